@@ -1,0 +1,68 @@
+"""The kinds of arguments that tools take.
+
+To the type checker each name is a plain type; at run time it is the JSON Schema that decodes the
+argument and that every face shows. Written this way because schemas built from types cost a
+start-up what Moss does not have: importing `typing` doubles the time of a bare interpreter,
+msgspec and pydantic triple and quintuple it (bench/startup.py measures both sides).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    Id = str
+    Workspace = str
+    Name = str
+    NamePrefix = str
+    Text = str
+    Title = str
+    Tag = str
+    Tags = list[str]
+    Source = str
+    RunId = str
+    Phase = str
+    Role = str
+    IncludeDeleted = bool
+    IncludeText = bool
+    Limit = int
+    Offset = int
+    FilePath = str
+    Query = str
+    Days = int
+    Ref = dict[str, Any]
+    StoreMode = Literal["error", "replace"]
+else:
+
+    def _text(description, **more):
+        return {"type": "string", "description": description, **more}
+
+    def _flag(description):
+        return {"type": "boolean", "description": description}
+
+    Id = _text("ULID; instead of workspace + name")
+    Workspace = _text("namespace")
+    Name = _text("handle, unique in the workspace")
+    NamePrefix = _text("names beginning with this")
+    Text = _text("text")
+    Title = _text("display title")
+    Tag = _text("exact tag")
+    Tags = {"type": "array", "items": {"type": "string"}, "description": "at most 50 tags"}
+    Source = _text("who wrote it, e.g. codex")
+    RunId = _text("workflow run")
+    Phase = _text("workflow phase")
+    Role = _text("agent role")
+    IncludeDeleted = _flag("also soft-deleted ones")
+    IncludeText = _flag("with the full text")
+    Limit = {"type": "integer", "description": "most rows"}
+    Offset = {"type": "integer", "description": "rows to skip"}
+    FilePath = _text("a .jsonl file in an allowed folder")
+    Query = _text('words, or FTS5: "phrase", pre*, AND OR NOT')
+    Days = {"type": "integer", "description": "0 means all"}
+    Ref = {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "workspace": {"type": "string"}, "name": {"type": "string"}},
+        "additionalProperties": False,
+    }
+    StoreMode = {"type": "string", "enum": ["error", "replace"], "description": "when the name is taken"}

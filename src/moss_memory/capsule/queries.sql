@@ -1,0 +1,67 @@
+-- Every statement on capsules that has one fixed form. Lists and bulk changes add their filters in rows.py.
+
+-- name: insert
+insert into capsules (
+  id, workspace_raw, workspace_norm, name_raw, name_norm, title, capsule_text, capsule_chars, tokens_estimate,
+  tags_json, source, run_id, phase, role, created_at, updated_at, deleted_at, change_seq
+) values (
+  :id, :workspace_raw, :workspace_norm, :name_raw, :name_norm, :title, :capsule_text, :capsule_chars, :tokens_estimate,
+  :tags_json, :source, :run_id, :phase, :role, :created_at, :updated_at, :deleted_at, :change_seq
+)
+
+-- name: active_by_id
+select {columns} from capsules where id = :id and deleted_at is null
+
+-- name: any_by_id
+select {columns} from capsules where id = :id
+
+-- name: active_by_name
+select {columns} from capsules
+where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null
+
+-- name: any_by_name
+-- The active capsule of that name, else the most recently deleted one; one statement, so one snapshot.
+select {columns} from (
+  select 0 as turn, {columns} from capsules
+  where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null
+  union all
+  select 1 as turn, {columns} from (
+    select {columns} from capsules
+    where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is not null
+    order by updated_at desc, change_seq desc limit 1
+  ) as latest
+) as found
+order by turn limit 1
+
+-- name: name_taken
+select id from capsules
+where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null
+
+-- name: change
+-- Content and metadata of one capsule; its time of change never falls.
+update capsules set
+  title = :title, capsule_text = :capsule_text, capsule_chars = :capsule_chars, tokens_estimate = :tokens_estimate,
+  tags_json = :tags_json, source = :source, run_id = :run_id, phase = :phase, role = :role,
+  updated_at = max(updated_at, :now), change_seq = :change_seq
+where id = :id
+
+-- name: change_metadata
+update capsules set
+  title = :title, tags_json = :tags_json, source = :source, run_id = :run_id, phase = :phase, role = :role,
+  updated_at = max(updated_at, :now), change_seq = :change_seq
+where id = :id
+
+-- name: overwrite
+-- Every column of an existing capsule but its id, as an import restores it.
+update capsules set
+  workspace_raw = :workspace_raw, workspace_norm = :workspace_norm, name_raw = :name_raw, name_norm = :name_norm,
+  title = :title, capsule_text = :capsule_text, capsule_chars = :capsule_chars, tokens_estimate = :tokens_estimate,
+  tags_json = :tags_json, source = :source, run_id = :run_id, phase = :phase, role = :role,
+  created_at = :created_at, updated_at = :updated_at, deleted_at = :deleted_at, change_seq = :change_seq
+where id = :id
+
+-- name: soft_delete
+update capsules set deleted_at = :now, updated_at = max(updated_at, :now), change_seq = :change_seq where id = :id
+
+-- name: restore
+update capsules set deleted_at = null, updated_at = max(updated_at, :now), change_seq = :change_seq where id = :id

@@ -1,0 +1,204 @@
+"""The lines of an export file: how they are checked and how their collisions are settled."""
+
+from __future__ import annotations
+
+import json
+
+from ..errors import MossError, invalid
+from ..operation import check_text
+from ..values import NAME_MAX_CHARS, clean_tags, estimate_tokens, normalize
+from .rows import sql
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import Transaction
+
+_TEXT_FIELDS = ("title", "source", "run_id", "phase", "role")
+_MAX_TIME = 2**53
+
+
+def parse_lines(tx: Transaction, content: bytes) -> list[tuple[int, Any]]:
+    """Every line's JSON with its physical number, headers and blank lines left out; one bad line fails all."""
+    parsed: list[tuple[int, Any]] = []
+    broken: list[int] = []
+    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        if number % 1000 == 0:
+            tx.check_cancelled()
+        if not raw.strip():
+            continue
+        try:
+            value = json.loads(raw.decode("utf-8"))
+        except (ValueError, RecursionError):
+            broken.append(number)
+            continue
+        if not (isinstance(value, dict) and "_moss_export" in value):
+            parsed.append((number, value))
+    if broken:
+        some = ", ".join(map(str, broken[:10])) + (" …" if len(broken) > 10 else "")
+        raise invalid(f"these lines are not JSON: {some}; nothing was imported", lines=broken[:1000])
+    return parsed
+
+
+class InvalidRecord(Exception):
+    """Why a line cannot become a capsule."""
+
+
+class Importer:
+    """Takes records one by one and settles each collision by the mode asked for."""
+
+    def __init__(self, tx: Transaction, mode: str) -> None:
+        self._tx = tx
+        self._mode = mode
+        self.imported = 0
+        self.invalid: list[dict[str, Any]] = []
+        self._collisions: list[dict[str, Any]] = []
+
+    def take(self, line: int, record: Any) -> None:
+        try:
+            row = _row(self._tx, record)
+        except (InvalidRecord, MossError) as error:
+            self.invalid.append(
+                _problem(line, record, "INVALID_RECORD", str(getattr(error, "message", error)))
+            )
+            return
+        by_id = self._tx.row("select id from capsules where id = :id", row) is not None
+        name_owner = self._name_owner(row)
+        if not by_id and name_owner is None:
+            self._insert(row)
+        elif self._mode == "error":
+            self._refuse(line, row, by_id=by_id)
+        elif self._mode == "replace":
+            self._replace(line, row, by_id=by_id, name_owner=name_owner)
+        else:
+            self._rename(row, by_id=by_id, name_taken=name_owner is not None)
+
+    def refuse_collisions(self) -> None:
+        """Fails the whole import when any line collided in a way its mode does not settle."""
+        if self._collisions:
+            lines = ", ".join([str(problem["line"]) for problem in self._collisions[:10]])
+            raise MossError(
+                "CONFLICT",
+                f"{len(self._collisions)} lines collide with capsules that are there (lines {lines}); nothing was "
+                'imported. Mode "rename" keeps both, "replace" overwrites where that is unambiguous',
+                details={"errors": self._collisions},
+            )
+
+    def _name_owner(self, row: dict[str, Any]) -> str | None:
+        """The id of the active capsule that has the record's name; a deleted record claims no name."""
+        if row["name_norm"] is None or row["deleted_at"] is not None:
+            return None
+        owner = self._tx.row(sql["name_taken"], row)
+        return None if owner is None else owner[0]
+
+    def _insert(self, row: dict[str, Any]) -> None:
+        self._tx.run(sql["insert"], {**row, "change_seq": self._tx.next_change()})
+        self.imported += 1
+
+    def _refuse(self, line: int, row: dict[str, Any], *, by_id: bool) -> None:
+        if by_id:
+            self._collide(line, row, "ID_COLLISION", "a capsule with this id exists already")
+        else:
+            self._collide(line, row, "NAME_COLLISION", "an active capsule has this name already")
+
+    def _replace(self, line: int, row: dict[str, Any], *, by_id: bool, name_owner: str | None) -> None:
+        if by_id and name_owner not in (None, row["id"]):
+            self._collide(
+                line, row, "AMBIGUOUS_COLLISION", "the id belongs to one capsule and the name to another"
+            )
+            return
+        target = row["id"] if by_id else name_owner
+        self._tx.run(sql["overwrite"], {**row, "id": target, "change_seq": self._tx.next_change()})
+        self.imported += 1
+
+    def _rename(self, row: dict[str, Any], *, by_id: bool, name_taken: bool) -> None:
+        if by_id:
+            row["id"] = self._tx.new_id()
+        base, number = row["name_raw"], 0
+        while name_taken:
+            number += 1
+            suffix = f"-{number}"
+            row["name_raw"] = base.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
+            row["name_norm"] = normalize(row["name_raw"], what="name")
+            name_taken = self._name_owner(row) is not None
+        self._insert(row)
+
+    def _collide(self, line: int, row: dict[str, Any], code: str, message: str) -> None:
+        self._collisions.append(_problem(line, {"id": row["id"], "name_raw": row["name_raw"]}, code, message))
+
+
+def _row(tx: Transaction, record: Any) -> dict[str, Any]:
+    """The columns of a record; normal forms and measures are computed anew, never believed."""
+    if not isinstance(record, dict):
+        raise InvalidRecord("the line is not a JSON object")
+    workspace = _text(record, "workspace_raw", required=True)
+    name = _text(record, "name_raw")
+    text = _text(record, "capsule_text") or ""
+    created_at = _time(record, "created_at")
+    created_at = tx.now if created_at is None else created_at
+    updated_at = _time(record, "updated_at")
+    return {
+        "id": _id(record),
+        "workspace_raw": workspace,
+        "workspace_norm": normalize(workspace or "", what="workspace_raw"),
+        "name_raw": name,
+        "name_norm": None if name is None else normalize(name, what="name_raw"),
+        "capsule_text": text,
+        "capsule_chars": len(text),
+        "tokens_estimate": estimate_tokens(text),
+        "tags_json": _tags(record),
+        **{field: _text(record, field) for field in _TEXT_FIELDS},
+        "created_at": created_at,
+        "updated_at": created_at if updated_at is None else updated_at,
+        "deleted_at": _time(record, "deleted_at"),
+    }
+
+
+def _id(record: dict[str, Any]) -> str:
+    value = _text(record, "id", required=True) or ""
+    if not value.strip() or len(value) > NAME_MAX_CHARS:
+        raise InvalidRecord(f"id is blank or longer than {NAME_MAX_CHARS} characters")
+    return value
+
+
+def _text(record: dict[str, Any], field: str, *, required: bool = False) -> str | None:
+    value = record.get(field)
+    if value is None and not required:
+        return None
+    if not isinstance(value, str):
+        raise InvalidRecord(f"{field} is missing" if value is None else f"{field} must be a string")
+    check_text(value, field)
+    return value
+
+
+def _time(record: dict[str, Any], field: str) -> int | None:
+    value = record.get(field)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MAX_TIME:
+        raise InvalidRecord(f"{field} must be a Unix time in whole seconds")
+    return value
+
+
+def _tags(record: dict[str, Any]) -> str | None:
+    value = record.get("tags")
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
+        raise InvalidRecord("tags must be a list of strings")
+    for tag in value:
+        check_text(tag, "tags")
+    tags = clean_tags(value)
+    return json.dumps(tags, ensure_ascii=False) if tags else None
+
+
+def _problem(line: int, record: Any, code: str, message: str) -> dict[str, Any]:
+    """One entry of `errors`: where, what, and why."""
+    problem: dict[str, Any] = {"line": line}
+    if isinstance(record, dict):
+        for key, field in (("id", "id"), ("name", "name_raw")):
+            value = record.get(field)
+            if isinstance(value, str):
+                problem[key] = value.encode("utf-8", "replace").decode()[:NAME_MAX_CHARS]
+    return {**problem, "code": code, "message": message}

@@ -1,0 +1,201 @@
+"""The one section parser: lint, append and compose all see a capsule's text through it."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REQUIRED: dict[str, tuple[str, ...]] = {
+    "Objective": ("goal", "purpose"),
+    "Current status": ("status", "state", "where we are"),
+    "Decisions": ("decisions/constraints", "constraints", "choices"),
+    "Next actions": ("next steps", "action items", "todo", "tasks"),
+    "Key locations": ("locations", "files", "paths", "references"),
+    "Open questions": ("open questions/risks", "questions", "risks", "unknowns"),
+}
+"""The six sections a capsule needs, each with the other labels that count for it."""
+
+_CANONICAL = {
+    label: canonical for canonical, synonyms in REQUIRED.items() for label in (canonical.lower(), *synonyms)
+}
+_LONGEST_LABEL = max(map(len, _CANONICAL)) + 8
+
+PLACEHOLDERS = frozenset(
+    (
+        "",
+        "(pending)",
+        "(none)",
+        "(empty)",
+        "(tbd)",
+        "(n/a)",
+        "tbd",
+        "n/a",
+        "none",
+        "pending",
+        "todo",
+        "-",
+        "...",
+    )
+)
+"""What counts as no content yet, when it is all that a section holds."""
+
+
+class Section:
+    """A heading and what stands below it, up to the next heading; offsets are into the text."""
+
+    __slots__ = ("body_start", "end", "heading", "start", "title")
+
+    def __init__(self, *, title: str, heading: str, start: int, body_start: int) -> None:
+        self.title = title
+        self.heading = heading
+        self.start = start
+        self.body_start = body_start
+        self.end = body_start
+
+
+def parse(text: str) -> list[Section]:
+    """The flat list of sections of a Markdown text, in order; headings inside fenced code do not count."""
+    found: list[Section] = []
+    for start, line in _lines_outside_fences(text):
+        title = heading_title(line)
+        if title is not None:
+            if found:
+                found[-1].end = start
+            body_start = min(start + len(line) + 1, len(text))
+            found.append(Section(title=title, heading=line.strip(), start=start, body_start=body_start))
+    if found:
+        found[-1].end = len(text)
+    return found
+
+
+def missing_sections(text: str) -> list[str]:
+    """The canonical names of the required sections that a text lacks, in the order of the table."""
+    labels = _json_keys(text)
+    if labels is None:
+        labels = _labels(text)
+    present = {_CANONICAL.get(label) for label in labels}
+    return [canonical for canonical in REQUIRED if canonical not in present]
+
+
+def heading_title(line: str) -> str | None:
+    """The title of an ATX heading of any level, without closing marks and trailing colon; none for other lines."""
+    stripped = line.lstrip(" ")
+    if not stripped.startswith("#") or len(line) - len(stripped) > 3:
+        return None
+    title = stripped.lstrip("#")
+    if len(stripped) - len(title) > 6 or (title and title[0] not in " \t\r"):
+        return None
+    title = title.strip()
+    closed = title.rstrip("#")
+    if not closed or closed[-1] in " \t":
+        title = closed.rstrip()
+    return title.removesuffix(":").rstrip()
+
+
+def same_title(one: str, other: str) -> bool:
+    """Whether two headers are the same to a person: case, spacing and a trailing colon aside."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.strip().removesuffix(":").split()).casefold()
+
+
+def _labels(text: str) -> Iterator[str]:
+    for _, line in _lines_outside_fences(text):
+        title = heading_title(line)
+        if title is not None:
+            yield _label(title)
+        elif ":" in line:
+            label = line[:_LONGEST_LABEL].partition(":")[0]
+            yield _label(label)
+
+
+def _label(raw: str) -> str:
+    """A label as the table spells it: lower case, bold marks gone, no spaces around a slash."""
+    label = " ".join(raw.strip(" \t\r*_:").lower().split())
+    return label.replace(" /", "/").replace("/ ", "/") if "/" in label else label
+
+
+def _json_keys(text: str) -> list[str] | None:
+    """The top-level keys when the text is a JSON object, spelled like labels."""
+    if not text.lstrip().startswith("{"):
+        return None
+    import json
+
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return (
+        [_label(key.replace("_", " ").replace("-", " ")) for key in found]
+        if isinstance(found, dict)
+        else None
+    )
+
+
+def _lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
+    """Every line that is not fenced code, with its offset; line ends are cut off, a carriage return is not."""
+    fence = ""
+    start = 0
+    for line in text.split("\n"):
+        if "```" in line or "~~~" in line:
+            mark = _fence_mark(line)
+            if fence:
+                if mark.startswith(fence) and line.strip() == mark:
+                    fence = ""
+            elif mark:
+                fence = mark
+            else:
+                yield start, line
+        elif not fence:
+            yield start, line
+        start += len(line) + 1
+
+
+def _fence_mark(line: str) -> str:
+    """The run of backticks or tildes that opens or closes fenced code on this line, or nothing."""
+    stripped = line.lstrip(" ")
+    if len(line) - len(stripped) > 3 or stripped[:3] not in ("```", "~~~"):
+        return ""
+    after = stripped.lstrip(stripped[0])
+    if stripped[0] == "`" and "`" in after:
+        return ""
+    return stripped[: len(stripped) - len(after)]
+
+
+def append_to(text: str, section: Section, content: str) -> tuple[str, bool]:
+    """The text with content added to a section, and whether it took the place of a placeholder.
+
+    The blank lines before the next heading stay, and so does the style of line ends.
+    """
+    newline = "\r\n" if "\r\n" in text else "\n"
+    addition = content.strip("\r\n").replace("\r\n", "\n").replace("\n", newline)
+    before, body, after = (
+        text[: section.body_start],
+        text[section.body_start : section.end],
+        text[section.end :],
+    )
+    if not before.endswith("\n"):
+        before += newline
+    kept = body.rstrip()
+    gap = body[len(kept) :]
+    replaced = kept.strip().lower() in PLACEHOLDERS
+    if not kept:
+        gap = newline * 2 if after else body
+    elif replaced:
+        before += body[: len(body) - len(body.lstrip())]
+    else:
+        before += kept + newline * 2
+    return before + addition + gap + after, replaced
+
+
+def keep_sections(text: str, wanted: list[str]) -> str | None:
+    """Only the wanted sections of a text, in its order; none when it has none of them."""
+    kept = [
+        text[section.start : section.end].rstrip()
+        for section in parse(text)
+        if any(same_title(section.title, title) for title in wanted)
+    ]
+    return "\n\n".join(kept) if kept else None

@@ -1,0 +1,150 @@
+"""Capsules in and out of files, and for good out of the store."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from ..arguments import Days, FilePath, IncludeDeleted, Workspace
+from ..errors import MossError, invalid
+from ..operation import operation
+from ..storage.files import ExportFile, ImportFile
+from .records import Importer, parse_lines
+from .rows import FULL_COLUMNS, capsule_filters, full_columns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from ..storage.engine import Row, Transaction
+
+    ImportMode = Literal["error", "replace", "rename"]
+else:
+    ImportMode = {"type": "string", "enum": ["error", "replace", "rename"], "description": "on a collision"}
+
+FORMAT_VERSION = "1.0"
+_DAY_S = 86_400
+_TOLD_EVERY = 200
+
+
+@operation(long=True, example="moss export --path backup.jsonl")
+def capsule_export(
+    tx: Transaction,
+    *,
+    path: FilePath | None = None,
+    workspace: Workspace | None = None,
+    include_deleted: IncludeDeleted = False,
+) -> dict[str, Any]:
+    """Write capsules to a JSONL file, the backup that capsule_import reads.
+
+    Without a path a new file in the exports folder. The file appears whole or not at all.
+    """
+    filters = capsule_filters(tx, workspace=workspace)
+    where = filters.where(*([] if include_deleted else ["deleted_at is null"]))
+    counted = tx.row(f"select count(*) from capsules {where}", filters.parameters)
+    total = counted[0] if counted else 0
+    file = ExportFile(tx.config, path, default_stem=_default_stem(workspace, tx.now))
+    try:
+        file.write(_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))
+        count = 0
+        # Oldest change first: an import numbers the changes in this order, so lists keep theirs.
+        order = "order by updated_at, change_seq"
+        for row in tx.rows(f"select {full_columns} from capsules {where} {order}", filters.parameters):
+            tx.check_cancelled()
+            file.write(_line(_record(row)))
+            count += 1
+            if count % _TOLD_EVERY == 0:
+                tx.progress(count, total)
+        tx.check_cancelled()
+        file.finish()
+    except BaseException:
+        file.abort()
+        raise
+    tx.progress(count, total)
+    answer: dict[str, Any] = {
+        "path": file.path,
+        "count": count,
+        "exported_at": tx.now,
+        "bytes": file.size_bytes,
+    }
+    limit = tx.config.import_max_bytes
+    if file.size_bytes > limit:
+        answer["warning"] = (
+            f"the file is larger than import_max_bytes ({limit}); to restore it use "
+            f"`moss import --max-bytes {file.size_bytes}` or raise import_max_bytes in the configuration"
+        )
+    return answer
+
+
+@operation(mutates=True, destructive=True, long=True, example="moss import --path backup.jsonl --mode rename")
+def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error") -> dict[str, Any]:
+    """Read capsules from a JSONL file, all in one transaction.
+
+    On a collision of id or active name: `error` imports nothing, `replace` overwrites, `rename` adds a number.
+    """
+    file = ImportFile(tx.config, path)
+    try:
+        limit = tx.config.import_max_bytes
+        if file.size_bytes > limit:
+            raise MossError(
+                "FILE_TOO_LARGE",
+                f"{file.path} has {file.size_bytes} bytes, the limit is {limit}; "
+                "`moss import --max-bytes` or import_max_bytes in the configuration raise it",
+                details={"max_bytes": limit, "actual_bytes": file.size_bytes},
+            )
+        content = file.read()
+    finally:
+        file.close()
+    records = parse_lines(tx, content)
+    importer = Importer(tx, mode)
+    for number, (line, record) in enumerate(records, 1):
+        tx.check_cancelled()
+        importer.take(line, record)
+        if number % _TOLD_EVERY == 0:
+            tx.progress(number, len(records))
+    importer.refuse_collisions()
+    tx.progress(len(records), len(records))
+    return {"imported": importer.imported, "skipped": len(importer.invalid), "errors": importer.invalid}
+
+
+@operation(mutates=True, destructive=True, long=True, example="moss purge --older-than 7d")
+def capsule_purge(
+    tx: Transaction, *, workspace: Workspace | None = None, older_than_days: Days | None = None
+) -> dict[str, Any]:
+    """Remove soft-deleted capsules for good, from the store, the search index and the disk."""
+    filters = capsule_filters(tx, workspace=workspace)
+    if older_than_days is not None:
+        if older_than_days < 0:
+            raise invalid("older_than_days is negative; 0 means all", path="older_than_days")
+        before = tx.now - min(older_than_days * _DAY_S, 2**62)
+        filters.add("older_than_days", str(older_than_days), "deleted_at <= :f_before", f_before=before)
+    purged = tx.run(f"delete from capsules {filters.where('deleted_at is not null')}", filters.parameters)
+    tx.concerns(workspace=filters.parameters.get("f_workspace"))
+    noun = "capsule" if purged == 1 else "capsules"
+    answer: dict[str, Any] = {
+        "purged": purged,
+        "message": f"Permanently deleted {purged} {noun}",
+        "erased": True,
+    }
+    if purged:
+        tx.erase_after_commit(answer)
+    return answer
+
+
+def _record(row: Row) -> dict[str, Any]:
+    record = dict(zip(FULL_COLUMNS, row, strict=True))
+    tags_json = record.pop("tags_json")
+    record["tags"] = json.loads(tags_json) if tags_json else []
+    return record
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+
+
+def _default_stem(workspace: str | None, now: int) -> str:
+    """`<workspace or all>-<time>`, with nothing in it that a file name could be misread by."""
+    stem = "all" if workspace is None else workspace
+    safe = "".join([character if character.isalnum() or character in "-_." else "-" for character in stem])
+    safe = safe.replace("..", "").strip(".-")[:60].encode()[:120].decode(errors="ignore") or "workspace"
+    return f"{safe}-{time.strftime('%Y-%m-%dT%H%M%S', time.gmtime(now))}"

@@ -1,0 +1,60 @@
+"""Which tool lives in which room; rooms are imported only when one of their tools is called."""
+
+from __future__ import annotations
+
+import sys
+
+from .operation import Operation
+
+TOOLSETS = ("capsule", "artifact", "reasoning", "task", "record", "core")
+"""The names that `toolsets` and `disabled_types` know."""
+
+_ROOMS = {
+    "capsule": ("moss_memory.capsule.operations", "moss_memory.capsule.transfer", "moss_memory.capsule.bulk"),
+    "moss": ("moss_memory.search.operations",),
+}
+"""The modules of each prefix; a module's tools are listed in the order in which they are written."""
+
+V1_TOOLS = (
+    "store", "fetch", "fetch_many", "update", "delete", "latest", "list", "inventory", "export", "import", "purge",
+)  # fmt: skip
+"""The eleven names of v1.0 (`moss.store` …): they answer when called and are never listed."""
+
+
+def find(tool: str) -> Operation | None:
+    """The tool of that name, or none; answers the names of v1.0 too."""
+    if tool.startswith("moss.") and tool[5:] in V1_TOOLS:
+        return _alias(tool)
+    for module_name in _ROOMS.get(tool.partition("_")[0], ()):
+        found = getattr(_module(module_name), tool, None)
+        if isinstance(found, Operation):
+            return found
+    return None
+
+
+def operations() -> list[Operation]:
+    """Every listed tool, in listing order; imports every room."""
+    return [
+        value
+        for modules in _ROOMS.values()
+        for module_name in modules
+        for value in vars(_module(module_name)).values()
+        if isinstance(value, Operation) and value.body.__module__ == module_name
+    ]
+
+
+def toolset_of(tool: str) -> str:
+    """The toolset a tool belongs to; empty for those that are always on."""
+    prefix = tool.partition("_")[0]
+    return "" if prefix == "moss" else prefix
+
+
+def _module(name: str) -> object:
+    if name not in sys.modules:
+        __import__(name)
+    return sys.modules[name]
+
+
+def _alias(tool: str) -> Operation | None:
+    original = find(f"capsule_{tool[5:]}")
+    return original and original.renamed(tool)

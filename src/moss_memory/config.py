@@ -1,0 +1,211 @@
+"""Files and environment become one frozen Config, which remembers where each value came from."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from .errors import MossError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+DEFAULTS: dict[str, Any] = {
+    "capsule_max_chars": 12_000,
+    "import_max_bytes": 25_000_000,
+    "allowed_paths": [],
+    "allow_unsafe_paths": False,
+    "trust_repo_config": False,
+    "disabled_tools": [],
+    "disabled_types": [],
+    "toolsets": [],
+    "db_max_open_conns": 0,
+    "db_max_idle_conns": 0,
+}
+"""Every key of a configuration file, with the value it has when no file names it."""
+
+_ONLY_GLOBAL = ("trust_repo_config",)
+_ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths")
+_FILE_MAX_BYTES = 1_000_000
+
+
+class Config:
+    """The effective settings. Frozen: `replace` makes a changed copy."""
+
+    __slots__ = ("home", "sources", "values", "warnings")
+
+    def __init__(
+        self, home: str, values: dict[str, Any], sources: dict[str, str], warnings: list[str]
+    ) -> None:
+        set_once = object.__setattr__
+        set_once(self, "home", home)
+        set_once(self, "values", values)
+        set_once(self, "sources", sources)
+        set_once(self, "warnings", warnings)
+
+    if TYPE_CHECKING:
+        home: str
+        values: dict[str, Any]
+        sources: dict[str, str]
+        warnings: list[str]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Config is frozen; use replace({name}=…)")
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def exports(self) -> str:
+        """The folder in which import and export files live unless the settings allow others."""
+        return os.path.join(self.home, "exports")
+
+    def replace(self, **values: Any) -> Config:
+        """A copy with some values changed."""
+        sources = {**self.sources, **dict.fromkeys(values, "given")}
+        return Config(self.home, {**self.values, **values}, sources, self.warnings)
+
+
+def load_config(home: str | None = None, cwd: str | None = None) -> Config:
+    """The settings for a home folder, merged with those of the repository around the current folder."""
+    home = resolve_home(home)
+    values = {key: list(value) if isinstance(value, list) else value for key, value in DEFAULTS.items()}
+    sources = dict.fromkeys(DEFAULTS, "default")
+    warnings: list[str] = []
+    global_path = os.path.join(home, "config.json")
+    for key, value in _checked(
+        _read(global_path, strict=True, warnings=warnings), global_path, warnings
+    ).items():
+        values[key] = value
+        sources[key] = global_path
+    repo_path = find_repo_config(cwd, home)
+    if repo_path:
+        _merge_repo(values, sources, _read(repo_path, strict=False, warnings=warnings), repo_path, warnings)
+    values["allowed_paths"] = _resolved_folders(values["allowed_paths"], warnings)
+    return Config(home, values, sources, warnings)
+
+
+def resolve_home(home: str | None = None) -> str:
+    """The folder of the store: the one given, else `MOSS_HOME`, else `~/.moss`; links resolved."""
+    chosen = home or os.environ.get("MOSS_HOME") or os.path.join("~", ".moss")
+    return os.path.realpath(os.path.expanduser(chosen))
+
+
+def find_repo_config(cwd: str | None, home: str) -> str | None:
+    """The nearest `.moss/config.json` upward from the current folder, below the user's own home folder."""
+    try:
+        folder = os.path.realpath(cwd or os.getcwd())
+    except OSError:
+        return None  # the current folder was removed
+    stop = os.path.realpath(os.path.expanduser("~"))
+    while folder != stop:
+        candidate = os.path.join(folder, ".moss")
+        path = os.path.join(candidate, "config.json")
+        if os.path.lexists(path) and os.path.realpath(candidate) != home:
+            return path
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return None
+
+
+def _merge_repo(
+    values: dict[str, Any], sources: dict[str, str], found: dict[str, Any], path: str, warnings: list[str]
+) -> None:
+    for key, value in _checked(found, path, warnings).items():
+        if key in _ONLY_GLOBAL or (key in _ONLY_WHEN_TRUSTED and not values["trust_repo_config"]):
+            warnings.append(f"{path}: {key} is ignored; a repository may not set it (see trust_repo_config)")
+            continue
+        if isinstance(value, list):
+            merged = list(dict.fromkeys([*values[key], *value]))
+        elif isinstance(value, bool):
+            merged = values[key] or value
+        else:
+            merged = value or values[key]
+        if merged != values[key]:
+            both = isinstance(value, list) and values[key]
+            sources[key] = f"{sources[key]} + {path}" if both else path
+            values[key] = merged
+
+
+def _read(path: str, *, strict: bool, warnings: list[str]) -> dict[str, Any]:
+    """The JSON object in a configuration file; a repository's broken file is only worth a warning."""
+    text = _read_regular(path)
+    if text is None:
+        return {}
+    import json
+
+    try:
+        found = json.loads(text)
+        problem = "" if isinstance(found, dict) else "it does not hold a JSON object"
+    except (ValueError, RecursionError) as error:
+        problem = (
+            f"it is not valid JSON ({error})" if isinstance(error, ValueError) else "it is nested too deeply"
+        )
+    if not problem:
+        return dict(found)
+    if strict:
+        raise MossError(
+            "INVALID_REQUEST", f"{path}: {problem}; correct or remove the file", details={"file": path}
+        )
+    warnings.append(f"{path} is ignored: {problem}")
+    return {}
+
+
+def _read_regular(path: str) -> str | None:
+    """The text of a regular file; nothing for what is missing, special or absurdly large."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _FILE_MAX_BYTES:
+            return None
+        return file.read().decode("utf-8-sig", "replace")
+
+
+def _checked(found: dict[str, Any], path: str, warnings: list[str]) -> dict[str, Any]:
+    """The known keys with values of the right type; the rest becomes warnings."""
+    good: dict[str, Any] = {}
+    for key, value in found.items():
+        if key not in DEFAULTS:
+            warnings.append(f"{path}: unknown key {key!r} is ignored (known: {', '.join(DEFAULTS)})")
+        elif value is not None:
+            problem = _problem(value, DEFAULTS[key])
+            if problem:
+                warnings.append(f"{path}: {key} is ignored; it must be {problem}")
+            elif value or not isinstance(DEFAULTS[key], int) or isinstance(DEFAULTS[key], bool):
+                good[key] = value
+    return good
+
+
+def _problem(value: Any, default: Any) -> str:
+    if isinstance(default, bool):
+        return "" if isinstance(value, bool) else "true or false"
+    if isinstance(default, int):
+        fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+        return "" if fits else "a whole number, 0 or more"
+    fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return "" if fits else "a list of strings"
+
+
+def _resolved_folders(paths: list[str], warnings: list[str]) -> list[str]:
+    """Allowed folders with their parents resolved once; relative ones and links are left out with a warning."""
+    good = []
+    for path in paths:
+        folder = os.path.normpath(os.path.expanduser(path))
+        if not os.path.isabs(folder) or "\0" in folder:
+            warnings.append(f"allowed_paths: {path!r} is ignored; give an absolute path")
+        elif os.path.islink(folder):
+            warnings.append(
+                f"allowed_paths: {path!r} is ignored; it is a symbolic link, name the folder itself"
+            )
+        else:
+            good.append(os.path.join(os.path.realpath(os.path.dirname(folder)), os.path.basename(folder)))
+    return good

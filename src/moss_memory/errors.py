@@ -1,0 +1,75 @@
+"""The one error type of Moss and the closed list of its codes."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+STATUS: dict[str, int] = {
+    "AMBIGUOUS_ADDRESSING": 400,
+    "INVALID_REQUEST": 400,
+    "NOT_FOUND": 404,
+    "CONFLICT": 409,
+    "NAME_ALREADY_EXISTS": 409,
+    "CAPSULE_TOO_LARGE": 413,
+    "COMPOSE_TOO_LARGE": 413,
+    "FILE_TOO_LARGE": 413,
+    "CAPSULE_TOO_THIN": 422,
+    "CANCELLED": 499,
+    "INTERNAL": 500,
+    "STORAGE_CORRUPT": 500,
+    "STORAGE_READONLY": 500,
+    "STORAGE_BUSY": 503,
+    "STORAGE_FULL": 507,
+}
+
+
+class MossError(Exception):
+    """Says what went wrong, with a code from `STATUS`, and where it can, the one best next call."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        details: dict[str, Any] | None = None,
+        recovery: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.status = STATUS[code]
+        self.details = details
+        self.recovery = recovery
+
+    def __str__(self) -> str:
+        return f"[{self.code}] {self.message}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.code, self.message, self.details, self.recovery)
+
+    def payload(self) -> dict[str, Any]:
+        """The shape every face shows: `{"error": {"code", "message", "status", …}}`."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message, "status": self.status}
+        if self.details is not None:
+            error["details"] = self.details
+        if self.recovery is not None:
+            error["recovery"] = self.recovery
+        return {"error": error}
+
+
+def _rebuild(
+    code: str, message: str, details: dict[str, Any] | None, recovery: dict[str, Any] | None
+) -> MossError:
+    return MossError(code, message, details=details, recovery=recovery)
+
+
+def invalid(message: str, **details: Any) -> MossError:
+    """An `INVALID_REQUEST` whose message names the thing and says what to do."""
+    return MossError("INVALID_REQUEST", message, details=details or None)
+
+
+def next_call(tool: str, arguments: dict[str, Any], reason: str) -> dict[str, Any]:
+    """A `recovery`: the one best next call after an error."""
+    return {"tool": tool, "arguments": arguments, "reason": reason}

@@ -1,0 +1,271 @@
+"""`@operation`: a typed function becomes a tool with its name, JSON Schema, decoder and documentation."""
+
+from __future__ import annotations
+
+from .errors import MossError, invalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Schema = dict[str, Any]
+    Body = Callable[..., dict[str, Any]]
+
+MAX_DEPTH = 64
+_INT64 = 2**63
+_PLAIN: dict[str, dict[str, str]] = {
+    "str": {"type": "string"},
+    "int": {"type": "integer"},
+    "bool": {"type": "boolean"},
+}
+_PYTHON_TYPE = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+
+
+class Operation:
+    """One tool: what it is called, what it takes, what it promises, and the function that does it."""
+
+    __slots__ = (
+        "alias_of", "body", "defaults", "description", "destructive", "example", "idempotent", "long",
+        "mutates", "name", "parameters", "required", "single_statement", "summary", "writes_with",
+    )  # fmt: skip
+
+    def __init__(self, body: Body, **traits: Any) -> None:
+        self.body = body
+        self.name: str = body.__name__
+        self.alias_of: str | None = None
+        self.mutates: bool = traits["mutates"]
+        self.destructive: bool = traits["destructive"]
+        self.idempotent: bool = traits["idempotent"]
+        self.long: bool = traits["long"]
+        self.writes_with: str | None = traits["writes_with"]
+        self.single_statement: bool = traits["single_statement"]
+        self.example: str = traits["example"]
+        self.description = _dedent(body.__doc__ or "")
+        self.summary = self.description.partition("\n")[0]
+        self.defaults: dict[str, Any] = body.__kwdefaults__ or {}
+        self.parameters: dict[str, Schema] = _parameters(body)
+        self.required = tuple(name for name in self.parameters if name not in self.defaults)
+
+    def renamed(self, name: str) -> Operation:
+        """The same tool under an older name."""
+        alias = Operation.__new__(Operation)
+        for slot in Operation.__slots__:
+            setattr(alias, slot, getattr(self, slot))
+        alias.name = name
+        alias.alias_of = self.name
+        return alias
+
+    def schema(self) -> Schema:
+        """The JSON Schema of the arguments, closed to unknown ones."""
+        properties = {name: self._with_default(name, schema) for name, schema in self.parameters.items()}
+        schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+        if self.required:
+            schema["required"] = list(self.required)
+        return schema
+
+    def _with_default(self, name: str, schema: Schema) -> Schema:
+        default = self.defaults.get(name)
+        return schema if default is None else {**schema, "default": default}
+
+    def writes(self, values: dict[str, Any]) -> bool:
+        """Whether a call with these decoded arguments changes the store."""
+        return self.mutates and (self.writes_with is None or self.writes_with in values)
+
+    def decode(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments checked against the schema; refuses unknown names and wrong types by path."""
+        if not isinstance(arguments, dict):
+            raise invalid(f"the arguments of {self.name} must be a JSON object")
+        decoded: dict[str, Any] = {}
+        for name, value in arguments.items():
+            schema = self.parameters.get(name)
+            if schema is None:
+                raise _unknown(name, list(self.parameters), at="")
+            if value is not None or schema.get("nullable"):
+                decoded[name] = _check(value, schema, name)
+        for name in self.required:
+            if name not in decoded:
+                raise invalid(f"{name} is required by {self.name}; add it", path=name)
+        return decoded
+
+
+def operation(
+    *,
+    example: str,
+    mutates: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+    long: bool = False,
+    single_statement: bool = False,
+    writes_with: str | None = None,
+) -> Callable[[Body], Operation]:
+    """Makes the decorated function a tool of the same name.
+
+    `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
+    names the argument without which the tool only reads.
+    """
+
+    def wrap(body: Body) -> Operation:
+        return Operation(
+            body,
+            example=example,
+            mutates=mutates,
+            destructive=destructive,
+            idempotent=idempotent,
+            long=long,
+            single_statement=single_statement,
+            writes_with=writes_with,
+        )
+
+    return wrap
+
+
+def _parameters(body: Body) -> dict[str, Schema]:
+    """The schemas of the keyword-only parameters, found by the names in their annotations."""
+    code = body.__code__
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    return {name: _schema_of(str(body.__annotations__[name]), body.__globals__) for name in names}
+
+
+def _schema_of(annotation: str, scope: dict[str, Any]) -> Schema:
+    kind = annotation.removesuffix(" | None")
+    if kind.startswith("list[") and kind.endswith("]"):
+        return {"type": "array", "items": _schema_of(kind[5:-1], scope)}
+    return _PLAIN.get(kind) or scope[kind]
+
+
+def _check(value: Any, schema: Schema, path: str) -> Any:
+    kind = schema["type"]
+    if kind == "string":
+        if not isinstance(value, str):
+            raise _wrong_type(value, kind, path)
+        check_text(value, path)
+        if "enum" in schema and value not in schema["enum"]:
+            known = ", ".join(map(repr, schema["enum"]))
+            raise invalid(f"{path} is not one of {known}", path=path, allowed=schema["enum"])
+        return value
+    if kind == "integer":
+        return _integer(value, path)
+    if kind == "array":
+        if not isinstance(value, list):
+            raise _wrong_type(value, kind, path)
+        items = schema["items"]
+        return [_check(item, items, f"{path}[{index}]") for index, item in enumerate(value)]
+    if kind == "object":
+        return _check_object(value, schema, path)
+    if not isinstance(value, _PYTHON_TYPE[kind]):
+        raise _wrong_type(value, kind, path)
+    return value
+
+
+def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _wrong_type(value, "object", path)
+    properties = schema.get("properties")
+    if properties is None:
+        _check_json(value, path, 1)
+        return value
+    decoded: dict[str, Any] = {}
+    for name, part in value.items():
+        if name not in properties:
+            raise _unknown(name, list(properties), at=path)
+        if part is not None:
+            decoded[name] = _check(part, properties[name], f"{path}.{name}")
+    for name in schema.get("required", ()):
+        if name not in decoded:
+            raise invalid(f"{path}.{name} is required; add it", path=f"{path}.{name}")
+    return decoded
+
+
+def _integer(value: Any, path: str) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _wrong_type(value, "integer", path)
+    if not -_INT64 <= value < _INT64:
+        raise invalid(f"{path} does not fit into 64 bits", path=path)
+    return value
+
+
+def check_text(value: str, path: str) -> None:
+    """Refuses what no database and no JSON text can carry: NUL and lone surrogates."""
+    if "\0" in value:
+        raise invalid(f"{path} contains a NUL character; remove it", path=path)
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise invalid(
+                f"{path} contains half of a surrogate pair; send valid Unicode", path=path
+            ) from None
+
+
+def _check_json(value: Any, path: str, depth: int) -> None:
+    """Refuses what does not survive a round trip through JSON, wherever it hides in a free-form value."""
+    if isinstance(value, str):
+        check_text(value, path)
+    elif isinstance(value, bool) or value is None:
+        pass
+    elif isinstance(value, int):
+        _integer(value, path)
+    elif isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise invalid(f"{path} is not a finite number", path=path)
+    elif depth > MAX_DEPTH:
+        raise invalid(f"{path} is nested deeper than {MAX_DEPTH} levels", path=path)
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            check_text(name, path)
+            _check_json(part, f"{path}.{name}", depth + 1)
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            _check_json(part, f"{path}[{index}]", depth + 1)
+    else:
+        raise _wrong_type(value, "JSON value", path)
+
+
+def _wrong_type(value: Any, expected: str, path: str) -> MossError:
+    article = "an" if expected[0] in "aio" else "a"
+    return invalid(f"{path} must be {article} {expected}, not {_json_type(value)}", path=path)
+
+
+def _json_type(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    for python_type, name in (
+        (str, "a string"),
+        (int, "an integer"),
+        (float, "a number"),
+        (list, "an array"),
+    ):
+        if isinstance(value, python_type):
+            return name
+    return "an object" if isinstance(value, dict) else f"a Python {type(value).__name__}"
+
+
+def _unknown(name: Any, known: list[str], *, at: str) -> MossError:
+    import difflib  # only a refusal needs it
+
+    shown = str(name)[:100].encode("utf-8", "replace").decode().replace("\0", "?")
+    nearest = next(iter(difflib.get_close_matches(shown, known, n=1, cutoff=0.0)), known[0] if known else "")
+    path = f"{at}.{shown}" if at else shown
+    return invalid(
+        f"unknown argument {path!r}; the nearest known one is {nearest!r} (known: {', '.join(known)})",
+        path=path,
+        argument=shown,
+        nearest=nearest,
+    )
+
+
+def _dedent(doc: str) -> str:
+    lines = doc.strip().splitlines()
+    return "\n".join([line.removeprefix("    ").rstrip() for line in lines])

@@ -1,0 +1,106 @@
+"""What a room may ask of storage, and the one place that chooses an engine."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Protocol
+
+    from ..config import Config
+
+    Row = tuple[Any, ...]
+    Parameters = dict[str, Any]
+
+    class Transaction(Protocol):
+        """One call's view of the store: all of its statements happen, or none do."""
+
+        config: Config
+        now_ms: int
+        now: int
+
+        def rows(self, sql: str, parameters: Parameters = ...) -> Iterator[Row]:
+            """Every row of the statement, lazily."""
+
+        def row(self, sql: str, parameters: Parameters = ...) -> Row | None:
+            """The first row, or none."""
+
+        def run(self, sql: str, parameters: Parameters = ...) -> int:
+            """Runs a statement that changes rows and says how many it changed."""
+
+        def new_id(self) -> str:
+            """A ULID larger than every one given out before by this process."""
+
+        def next_change(self) -> int:
+            """The next number in the store-wide order of changes."""
+
+        def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
+            """Names what this call's event is about; never any stored text."""
+
+        def check_cancelled(self) -> None:
+            """Raises `CANCELLED` when the caller has given up."""
+
+        def progress(self, done: int, total: int | None = None) -> None:
+            """Tells the caller how far a long call has come."""
+
+        def search(self, text: str, **filters: Any) -> Any:
+            """Full-text search over the one index of all families."""
+
+        def contains_tag(self, column: str, parameter: str) -> str:
+            """The SQL condition that a JSON array column holds a value."""
+
+        def erase_after_commit(self, result: dict[str, Any]) -> None:
+            """Once committed, removes what was deleted from the disk and notes in the result whether it could."""
+
+    class Engine(Protocol):
+        """A place where the store lives."""
+
+        def begin_read(self, *, snapshot: bool, call: Call) -> StoreTransaction:
+            """A transaction that sees one state of the store."""
+
+        def begin_write(self, *, patience_s: float, call: Call) -> StoreTransaction:
+            """The only writing transaction at this moment; `STORAGE_BUSY` when patience runs out."""
+
+        def translate(self, error: Exception) -> Exception | None:
+            """The `MossError` that a driver's error means, or none if it is not the driver's."""
+
+        def close(self) -> None:
+            """Lets go of every connection and lock."""
+
+    class StoreTransaction(Transaction, Protocol):
+        """What only the door uses."""
+
+        def append_event(self, tool: str) -> None: ...
+        def commit(self) -> None: ...
+        def rollback(self) -> None: ...
+        def release(self) -> None: ...
+
+
+class Call:
+    """What a caller brings along: settings, the clock, the source of ids, the wish to stop, the ear for progress."""
+
+    __slots__ = ("cancelled", "clock_ms", "config", "new_id", "operation", "progress")
+
+    def __init__(
+        self,
+        *,
+        operation: str,
+        config: Config,
+        clock_ms: Callable[[], int],
+        new_id: Callable[[int], str],
+        cancelled: Callable[[], bool] | None,
+        progress: Callable[[int, int | None], None] | None,
+    ) -> None:
+        self.operation = operation
+        self.config = config
+        self.clock_ms = clock_ms
+        self.new_id = new_id
+        self.cancelled = cancelled
+        self.progress = progress
+
+
+def open_engine(config: Config) -> Engine:
+    """The engine that the configuration names."""
+    from .sqlite import SqliteEngine
+
+    return SqliteEngine(config.home)

@@ -1,0 +1,205 @@
+"""Import and export files, opened so that no path, link or race leads out of the allowed folders."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from ..errors import MossError, invalid
+from ..values import has_control
+from .sqlite import make_private_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..config import Config
+
+EXTENSION = ".jsonl"
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def locate(config: Config, path: str) -> tuple[str, str]:
+    """The allowed folder and the file name in it that a caller's path means; refuses everything else."""
+    if not path.strip() or has_control(path):
+        raise invalid(
+            "path is blank or contains a control character; give the name of a .jsonl file", path="path"
+        )
+    expanded = os.path.expanduser(path)
+    name = os.path.basename(expanded)
+    if not name.endswith(EXTENSION) or name == EXTENSION:
+        raise invalid(f"path must name a file that ends in {EXTENSION}", path="path")
+    if ".." in expanded.split("/"):
+        raise invalid("path must not contain '..'", path="path")
+    if "/" not in expanded:
+        return config.exports, name
+    folder = os.path.normpath(os.path.join(_current_folder(), os.path.dirname(expanded)))
+    folder = os.path.join(os.path.realpath(os.path.dirname(folder)), os.path.basename(folder))
+    if config.allow_unsafe_paths or folder in (config.exports, *config.allowed_paths):
+        return folder, name
+    raise invalid(
+        f"path must be a file directly in {config.exports} or in a folder listed under allowed_paths "
+        "in the configuration; a bare file name is put there for you",
+        path="path",
+    )
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        raise invalid("the current folder no longer exists; give an absolute path", path="path") from None
+
+
+def open_folder(config: Config, folder: str, *, create: bool) -> int:
+    """A descriptor of the folder itself; a link in its place is refused."""
+    try:
+        if create and not os.path.lexists(folder):
+            if folder == config.exports:
+                make_private_folder(config.home)
+            make_private_folder(folder)
+        return os.open(folder, _FOLDER_FLAGS)
+    except OSError as error:
+        raise refusal(error, folder) or error from None
+
+
+class ImportFile:
+    """A regular file with one link, opened for reading inside an allowed folder."""
+
+    def __init__(self, config: Config, path: str) -> None:
+        folder, name = locate(config, path)
+        self.path = os.path.join(folder, name)
+        folder_fd = open_folder(config, folder, create=False)
+        try:
+            self._fd = os.open(name, _READ_FLAGS, dir_fd=folder_fd)
+        except OSError as error:
+            raise refusal(error, self.path) or error from None
+        finally:
+            os.close(folder_fd)
+        status = os.fstat(self._fd)
+        self.size_bytes = status.st_size
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            os.close(self._fd)
+            raise _not_plain(self.path)
+
+    def read(self) -> bytes:
+        """The content, no more than the size that was looked up when the file was opened."""
+        parts = []
+        left = self.size_bytes
+        while left > 0:
+            part = os.read(self._fd, min(left, 1 << 20))
+            if not part:
+                break
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class ExportFile:
+    """A file that appears whole under its name when finished, or not at all."""
+
+    def __init__(self, config: Config, path: str | None, *, default_stem: str) -> None:
+        self._reserved = False
+        if path is None:
+            folder, self._name = config.exports, ""
+        else:
+            folder, self._name = locate(config, path)
+        self._folder = folder
+        self._folder_fd = open_folder(config, folder, create=True)
+        self._temporary = f".moss-{os.urandom(8).hex()}.tmp"
+        self._fd = -1
+        try:
+            if path is None:
+                self._reserve(default_stem)
+            else:
+                self._refuse_special()
+            self._fd = os.open(self._temporary, _NEW_FLAGS, 0o600, dir_fd=self._folder_fd)
+            os.fchmod(self._fd, 0o600)
+        except BaseException:
+            self.abort()
+            raise
+        self.size_bytes = 0
+
+    @property
+    def path(self) -> str:
+        return os.path.join(self._folder, self._name)
+
+    def write(self, data: bytes) -> None:
+        self.size_bytes += len(data)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._fd, view) :]
+
+    def finish(self) -> None:
+        """Makes the content durable and gives it its name in one step."""
+        os.fsync(self._fd)
+        os.rename(self._temporary, self._name, src_dir_fd=self._folder_fd, dst_dir_fd=self._folder_fd)
+        self._reserved = False
+        os.fsync(self._folder_fd)
+        self._close()
+
+    def abort(self) -> None:
+        """Leaves the folder as it was."""
+        for name in [self._temporary, *([self._name] if self._reserved else [])]:
+            try:
+                os.unlink(name, dir_fd=self._folder_fd)
+            except OSError:
+                pass  # not there, or gone with its folder
+        self._close()
+
+    def _reserve(self, stem: str) -> None:
+        """Takes the first free name, so that two exports of the same second never meet."""
+        for number in range(10_000):
+            self._name = f"{stem}-{number}{EXTENSION}" if number else stem + EXTENSION
+            try:
+                os.close(os.open(self._name, _NEW_FLAGS, 0o600, dir_fd=self._folder_fd))
+            except FileExistsError:
+                continue
+            self._reserved = True
+            return
+        raise invalid(f"{self._folder} is full of exports of this second; give a path", path="path")
+
+    def _refuse_special(self) -> None:
+        try:
+            status = os.stat(self._name, dir_fd=self._folder_fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise refusal(error, self.path) or error from None
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            raise _not_plain(self.path)
+
+    def _close(self) -> None:
+        for fd in (self._fd, self._folder_fd):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._folder_fd = -1
+
+
+def refusal(error: OSError, path: str) -> MossError | None:
+    """What the caller did wrong, when an error is about the path and not about the disk."""
+    if isinstance(error, FileNotFoundError):
+        return MossError("NOT_FOUND", f"{path} does not exist")
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        return invalid(
+            f"{path} leads through a symbolic link or a file; name the real folder and file", path="path"
+        )
+    if error.errno in (errno.ENXIO, errno.ENODEV, errno.EISDIR):
+        return _not_plain(path)
+    if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
+        return invalid(
+            "path is too long or has characters that this system does not allow in names", path="path"
+        )
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return invalid(f"{path} may not be opened by this user; check its permissions", path="path")
+    return None
+
+
+def _not_plain(path: str) -> MossError:
+    return invalid(
+        f"{path} is not a plain file with a single link; links and devices are refused", path="path"
+    )

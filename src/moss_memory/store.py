@@ -1,0 +1,138 @@
+"""The one door: find the tool, decode, open a transaction, run, write the event, commit, answer."""
+
+from __future__ import annotations
+
+import functools
+
+from . import catalog
+from .config import Config, load_config
+from .errors import MossError, invalid
+from .storage.engine import Call, open_engine
+from .values import new_id, wall_clock_ms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .operation import Operation
+
+WRITE_PATIENCE_S = 10.0
+
+
+class Store:
+    """A Moss store. Every face goes through `call`; every tool is also a method of its name."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        clock_ms: Callable[[], int] = wall_clock_ms,
+        id_source: Callable[[int], str] = new_id,
+    ) -> None:
+        self.config = config
+        self._engine = open_engine(config)
+        self._clock_ms = clock_ms
+        self._new_id = id_source
+        self._operations: dict[str, Operation] = {}
+
+    def call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+        patient: bool = True,
+    ) -> dict[str, Any]:
+        """Runs a tool in one transaction. What it wrote is durable when this returns; on an error nothing is.
+
+        Raises `MossError` and nothing else for anything a caller can send. `cancelled` is asked between
+        the steps of long calls. Without patience a write that must wait raises `STORAGE_BUSY` at once.
+        """
+        operation = self._operations.get(tool) or self._find(tool)
+        values = operation.decode(arguments)
+        call = Call(
+            operation=tool,
+            config=self.config,
+            clock_ms=self._clock_ms,
+            new_id=self._new_id,
+            cancelled=cancelled,
+            progress=progress,
+        )
+        try:
+            result = self._run(operation, values, call, patient)
+        except MossError:
+            raise
+        except Exception as error:
+            translated = self._engine.translate(error)
+            if translated is None:
+                raise
+            raise translated from error
+        return _v1_answer(result) if operation.alias_of else result
+
+    def _run(self, operation: Operation, values: dict[str, Any], call: Call, patient: bool) -> dict[str, Any]:
+        writes = operation.writes(values)
+        if writes:
+            tx = self._engine.begin_write(patience_s=WRITE_PATIENCE_S if patient else 0.0, call=call)
+        else:
+            tx = self._engine.begin_read(snapshot=not operation.single_statement, call=call)
+        try:
+            result = operation.body(tx, **values)
+            if writes:
+                tx.append_event(operation.alias_of or operation.name)
+            tx.commit()
+        except BaseException:
+            tx.rollback()
+            raise
+        finally:
+            tx.release()
+        return result
+
+    def _find(self, tool: str) -> Operation:
+        operation = catalog.find(tool)
+        if operation is None:
+            raise unknown_tool(tool)
+        self._operations[tool] = operation
+        return operation
+
+    def __getattr__(self, tool: str) -> Callable[..., dict[str, Any]]:
+        if tool.startswith("_") or catalog.find(tool) is None:
+            raise AttributeError(f"{tool} is neither an attribute of Store nor a tool")
+        return functools.partial(self._call_by_name, tool)
+
+    def _call_by_name(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        return self.call(tool, arguments)
+
+    def close(self) -> None:
+        """Lets go of the database; a closed store opens again at the next call."""
+        self._engine.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_store(home: str | None = None, *, config: Config | None = None) -> Store:
+    """Opens the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; it is made at the first call."""
+    return Store(config or load_config(home))
+
+
+def unknown_tool(tool: str) -> MossError:
+    """The refusal of a tool that does not exist, naming the nearest one that does."""
+    import difflib  # only a refusal needs it
+
+    names = [operation.name for operation in catalog.operations()]
+    nearest = difflib.get_close_matches(tool[:100], names, n=1, cutoff=0.0)[0]
+    return invalid(f"there is no tool {tool[:100]!r}; the nearest is {nearest!r}", nearest=nearest)
+
+
+def _v1_answer(value: Any) -> Any:
+    """The answer as v1.0 spelled it: `task_link` where the later tools say `fetch_key`."""
+    if isinstance(value, dict):
+        return {"task_link" if key == "fetch_key" else key: _v1_answer(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_v1_answer(part) for part in value]
+    return value
