@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .errors import MossError
 from .store import Store, open_store
-from .version import VERSION as __version__
+from .version import __version__
 
 __all__ = ["MossError", "Store", "__version__", "open_store"]

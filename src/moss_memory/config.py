@@ -35,9 +35,7 @@ class Config:
 
     __slots__ = ("home", "sources", "values", "warnings")
 
-    def __init__(
-        self, home: str, values: dict[str, Any], sources: dict[str, str], warnings: list[str]
-    ) -> None:
+    def __init__(self, home: str, values: dict[str, Any], sources: dict[str, str], warnings: list[str]) -> None:
         set_once = object.__setattr__
         set_once(self, "home", home)
         set_once(self, "values", values)
@@ -77,9 +75,7 @@ def load_config(home: str | None = None, cwd: str | None = None) -> Config:
     sources = dict.fromkeys(DEFAULTS, "default")
     warnings: list[str] = []
     global_path = os.path.join(home, "config.json")
-    for key, value in _checked(
-        _read(global_path, strict=True, warnings=warnings), global_path, warnings
-    ).items():
+    for key, value in _checked(_read(global_path, strict=True, warnings=warnings), global_path, warnings).items():
         values[key] = value
         sources[key] = global_path
     repo_path = find_repo_config(cwd, home)
@@ -121,6 +117,7 @@ def _merge_repo(
         if key in _ONLY_GLOBAL or (key in _ONLY_WHEN_TRUSTED and not values["trust_repo_config"]):
             warnings.append(f"{path}: {key} is ignored; a repository may not set it (see trust_repo_config)")
             continue
+        merged: Any
         if isinstance(value, list):
             merged = list(dict.fromkeys([*values[key], *value]))
         elif isinstance(value, bool):
@@ -144,15 +141,11 @@ def _read(path: str, *, strict: bool, warnings: list[str]) -> dict[str, Any]:
         found = json.loads(text)
         problem = "" if isinstance(found, dict) else "it does not hold a JSON object"
     except (ValueError, RecursionError) as error:
-        problem = (
-            f"it is not valid JSON ({error})" if isinstance(error, ValueError) else "it is nested too deeply"
-        )
+        problem = f"it is not valid JSON ({error})" if isinstance(error, ValueError) else "it is nested too deeply"
     if not problem:
         return dict(found)
     if strict:
-        raise MossError(
-            "INVALID_REQUEST", f"{path}: {problem}; correct or remove the file", details={"file": path}
-        )
+        raise MossError("INVALID_REQUEST", f"{path}: {problem}; correct or remove the file", details={"file": path})
     warnings.append(f"{path} is ignored: {problem}")
     return {}
 
@@ -203,9 +196,7 @@ def _resolved_folders(paths: list[str], warnings: list[str]) -> list[str]:
         if not os.path.isabs(folder) or "\0" in folder:
             warnings.append(f"allowed_paths: {path!r} is ignored; give an absolute path")
         elif os.path.islink(folder):
-            warnings.append(
-                f"allowed_paths: {path!r} is ignored; it is a symbolic link, name the folder itself"
-            )
+            warnings.append(f"allowed_paths: {path!r} is ignored; it is a symbolic link, name the folder itself")
         else:
             good.append(os.path.join(os.path.realpath(os.path.dirname(folder)), os.path.basename(folder)))
     return good

@@ -59,9 +59,7 @@ class MossError(Exception):
         return {"error": error}
 
 
-def _rebuild(
-    code: str, message: str, details: dict[str, Any] | None, recovery: dict[str, Any] | None
-) -> MossError:
+def _rebuild(code: str, message: str, details: dict[str, Any] | None, recovery: dict[str, Any] | None) -> MossError:
     return MossError(code, message, details=details, recovery=recovery)
 
 

@@ -202,32 +202,26 @@ def check_text(value: str, path: str) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise invalid(
-                f"{path} contains half of a surrogate pair; send valid Unicode", path=path
-            ) from None
+            raise invalid(f"{path} contains half of a surrogate pair; send valid Unicode", path=path) from None
 
 
 def _check_json(value: Any, path: str, depth: int) -> None:
     """Refuses what does not survive a round trip through JSON, wherever it hides in a free-form value."""
-    if isinstance(value, str):
+    if isinstance(value, (dict, list)):
+        if depth > MAX_DEPTH:
+            raise invalid(f"{path[:200]} is nested deeper than {MAX_DEPTH} levels", path=path[:200])
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            check_text(str(key), path)
+            _check_json(part, f"{path}.{key}" if isinstance(value, dict) else f"{path}[{key}]", depth + 1)
+    elif isinstance(value, str):
         check_text(value, path)
-    elif isinstance(value, bool) or value is None:
-        pass
-    elif isinstance(value, int):
-        _integer(value, path)
     elif isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
+        if value - value != 0:
             raise invalid(f"{path} is not a finite number", path=path)
-    elif depth > MAX_DEPTH:
-        raise invalid(f"{path} is nested deeper than {MAX_DEPTH} levels", path=path)
-    elif isinstance(value, dict):
-        for name, part in value.items():
-            check_text(name, path)
-            _check_json(part, f"{path}.{name}", depth + 1)
-    elif isinstance(value, list):
-        for index, part in enumerate(value):
-            _check_json(part, f"{path}[{index}]", depth + 1)
-    else:
+    elif isinstance(value, int):
+        if not isinstance(value, bool):
+            _integer(value, path)
+    elif value is not None:
         raise _wrong_type(value, "JSON value", path)
 
 

@@ -33,9 +33,7 @@ def normalize(raw: str, *, what: str) -> str:
 
         composed = unicodedata.normalize("NFC", raw)
     if not composed.isprintable() and has_control(composed):
-        raise invalid(
-            f"{what} contains a control character; remove tabs, line breaks and the like", path=what
-        )
+        raise invalid(f"{what} contains a control character; remove tabs, line breaks and the like", path=what)
     norm = " ".join(composed.strip().lower().split())
     if not norm:
         raise invalid(f"{what} is blank; give it at least one visible character", path=what)
@@ -58,9 +56,7 @@ def label(raw: str | None, *, what: str) -> str | None:
         return None
     trimmed = raw.strip()
     if len(trimmed) > LABEL_MAX_CHARS:
-        raise invalid(
-            f"{what} has {len(trimmed)} characters; at most {LABEL_MAX_CHARS} are allowed", path=what
-        )
+        raise invalid(f"{what} has {len(trimmed)} characters; at most {LABEL_MAX_CHARS} are allowed", path=what)
     return trimmed or None
 
 
@@ -74,9 +70,7 @@ def clean_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
         if not trimmed:
             raise invalid(f"{what}[{index}] is blank; leave it out", path=f"{what}[{index}]")
         if len(trimmed) > TAG_MAX_CHARS:
-            raise invalid(
-                f"{what}[{index}] is longer than {TAG_MAX_CHARS} characters", path=f"{what}[{index}]"
-            )
+            raise invalid(f"{what}[{index}] is longer than {TAG_MAX_CHARS} characters", path=f"{what}[{index}]")
         seen[trimmed] = None
     if len(seen) > TAGS_MAX:
         raise invalid(f"{what} has {len(seen)} entries; at most {TAGS_MAX} are allowed", path=what)

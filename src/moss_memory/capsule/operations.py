@@ -5,15 +5,42 @@ from __future__ import annotations
 import json
 
 from ..arguments import (
-    Id, IncludeDeleted, IncludeText, Limit, Name, NamePrefix, Offset, Phase, Query, Ref, Role, RunId, Source, StoreMode,
-    Tag, Tags, Text, Title, Workspace,
+    Id,
+    IncludeDeleted,
+    IncludeText,
+    Limit,
+    Name,
+    NamePrefix,
+    Offset,
+    Phase,
+    Query,
+    Ref,
+    Role,
+    RunId,
+    Source,
+    StoreMode,
+    Tag,
+    Tags,
+    Text,
+    Title,
+    Workspace,
 )  # fmt: skip
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..values import DEFAULT_WORKSPACE, Page, clean_tags, estimate_tokens, label, normalize
 from . import sections as markdown
 from .rows import (
-    NEWEST_FIRST, Address, Filters, capsule_filters, fetch_key, find, find_or_none, not_found, shown, sql, summary,
+    NEWEST_FIRST,
+    Address,
+    Filters,
+    capsule_filters,
+    fetch_key,
+    find,
+    find_or_none,
+    not_found,
+    shown,
+    sql,
+    summary,
     summary_columns,
 )  # fmt: skip
 
@@ -176,9 +203,7 @@ def capsule_update(
     """
     address = Address(id, workspace, name)
     labels = {"source": source, "run_id": run_id, "phase": phase, "role": role}
-    changes: dict[str, Any] = {
-        key: label(value, what=key) for key, value in labels.items() if value is not None
-    }
+    changes: dict[str, Any] = {key: label(value, what=key) for key, value in labels.items() if value is not None}
     if title is not None:
         changes["title"] = _title(title)
     if tags is not None:
@@ -188,9 +213,7 @@ def capsule_update(
     row = find(tx, address)
     if capsule_text is not None:
         shown_name = row["name_raw"]
-        changes |= _checked_text(
-            tx, capsule_text, allow_thin=allow_thin, send_again="capsule_update", name=shown_name
-        )
+        changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin, send_again="capsule_update", name=shown_name)
     row |= changes
     statement = "change" if capsule_text is not None else "change_metadata"
     tx.run(sql[statement], {**row, "now": tx.now, "change_seq": tx.next_change()})
@@ -314,9 +337,7 @@ def capsule_search(
     return search_capsules(tx, query, filters, page, workspace_norm=norm, include_deleted=include_deleted)
 
 
-@operation(
-    mutates=True, example='moss append --name auth --section "Next actions" --content "- rotate the keys"'
-)
+@operation(mutates=True, example='moss append --name auth --section "Next actions" --content "- rotate the keys"')
 def capsule_append(
     tx: Transaction,
     *,
@@ -386,9 +407,7 @@ def capsule_compose(
     return answer
 
 
-def _checked_text(
-    tx: Transaction, text: str, *, allow_thin: bool, send_again: str, name: str | None
-) -> dict[str, Any]:
+def _checked_text(tx: Transaction, text: str, *, allow_thin: bool, send_again: str, name: str | None) -> dict[str, Any]:
     """The text with its measures, once it has passed size and structure."""
     if not text.strip():
         raise invalid("capsule_text is empty; write the six sections", path="capsule_text")
@@ -522,9 +541,7 @@ def _parts(
     for index, ref in enumerate(items):
         tx.check_cancelled()
         row = find(tx, Address(ref.get("id"), ref.get("workspace"), ref.get("name"), at=f"items[{index}]."))
-        text = (
-            row["capsule_text"] if sections is None else markdown.keep_sections(row["capsule_text"], sections)
-        )
+        text = row["capsule_text"] if sections is None else markdown.keep_sections(row["capsule_text"], sections)
         part = {"id": row["id"], "workspace": row["workspace_raw"]}
         if row["name_raw"] is not None:
             part["name"] = row["name_raw"]

@@ -41,7 +41,7 @@ def parse_lines(tx: Transaction, content: bytes) -> list[tuple[int, Any]]:
     return parsed
 
 
-class InvalidRecord(Exception):
+class InvalidRecordError(Exception):
     """Why a line cannot become a capsule."""
 
 
@@ -58,10 +58,8 @@ class Importer:
     def take(self, line: int, record: Any) -> None:
         try:
             row = _row(self._tx, record)
-        except (InvalidRecord, MossError) as error:
-            self.invalid.append(
-                _problem(line, record, "INVALID_RECORD", str(getattr(error, "message", error)))
-            )
+        except (InvalidRecordError, MossError) as error:
+            self.invalid.append(_problem(line, record, "INVALID_RECORD", str(getattr(error, "message", error))))
             return
         by_id = self._tx.row("select id from capsules where id = :id", row) is not None
         name_owner = self._name_owner(row)
@@ -104,9 +102,7 @@ class Importer:
 
     def _replace(self, line: int, row: dict[str, Any], *, by_id: bool, name_owner: str | None) -> None:
         if by_id and name_owner not in (None, row["id"]):
-            self._collide(
-                line, row, "AMBIGUOUS_COLLISION", "the id belongs to one capsule and the name to another"
-            )
+            self._collide(line, row, "AMBIGUOUS_COLLISION", "the id belongs to one capsule and the name to another")
             return
         target = row["id"] if by_id else name_owner
         self._tx.run(sql["overwrite"], {**row, "id": target, "change_seq": self._tx.next_change()})
@@ -131,7 +127,7 @@ class Importer:
 def _row(tx: Transaction, record: Any) -> dict[str, Any]:
     """The columns of a record; normal forms and measures are computed anew, never believed."""
     if not isinstance(record, dict):
-        raise InvalidRecord("the line is not a JSON object")
+        raise InvalidRecordError("the line is not a JSON object")
     workspace = _text(record, "workspace_raw", required=True)
     name = _text(record, "name_raw")
     text = _text(record, "capsule_text") or ""
@@ -158,7 +154,7 @@ def _row(tx: Transaction, record: Any) -> dict[str, Any]:
 def _id(record: dict[str, Any]) -> str:
     value = _text(record, "id", required=True) or ""
     if not value.strip() or len(value) > NAME_MAX_CHARS:
-        raise InvalidRecord(f"id is blank or longer than {NAME_MAX_CHARS} characters")
+        raise InvalidRecordError(f"id is blank or longer than {NAME_MAX_CHARS} characters")
     return value
 
 
@@ -167,7 +163,7 @@ def _text(record: dict[str, Any], field: str, *, required: bool = False) -> str 
     if value is None and not required:
         return None
     if not isinstance(value, str):
-        raise InvalidRecord(f"{field} is missing" if value is None else f"{field} must be a string")
+        raise InvalidRecordError(f"{field} is missing" if value is None else f"{field} must be a string")
     check_text(value, field)
     return value
 
@@ -177,7 +173,7 @@ def _time(record: dict[str, Any], field: str) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MAX_TIME:
-        raise InvalidRecord(f"{field} must be a Unix time in whole seconds")
+        raise InvalidRecordError(f"{field} must be a Unix time in whole seconds")
     return value
 
 
@@ -186,7 +182,7 @@ def _tags(record: dict[str, Any]) -> str | None:
     if value is None:
         return None
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
-        raise InvalidRecord("tags must be a list of strings")
+        raise InvalidRecordError("tags must be a list of strings")
     for tag in value:
         check_text(tag, "tags")
     tags = clean_tags(value)

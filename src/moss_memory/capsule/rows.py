@@ -37,9 +37,7 @@ class Address:
             if name is not None or workspace is not None:
                 raise _ambiguous(at)
             if not id.strip():
-                raise invalid(
-                    f"{at}id is blank; give the capsule's id, or its workspace and name", path=f"{at}id"
-                )
+                raise invalid(f"{at}id is blank; give the capsule's id, or its workspace and name", path=f"{at}id")
         elif name is None:
             raise invalid(f"{at}id or {at}name is needed to find a capsule", path=f"{at}name")
         self.id = id
@@ -63,9 +61,7 @@ def find(tx: Transaction, address: Address, *, include_deleted: bool = False) ->
     return row
 
 
-def find_or_none(
-    tx: Transaction, address: Address, *, include_deleted: bool = False
-) -> dict[str, Any] | None:
+def find_or_none(tx: Transaction, address: Address, *, include_deleted: bool = False) -> dict[str, Any] | None:
     if address.id is not None:
         row = tx.row(_full_sql["any_by_id" if include_deleted else "active_by_id"], {"id": address.id})
     else:

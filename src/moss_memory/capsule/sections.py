@@ -16,9 +16,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
 }
 """The six sections a capsule needs, each with the other labels that count for it."""
 
-_CANONICAL = {
-    label: canonical for canonical, synonyms in REQUIRED.items() for label in (canonical.lower(), *synonyms)
-}
+_CANONICAL = {label: canonical for canonical, synonyms in REQUIRED.items() for label in (canonical.lower(), *synonyms)}
 _LONGEST_LABEL = max(map(len, _CANONICAL)) + 8
 
 PLACEHOLDERS = frozenset(
@@ -71,10 +69,8 @@ def parse(text: str) -> list[Section]:
 
 def missing_sections(text: str) -> list[str]:
     """The canonical names of the required sections that a text lacks, in the order of the table."""
-    labels = _json_keys(text)
-    if labels is None:
-        labels = _labels(text)
-    present = {_CANONICAL.get(label) for label in labels}
+    keys = _json_keys(text)
+    present = {_CANONICAL.get(label) for label in (_labels(text) if keys is None else keys)}
     return [canonical for canonical in REQUIRED if canonical not in present]
 
 
@@ -128,11 +124,7 @@ def _json_keys(text: str) -> list[str] | None:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return (
-        [_label(key.replace("_", " ").replace("-", " ")) for key in found]
-        if isinstance(found, dict)
-        else None
-    )
+    return [_label(key.replace("_", " ").replace("-", " ")) for key in found] if isinstance(found, dict) else None
 
 
 def _lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 
 from ..errors import MossError, invalid
 from ..values import has_control
@@ -23,9 +24,7 @@ _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 def locate(config: Config, path: str) -> tuple[str, str]:
     """The allowed folder and the file name in it that a caller's path means; refuses everything else."""
     if not path.strip() or has_control(path):
-        raise invalid(
-            "path is blank or contains a control character; give the name of a .jsonl file", path="path"
-        )
+        raise invalid("path is blank or contains a control character; give the name of a .jsonl file", path="path")
     expanded = os.path.expanduser(path)
     name = os.path.basename(expanded)
     if not name.endswith(EXTENSION) or name == EXTENSION:
@@ -145,10 +144,8 @@ class ExportFile:
     def abort(self) -> None:
         """Leaves the folder as it was."""
         for name in [self._temporary, *([self._name] if self._reserved else [])]:
-            try:
+            with suppress(OSError):  # not there, or gone with its folder
                 os.unlink(name, dir_fd=self._folder_fd)
-            except OSError:
-                pass  # not there, or gone with its folder
         self._close()
 
     def _reserve(self, stem: str) -> None:
@@ -185,21 +182,15 @@ def refusal(error: OSError, path: str) -> MossError | None:
     if isinstance(error, FileNotFoundError):
         return MossError("NOT_FOUND", f"{path} does not exist")
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return invalid(
-            f"{path} leads through a symbolic link or a file; name the real folder and file", path="path"
-        )
+        return invalid(f"{path} leads through a symbolic link or a file; name the real folder and file", path="path")
     if error.errno in (errno.ENXIO, errno.ENODEV, errno.EISDIR):
         return _not_plain(path)
     if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
-        return invalid(
-            "path is too long or has characters that this system does not allow in names", path="path"
-        )
+        return invalid("path is too long or has characters that this system does not allow in names", path="path")
     if error.errno in (errno.EACCES, errno.EPERM):
         return invalid(f"{path} may not be opened by this user; check its permissions", path="path")
     return None
 
 
 def _not_plain(path: str) -> MossError:
-    return invalid(
-        f"{path} is not a plain file with a single link; links and devices are refused", path="path"
-    )
+    return invalid(f"{path} is not a plain file with a single link; links and devices are refused", path="path")

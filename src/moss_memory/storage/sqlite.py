@@ -94,7 +94,7 @@ class SqliteEngine:
         try:
             while True:
                 try:
-                    busy = connection.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
+                    busy = only_value(connection, "pragma wal_checkpoint(truncate)")
                 except apsw.BusyError:
                     busy = 1
                 if not busy:
@@ -137,9 +137,7 @@ class SqliteEngine:
 
     def _open_lock_file(self) -> int:
         make_private_folder(self._home)
-        fd = os.open(
-            os.path.join(self._home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-        )
+        fd = os.open(os.path.join(self._home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         if os.fstat(fd).st_mode & 0o777 != 0o600:
             os.fchmod(fd, 0o600)
         return fd
@@ -223,12 +221,12 @@ abandoned: list[Any] = []
 class SqliteTransaction:
     """One call's statements on one connection: all of them happen, or none do."""
 
-    __slots__ = ("_address", "_changes", "_engine", "_erase_into", "_workspace", "_writes", "call", "config", "connection",
-                 "now", "now_ms")  # fmt: skip
+    __slots__ = (
+        "_address", "_changes", "_engine", "_erase_into", "_workspace", "_writes", "call", "config", "connection",
+        "now", "now_ms",
+    )  # fmt: skip
 
-    def __init__(
-        self, engine: SqliteEngine, connection: apsw.Connection, call: Call, *, writes: bool
-    ) -> None:
+    def __init__(self, engine: SqliteEngine, connection: apsw.Connection, call: Call, *, writes: bool) -> None:
         self._engine = engine
         self.connection = connection
         self.call = call
@@ -258,7 +256,7 @@ class SqliteTransaction:
 
     def next_change(self) -> int:
         if not self._changes:
-            last = self.connection.execute("select max(seq) from events").fetchone()[0] or 0
+            last = only_value(self.connection, "select max(seq) from events") or 0
             self._changes = (last + 1) * _CHANGES_PER_CALL
         self._changes += 1
         return self._changes
@@ -321,18 +319,24 @@ class SqliteTransaction:
         self._engine.give_back(self.connection, writes=self._writes)
 
 
+def only_value(connection: apsw.Connection, sql: str) -> Any:
+    """The first column of a statement's first row."""
+    row = connection.execute(sql).fetchone()
+    return None if row is None else row[0]
+
+
 def settle(connection: apsw.Connection, pragma: str, expected: str | int) -> None:
     """Sets a pragma and makes sure that it took; SQLite ignores what it cannot do without a word."""
     connection.execute(f"pragma {pragma}")
     name = pragma.partition(" ")[0]
-    actual = connection.execute(f"pragma {name}").fetchone()[0]
+    actual = only_value(connection, f"pragma {name}")
     if actual != expected:
         raise MossError("STORAGE_READONLY", f"the database refuses {pragma!r} (it says {actual!r})")
 
 
 def check_version(connection: apsw.Connection) -> int:
     """The schema version of the database; a newer one than this code knows is refused, untouched."""
-    version: int = connection.execute("pragma user_version").fetchone()[0]
+    version: int = only_value(connection, "pragma user_version")
     if version > SCHEMA_VERSION:
         raise MossError(
             "STORAGE_READONLY",
@@ -372,12 +376,10 @@ def storage_error(error: Exception, home: str) -> MossError | None:
         return MossError("STORAGE_FULL", f"no space is left for the store in {home}; free some and try again")
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
         return MossError("STORAGE_CORRUPT", f"the database in {home} is damaged ({text}); run `moss doctor`")
-    if isinstance(
-        error, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, PermissionError)
-    ) or (isinstance(error, OSError) and error.errno == 30):
-        return MossError(
-            "STORAGE_READONLY", f"the store in {home} cannot be written ({text}); check its permissions"
-        )
+    if isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, PermissionError)) or (
+        isinstance(error, OSError) and error.errno == 30
+    ):
+        return MossError("STORAGE_READONLY", f"the store in {home} cannot be written ({text}); check its permissions")
     if isinstance(error, apsw.IOError):
         return MossError("STORAGE_READONLY", f"the store in {home} could not be read or written ({text})")
     if isinstance(error, (NotADirectoryError, IsADirectoryError, FileExistsError, FileNotFoundError)):

@@ -1,0 +1,43 @@
+# Two commands do everything: `make run` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test check format bench docs clean
+
+run: $(VENV)/.installed ## install into .venv and take the guided tour
+	@$(BIN)/moss tour
+
+test: $(VENV)/.developed ## install what the tests need and run them all
+	$(BIN)/python -m pytest -n auto
+
+check: $(VENV)/.developed ## formatting, lint and strict types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.developed ## put the code into its one form
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.developed ## measure every promise about speed, side by side
+	$(BIN)/python -m bench
+
+docs: $(VENV)/.developed ## write the generated files: tools, completions, reference
+	$(BIN)/python -m moss_memory.surfaces.mcp.listing
+	$(BIN)/python -m moss_memory.surfaces.cli.completion
+	$(BIN)/python -m docs.generate
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.developed: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
