@@ -1,0 +1,154 @@
+"""Writes the reference from the registry: `make docs`. A test fails when a page is stale."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from moss_memory import catalog
+from moss_memory.config import DEFAULTS
+from moss_memory.errors import STATUS
+from moss_memory.operation import Operation
+
+FOLDER = Path(__file__).parent / "reference"
+
+FAMILIES = {
+    "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
+    "": ("search.md", "Search over everything", "One search for all families, always on."),
+}
+
+MEANINGS = {
+    "AMBIGUOUS_ADDRESSING": "`id` stands beside `name` or `workspace`",
+    "INVALID_REQUEST": "an argument is missing, unknown, of the wrong type or not allowed; `details.path` names it",
+    "NOT_FOUND": "there is no such thing, or it is deleted",
+    "CONFLICT": "an import collides with what is there; `details.errors` names every line",
+    "NAME_ALREADY_EXISTS": "the name is taken in its workspace",
+    "CAPSULE_TOO_LARGE": "the text is over `capsule_max_chars`",
+    "COMPOSE_TOO_LARGE": "the bundle is over `capsule_max_chars`",
+    "FILE_TOO_LARGE": "the import file is over `import_max_bytes`",
+    "CAPSULE_TOO_THIN": "required sections are missing; `details.missing` names them",
+    "CANCELLED": "the caller gave up; nothing was changed",
+    "INTERNAL": "a fault of Moss; its cause is in the log, never in the answer",
+    "STORAGE_CORRUPT": "the database is damaged; `moss doctor` says more",
+    "STORAGE_READONLY": "the store cannot be written; reads go on",
+    "STORAGE_BUSY": "other processes kept the store busy past the deadline; try again",
+    "STORAGE_FULL": "no space is left; reads go on",
+}
+
+SETTINGS = {
+    "capsule_max_chars": "most characters of a capsule",
+    "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once",
+    "allowed_paths": "further folders for import and export, absolute; a repository may not set it",
+    "allow_unsafe_paths": "any folder for import and export; links, `..` and other extensions stay refused; "
+    "a repository may not set it",
+    "trust_repo_config": "lets repositories set the two above; only in the global file",
+    "disabled_tools": "tools that the MCP server neither lists nor answers, with their v1.0 names",
+    "disabled_types": "families that the MCP server leaves out: capsule, artifact, reasoning, task, record",
+    "toolsets": "families that the MCP server lists; empty means all; `moss mcp --toolsets` wins",
+    "db_max_open_conns": "size of a server database's pool; nothing on SQLite",
+    "db_max_idle_conns": "idle connections of that pool; nothing on SQLite",
+}
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its file name."""
+    operations = catalog.operations()
+    made = {}
+    for toolset, (file, title, lead) in FAMILIES.items():
+        tools = [operation for operation in operations if catalog.toolset_of(operation.name) == toolset]
+        made[file] = _family_page(title, lead, tools)
+    made["errors.md"] = _errors_page()
+    made["configuration.md"] = _configuration_page()
+    return made
+
+
+def _family_page(title: str, lead: str, tools: list[Operation]) -> str:
+    lines = [f"# {title}", "", lead, "", "Generated from the registry by `make docs`; do not edit.", ""]
+    lines += ["| tool | does |", "|---|---|"]
+    lines += [f"| [`{tool.name}`](#{tool.name}) | {_cell(tool.summary)} |" for tool in tools]
+    for tool in tools:
+        lines += ["", *_tool_section(tool)]
+    return "\n".join(lines) + "\n"
+
+
+def _tool_section(tool: Operation) -> list[str]:
+    lines = [f"## {tool.name}", "", tool.description, "", f"{_traits(tool)}", ""]
+    lines += ["| argument | type | default | meaning |", "|---|---|---|---|"]
+    for name, schema in tool.parameters.items():
+        default = "required" if name in tool.required else json.dumps(tool.defaults.get(name))
+        default = "" if default == "null" else default
+        lines.append(f"| `{name}` | {_type(schema)} | {_cell(default)} | {_cell(schema.get('description', ''))} |")
+    return [*lines, "", "```sh", tool.example, "```"]
+
+
+def _traits(tool: Operation) -> str:
+    if not tool.mutates:
+        return "Reads only."
+    changes = f"Writes when `{tool.writes_with}` is given." if tool.writes_with else "Writes."
+    return changes + (" Can overwrite or remove." if tool.destructive else "")
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if schema["type"] == "array":
+        return f"list of {_type(schema['items'])}"
+    if schema["type"] == "object" and "properties" in schema:
+        return "object of " + ", ".join(f"`{name}`" for name in schema["properties"])
+    return str(schema["type"])
+
+
+def _errors_page() -> str:
+    lines = [
+        "# Errors",
+        "",
+        "One shape everywhere, over MCP as the tool's result with `isError`:",
+        "",
+        "```json",
+        '{"error": {"code": "NOT_FOUND", "message": "…", "status": 404, "details": {}, "recovery": {}}}',
+        "```",
+        "",
+        "`details` says what is wrong in data, `recovery` is the one best next call: `{tool, arguments, reason}`. "
+        "Both appear only where there is something to say. The command line prints `[CODE] message` and exits with 1.",
+        "",
+        "Generated from the registry by `make docs`; do not edit.",
+        "",
+        "| code | status | when |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{code}` | {status} | {MEANINGS[code]} |" for code, status in STATUS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _configuration_page() -> str:
+    lines = [
+        "# Configuration",
+        "",
+        "`config.json` in the home folder (`MOSS_HOME`, else `~/.moss`) is yours; `.moss/config.json`, found upward "
+        "from the current folder, is the repository's. Numbers: the repository's wins. Switches: on if either says "
+        "so. Lists: both together. `moss config` shows what holds and where it comes from.",
+        "",
+        "Generated from the registry by `make docs`; do not edit.",
+        "",
+        "| key | default | meaning |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{key}` | `{json.dumps(default)}` | {SETTINGS[key]} |" for key, default in DEFAULTS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def main() -> int:
+    FOLDER.mkdir(exist_ok=True)
+    for file, text in pages().items():
+        (FOLDER / file).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
