@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Compiled ahead, because where PYTHONDONTWRITEBYTECODE is set every start would compile all of it again.
+COMPILE = $(BIN)/python -m compileall -q src
 
 .PHONY: run test check format bench docs clean
 
 run: $(VENV)/.installed ## install into .venv and take the guided tour
+	@$(COMPILE)
 	@$(BIN)/moss tour
 
 test: $(VENV)/.developed ## install what the tests need and run them all
+	@$(COMPILE)
 	$(BIN)/python -m pytest -n auto
 
 check: $(VENV)/.developed ## formatting, lint and strict types
@@ -22,6 +26,7 @@ format: $(VENV)/.developed ## put the code into its one form
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.developed ## measure every promise about speed, side by side
+	@$(COMPILE)
 	$(BIN)/python -m bench
 
 docs: $(VENV)/.developed ## write the generated files: tools, completions, reference
@@ -36,6 +41,7 @@ $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable .
+	$(COMPILE)
 	@touch $@
 
 $(VENV)/.developed: $(VENV)/.installed

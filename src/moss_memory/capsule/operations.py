@@ -329,7 +329,7 @@ def capsule_search(
     A plain question finds what holds any of its words, most words first. Operators work exactly:
     "a phrase", prefix*, AND, OR, NOT, parentheses.
     """
-    from .search import search_capsules
+    from .search import search_capsules  # the search room is not worth its import to other calls
 
     filters = capsule_filters(tx, tag=tag, run_id=run_id, phase=phase, role=role)
     page = Page(limit, offset, maximum=100)

@@ -100,12 +100,11 @@ def _plain(title: str) -> str:
 
 def _labels(text: str) -> Iterator[str]:
     for _, line in _lines_outside_fences(text):
-        title = heading_title(line)
+        title = heading_title(line) if "#" in line else None
         if title is not None:
             yield _label(title)
         elif ":" in line:
-            label = line[:_LONGEST_LABEL].partition(":")[0]
-            yield _label(label)
+            yield _label(line[:_LONGEST_LABEL].partition(":")[0])
 
 
 def _label(raw: str) -> str:

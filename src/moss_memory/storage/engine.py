@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from ..config import Config
+    from ..search.hits import Hits
+    from ..search.query import Query
 
     Row = tuple[Any, ...]
     Parameters = dict[str, Any]
@@ -43,8 +45,8 @@ if TYPE_CHECKING:
         def progress(self, done: int, total: int | None = None) -> None:
             """Tells the caller how far a long call has come."""
 
-        def search(self, text: str, **filters: Any) -> Any:
-            """Full-text search over the one index of all families."""
+        def search(self, query: Query, **filters: Any) -> Hits:
+            """One page of what the query matches in the one index of all families, and the total."""
 
         def contains_tag(self, column: str, parameter: str) -> str:
             """The SQL condition that a JSON array column holds a value."""

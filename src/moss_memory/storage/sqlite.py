@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from ..search.hits import Hits
+    from ..search.query import Query
     from .engine import Call, Parameters, Row
 
 DATABASE = "moss.db"
@@ -273,10 +275,14 @@ class SqliteTransaction:
         if self.call.progress is not None:
             self.call.progress(done, total)
 
-    def search(self, text: str, **filters: Any) -> Any:
-        from .sqlite_search import search
+    def search(self, query: Query, **filters: Any) -> Hits:
+        from ..search.hits import Hit, Hits
+        from .sqlite_search import FAMILIES, search  # most calls search nothing
 
-        return search(self.connection, text, **filters)
+        found = search(self.connection, query, **filters)
+        names = {code: family for family, (code, _) in FAMILIES.items()}
+        items = [Hit(names[doc & 15], doc >> 4, score) for doc, score in found.items]
+        return Hits(items, found.total, found.matcher)
 
     def contains_tag(self, column: str, parameter: str) -> str:
         return f"exists (select 1 from json_each({column}) where value = :{parameter})"

@@ -1,0 +1,74 @@
+"""Capsules among search hits: the page of `capsule_search`, and what `moss_search` shows of them."""
+
+from __future__ import annotations
+
+from ..search.query import parse
+from ..search.snippet import snippet
+from .rows import FULL_COLUMNS, Filters, full_columns, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import Transaction
+    from ..values import Page
+
+
+def search_capsules(
+    tx: Transaction,
+    query: str,
+    filters: Filters,
+    page: Page,
+    *,
+    workspace_norm: str | None,
+    include_deleted: bool,
+) -> dict[str, Any]:
+    """One page of summaries with snippets, best match first."""
+    hits = tx.search(
+        parse(query),
+        families=("capsule",),
+        workspace_norm=workspace_norm,
+        include_deleted=include_deleted,
+        where=filters.conditions,
+        parameters=filters.parameters,
+        limit=page.limit,
+        offset=page.offset,
+    )
+    found = rows_by_number(tx, [hit.row_id for hit in hits.items])
+    items = []
+    for hit in hits.items:
+        row = found[hit.row_id]
+        item = shown(row, include_text=False)
+        item["snippet"] = snippet(row["capsule_text"], hits.matcher)
+        item["score"] = hit.score
+        items.append(item)
+    return {
+        "items": items,
+        "pagination": page.answer(returned=len(items), total=hits.total),
+        "sort": "relevance",
+    }
+
+
+def documents(tx: Transaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+    """What `moss_search` shows of capsules, by row number: how to fetch them, their title and their text."""
+    return {row_id: _document(row) for row_id, row in rows_by_number(tx, row_ids).items()}
+
+
+def rows_by_number(tx: Transaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+    if not row_ids:
+        return {}
+    chosen = ", ".join(map(str, row_ids))
+    rows = tx.rows(f"select row_id, {full_columns} from capsules where row_id in ({chosen}) order by row_id")
+    return {row[0]: dict(zip(FULL_COLUMNS, row[1:], strict=True)) for row in rows}
+
+
+def _document(row: dict[str, Any]) -> dict[str, Any]:
+    named = row["name_raw"] is not None
+    return {
+        "id": row["id"],
+        "workspace": row["workspace_raw"],
+        "address": {"workspace": row["workspace_raw"], "name": row["name_raw"]} if named else {"id": row["id"]},
+        "title": row["title"] or row["name_raw"] or row["id"],
+        "text": row["capsule_text"],
+        "updated_at": row["updated_at"],
+    }

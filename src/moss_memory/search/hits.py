@@ -1,0 +1,29 @@
+"""What a search found, whichever engine looked."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .snippet import Matcher
+
+
+class Hit:
+    """One row of one family that matches; a higher score is better, in all families alike."""
+
+    __slots__ = ("family", "row_id", "score")
+
+    def __init__(self, family: str, row_id: int, score: float) -> None:
+        self.family = family
+        self.row_id = row_id
+        self.score = score
+
+
+class Hits:
+    """One page of hits in final order, how many match in all, and what shows the matched words."""
+
+    __slots__ = ("items", "matcher", "total")
+
+    def __init__(self, items: list[Hit], total: int, matcher: Matcher) -> None:
+        self.items = items
+        self.total = total
+        self.matcher = matcher

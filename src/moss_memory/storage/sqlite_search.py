@@ -1,0 +1,400 @@
+"""Full-text search on SQLite: one FTS5 index over all families, exact order and exact totals.
+
+A natural question is ordered by how many of its words a row holds, then by bm25, then newest. Ranking every row that
+holds any of the words is slow when words are common, so the rows that hold the most words are found first and only
+those are ranked; `_best_covered` says how.
+"""
+
+from __future__ import annotations
+
+from ..search.operators import Operand
+from ..search.snippet import Matcher
+from ..search.words import stems_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    import apsw
+
+    from ..search.operators import Operation
+    from ..search.query import Query
+
+FAMILIES: dict[str, tuple[int, str]] = {"capsule": (0, "capsules")}
+"""Family -> its code in the low four bits of a document's number, and the table of its rows."""
+
+MARK = "\ue000"
+TITLE_WEIGHT = 5.0
+_SCORE = f"-bm25(search_index, {TITLE_WEIGHT}, 1.0, 0.0)"
+_DOCS = "select rowid from search_index where search_index match :moss_match"
+_GONE = f'(filter : "{MARK}gone")'
+_FEW = 1000
+_FEW_TO_LOOK_UP = 200
+_PASS_COST = 4
+_GROWS = "\U0010ffff"
+
+
+class Hits:
+    """One page of documents in final order, as `(doc, score)`, and how many match in all."""
+
+    __slots__ = ("items", "matcher", "total")
+
+    def __init__(self, items: list[tuple[int, float]], total: int, matcher: Matcher) -> None:
+        self.items = items
+        self.total = total
+        self.matcher = matcher
+
+
+def row_of(doc: int) -> int:
+    """The `row_id` of a document in its family's table."""
+    return doc >> 4
+
+
+def search(
+    connection: apsw.Connection,
+    query: Query,
+    *,
+    families: Sequence[str] = ("capsule",),
+    workspace_norm: str | None = None,
+    include_deleted: bool = False,
+    where: Sequence[str] = (),
+    parameters: dict[str, Any] | None = None,
+    limit: int,
+    offset: int = 0,
+) -> Hits:
+    """Every document that the query and the filters match, one page of it, in an order that never changes.
+
+    `where` holds conditions on columns of the families' tables, with named `parameters`.
+    """
+    scope = _Scope(connection, families, workspace_norm, include_deleted, where, parameters or {})
+    if query.expression is not None:
+        expression = _render(query.expression)
+        if query.excludes:
+            return _everything_but(scope, expression, limit, offset)
+        total = scope.count(expression)
+        ranked = _ranked(scope, expression, limit + offset) if offset < total else []
+        return Hits(ranked[offset : offset + limit], total, Matcher(operands=tuple(_operands(query.expression))))
+    words = _forms(connection, query.words)
+    matcher = Matcher(frozenset(form for word in words for form in word.forms))
+    if not words:
+        return Hits([], 0, matcher)
+    if sum(word.docs for word in words) <= _FEW:
+        ranked, total = _ranked_few(scope, words, limit + offset)
+    else:
+        total = scope.count(_any(words))
+        ranked = _ranked_many(scope, words, limit + offset) if offset < total else []
+    return Hits(ranked[offset : offset + limit], total, matcher)
+
+
+class _Word:
+    """One word of a question: the forms of it that the index holds, and how many documents have them."""
+
+    __slots__ = ("docs", "expression", "forms")
+
+    def __init__(self, forms: list[str], docs: int) -> None:
+        self.forms = forms
+        self.docs = docs
+        self.expression = "(" + " OR ".join(f'"{form}"' for form in forms) + ")"
+
+
+class _Scope:
+    """The filters of one search, as the part of the index and the conditions that they mean."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        families: Sequence[str],
+        workspace_norm: str | None,
+        include_deleted: bool,
+        where: Sequence[str],
+        parameters: dict[str, Any],
+    ) -> None:
+        self.connection = connection
+        self.families = [FAMILIES[family] for family in families]
+        self.workspace_norm = workspace_norm
+        self.where = where
+        self.parameters = parameters
+        self._inside = "" if workspace_norm is None else f'filter : "{MARK}w{workspace_norm.encode().hex()}" AND '
+        self.live_only = not include_deleted
+        self.condition = self._condition()
+        self.row_condition = self._row_condition(include_deleted)
+
+    def _row_condition(self, include_deleted: bool) -> str:
+        """The same filters in SQL over the columns of a family's table."""
+        conditions = [f"({condition})" for condition in self.where]
+        if self.workspace_norm is not None:
+            conditions.append("workspace_norm = :moss_workspace")
+        if not include_deleted:
+            conditions.append("deleted_at is null")
+        return " and ".join(conditions) or "true"
+
+    def _condition(self) -> str:
+        """What the index alone cannot check, in SQL over `search_index`; empty when there is nothing."""
+        if self.where:
+            return self._either(" and ".join(f"({condition})" for condition in self.where))
+        return "" if len(self.families) == len(FAMILIES) else self._either("")
+
+    def table_condition(self) -> str:
+        """All filters in SQL over `search_index`: for few documents cheaper than what the index knows."""
+        return self._either(self.row_condition)
+
+    def _either(self, condition: str) -> str:
+        choices = []
+        for code, table in self.families:
+            choice = f"search_index.rowid & 15 = {code}"
+            if condition:
+                row = f"{table}.row_id = search_index.rowid >> 4"
+                choice += f" and exists (select 1 from {table} where {row} and {condition})"
+            choices.append(choice)
+        return " and (" + " or ".join(choices) + ")"
+
+    def match(self, expression: str) -> str:
+        """The FTS5 query for an expression within the filters that the index knows."""
+        # Deleted rows are few, so leaving them out costs less than asking for the live ones.
+        return f"({self.part(expression)}) NOT {_GONE}" if self.live_only else self.part(expression)
+
+    def part(self, expression: str) -> str:
+        """The same with deleted documents left in."""
+        # Naming columns slows every lookup, and only words with the mark could meet those of the filter column.
+        columns = "{title body} : " if MARK in expression else ""
+        return f"{self._inside}{columns}({expression})"
+
+    def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self.connection.execute(sql, {**self.parameters, **values}).fetchall()
+        return found
+
+    def count(self, expression: str) -> int:
+        """How many documents match the expression and all filters."""
+        sql = "select count(*) from search_index where search_index match :moss_match" + self.condition
+        total: int = self.rows(sql, moss_match=self.part(expression))[0][0]
+        if self.live_only:
+            total -= self.rows(sql, moss_match=f"{_GONE} AND {self.part(expression)}")[0][0]
+        return total
+
+
+def _forms(connection: apsw.Connection, words: Sequence[str]) -> list[_Word]:
+    """For each word of a question that the index holds in any form, those forms: all words of the same stem.
+
+    The rarest comes first. The order is the same for every page, and so are the sums that bm25 makes.
+    """
+    found = []
+    for word, stem in zip(words, stems_of(words), strict=True):
+        beginning = _shared_beginning(word, stem)
+        end = beginning + _GROWS if len(stem) > 1 else stem + "\0"
+        rows: list[Any] = connection.execute(
+            "select term, doc from search_terms where term >= ? and term < ?", (beginning, end)
+        ).fetchall()
+        same = [row for row, other in zip(rows, stems_of(row[0] for row in rows), strict=True) if other == stem]
+        if same:
+            found.append(_Word([term for term, _ in same], sum(docs for _, docs in same)))
+    found.sort(key=lambda word: word.docs)
+    return found
+
+
+def _shared_beginning(word: str, stem: str) -> str:
+    """What every word of this stem begins with. The stemmer may change the last letter of a stem: happy, happi;
+    store, storing; sensible, sensibility."""
+    if not word.startswith(stem) or stem.endswith(("e", "i", "bl")):
+        return stem[:-1] or stem
+    return stem
+
+
+def _any(words: Iterable[_Word]) -> str:
+    """Any form of any of the words; flat, because FTS5 walks one OR faster than an OR of ORs."""
+    return " OR ".join(f'"{form}"' for word in words for form in word.forms)
+
+
+def _ranked_few(scope: _Scope, words: list[_Word], need: int) -> tuple[list[tuple[int, float]], int]:
+    """The first `need` documents of a question of rare words in final order, and how many there are."""
+    if sum(word.docs for word in words) <= _FEW_TO_LOOK_UP:
+        rows = _scores(scope, scope.part(_any(words)), scope.table_condition())
+    else:
+        rows = _scores(scope, scope.match(_any(words)), scope.condition)
+    covered: dict[int, int] = {}
+    for word in words if len(words) > 1 else ():
+        for (doc,) in scope.rows(_DOCS, moss_match=scope.part(word.expression)):
+            covered[doc] = covered.get(doc, 0) + 1
+    return _in_order(scope, rows, covered, need), len(rows)
+
+
+def _ranked_many(scope: _Scope, words: list[_Word], need: int) -> list[tuple[int, float]]:
+    """The first `need` documents of a question of common words, or all there are, in final order."""
+    complete = _ranked(scope, " AND ".join(word.expression for word in words), need)
+    if len(complete) >= need or len(words) == 1:
+        return complete
+    for at_least in range(_first_guess(scope, words, need), 1, -1):
+        covered = _coverage(scope, words, at_least=at_least)
+        if len(covered) >= need:
+            return _in_order(scope, _scores_of(scope, words, covered, need, at_least), covered, need)
+    # Too few documents hold two of the words: after those, the best of all the others.
+    covered = dict.fromkeys((doc for doc, _ in complete), 2) if len(words) == 2 else covered
+    best = _in_order(scope, _scores_of(scope, words, covered, need, 2), covered, need) if covered else []
+    others = [row for row in _ranked(scope, _any(words), need + len(best)) if row[0] not in covered]
+    return (best + others)[:need]
+
+
+def _first_guess(scope: _Scope, words: list[_Word], need: int) -> int:
+    """The largest number of words that, were words spread by chance, enough documents would hold."""
+    rows: int = (scope.rows("select max(id) from search_index_docsize")[0][0] >> 4) + 1
+    chances = [1.0]
+    for word in words:
+        share = min(word.docs / rows, 1.0)
+        chances = [
+            (chances[held] if held < len(chances) else 0.0) * (1 - share) + (chances[held - 1] * share if held else 0.0)
+            for held in range(len(chances) + 1)
+        ]
+    expected = 0.0
+    for held in range(len(words), 1, -1):
+        expected += chances[held] * rows
+        if held < len(words) and expected >= need:
+            return held
+    return min(2, len(words) - 1)
+
+
+def _coverage(scope: _Scope, words: list[_Word], *, at_least: int) -> dict[int, int]:
+    """Every document that holds at least so many of the words, and how many.
+
+    Such a document holds one of the rarest words, however the others fall; the common words are only looked up
+    in documents that do.
+    """
+    rare, common = _split(words, at_least)
+    any_rare = _any(rare)
+    matches = [scope.part(word.expression) for word in rare]
+    matches += [scope.part(f"{word.expression} AND ({any_rare})") for word in common]
+    counts = [1] * len(matches)
+    if scope.live_only:
+        # Taking a deleted document's count away once is cheaper than keeping it out of every part.
+        matches.append(f"{_GONE} AND {scope.part(any_rare)}")
+        counts.append(-len(words))
+    parts = [
+        f"select rowid as doc, {count} as held from search_index"
+        f" where search_index match :moss_{number}{scope.condition}"
+        for number, count in enumerate(counts)
+    ]
+    sql = f"select doc, sum(held) from ({' union all '.join(parts)}) group by doc having sum(held) >= {at_least}"
+    return dict(scope.rows(sql, **{f"moss_{number}": match for number, match in enumerate(matches)}))
+
+
+def _split(words: list[_Word], at_least: int) -> tuple[list[_Word], list[_Word]]:
+    """The rarest words, so many that whatever holds `at_least` words holds one of them, and the other words."""
+    return words[: len(words) - at_least + 1], words[len(words) - at_least + 1 :]
+
+
+def _scores(scope: _Scope, match: str, condition: str) -> list[tuple[int, float]]:
+    """The score of every document that matches and meets the condition, in no order."""
+    return scope.rows(
+        f"select rowid, {_SCORE} from search_index where search_index match :moss_match{condition}",
+        moss_match=match,
+        moss_workspace=scope.workspace_norm,
+    )
+
+
+def _scores_of(
+    scope: _Scope, words: list[_Word], covered: dict[int, int], need: int, at_least: int
+) -> list[tuple[int, float]]:
+    """The scores of the documents that hold the most words; those that hold too few to be shown have none.
+
+    One pass walks every document that holds any word. When most of those hold common words only, two passes that
+    start from the rare words are quicker; together they too see every word once, as bm25 must.
+    """
+    docs = _enough(covered, need)
+    condition = f" and +rowid in ({','.join(map(str, docs))})"
+    rare, common = _split(words, at_least)
+    if _PASS_COST * sum(word.docs for word in rare) > sum(word.docs for word in words):
+        return _scores(scope, scope.part(_any(words)), condition)
+    rows = _scores(scope, scope.part(f"({_any(rare)}) AND ({_any(common)})"), condition)
+    if len(rows) < len(docs):
+        rows += _scores(scope, scope.part(f"({_any(rare)}) NOT ({_any(common)})"), condition)
+    return rows
+
+
+def _enough(covered: dict[int, int], need: int) -> list[int]:
+    """The documents of the fullest coverage, down to the level where there are enough."""
+    levels: dict[int, list[int]] = {}
+    for doc, held in covered.items():
+        levels.setdefault(held, []).append(doc)
+    kept: list[int] = []
+    for held in sorted(levels, reverse=True):
+        kept += levels[held]
+        if len(kept) >= need:
+            break
+    return kept
+
+
+def _ranked(scope: _Scope, expression: str, need: int) -> list[tuple[int, float]]:
+    """The first `need` documents of an expression by score, then newest."""
+    start = f"select rowid, {_SCORE} as score from search_index where search_index match :moss_match{scope.condition}"
+    match = scope.match(expression)
+    rows = scope.rows(f"{start} order by score desc limit :moss_limit", moss_match=match, moss_limit=need + 1)
+    if len(rows) > need and rows[need - 1][1] == rows[need][1]:
+        # The last place is tied: everything with its score takes part in the decision who is newest.
+        rows = scope.rows(f"{start} and {_SCORE} >= :moss_least", moss_match=match, moss_least=rows[need][1])
+    return _in_order(scope, rows, {}, need)
+
+
+def _in_order(scope: _Scope, rows: list[Any], covered: dict[int, int], need: int) -> list[tuple[int, float]]:
+    """The first `need` rows by number of words held, then score, then newest."""
+    ranked = sorted(((covered.get(doc, 0), score, doc) for doc, score in rows), reverse=True)
+    end = need
+    while 0 < end < len(ranked) and ranked[end][:2] == ranked[need - 1][:2]:
+        end += 1
+    del ranked[end:]
+    tied = [
+        row[2]
+        for at, row in enumerate(ranked)
+        if (at and ranked[at - 1][:2] == row[:2]) or (at + 1 < len(ranked) and ranked[at + 1][:2] == row[:2])
+    ]
+    if tied:
+        changed = _changes(scope, tied)
+        ranked.sort(key=lambda row: (row[0], row[1], changed.get(row[2], ())), reverse=True)
+    return [(doc, score) for _, score, doc in ranked[:need]]
+
+
+def _changes(scope: _Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
+    """When each document last changed, comparable across families."""
+    found = {}
+    for code, table in scope.families:
+        rows = ",".join(str(doc >> 4) for doc in docs if doc & 15 == code)
+        for row_id, updated_at, change_seq in scope.connection.execute(
+            f"select row_id, updated_at, change_seq from {table} where row_id in ({rows})"
+        ):
+            found[row_id * 16 + code] = (updated_at, change_seq, row_id * 16 + code)
+    return found
+
+
+def _everything_but(scope: _Scope, expression: str, limit: int, offset: int) -> Hits:
+    """Every document in the filters that the expression does not match, newest first."""
+    parts = [
+        f"select row_id * 16 + {code} as doc, updated_at, change_seq from {table} where {scope.row_condition}"
+        f" and row_id * 16 + {code} not in (select rowid from search_index where search_index match :moss_match)"
+        for code, table in scope.families
+    ]
+    source = " union all ".join(parts)
+    values = {"moss_match": scope.match(expression), "moss_workspace": scope.workspace_norm}
+    total: int = scope.rows(f"select count(*) from ({source})", **values)[0][0]
+    rows = scope.rows(
+        f"select doc from ({source}) order by updated_at desc, change_seq desc, doc desc"
+        " limit :moss_limit offset :moss_offset",
+        **values,
+        moss_limit=limit,
+        moss_offset=offset,
+    )
+    return Hits([(doc, 0.0) for (doc,) in rows], total, Matcher())
+
+
+def _operands(node: Operand | Operation) -> Iterable[Operand]:
+    """The operands that a match can show; those after NOT never do."""
+    if isinstance(node, Operand):
+        yield node
+        return
+    for part in node.parts[:1] if node.operator == "NOT" else node.parts:
+        yield from _operands(part)
+
+
+def _render(node: Operand | Operation) -> str:
+    """The node in FTS5's own language; words are quoted, so nothing in them can be an operator."""
+    if isinstance(node, Operand):
+        return f'"{" ".join(node.words)}"' + (" *" if node.prefix else "")
+    parts = [_render(part) if isinstance(part, Operand) else f"({_render(part)})" for part in node.parts]
+    return f" {node.operator} ".join(parts)

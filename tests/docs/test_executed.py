@@ -1,0 +1,70 @@
+"""What the README and the tutorial tell people to type does what they say."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def _blocks(path: Path, language: str) -> list[str]:
+    return [body for kind, body in FENCE.findall(path.read_text(encoding="utf-8")) if kind == language]
+
+
+def _run(command: list[str], folder: Path, script: str) -> str:
+    environment = {**os.environ, "MOSS_HOME": str(folder / "home"), "PATH": f"{BIN}:{os.environ['PATH']}"}
+    done = subprocess.run(command, input=script, env=environment, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def _shell_of_the_readme() -> str:
+    return next(block for block in _blocks(ROOT / "README.md", "sh") if "moss store" in block)
+
+
+def test_the_minute_in_the_readme_works_as_typed(tmp_path: Path) -> None:
+    printed = _run(["bash", "-e"], tmp_path, _shell_of_the_readme())
+    assert '"moss_capsule":"auth"' in printed.replace(" ", "")
+    assert "refresh tokens in Redis" in printed
+    assert "<b>refresh</b>" in printed
+
+
+def test_the_python_in_the_readme_prints_the_capsule_that_the_shell_saved(tmp_path: Path) -> None:
+    _run(["bash", "-e"], tmp_path, _shell_of_the_readme())
+    (python,) = _blocks(ROOT / "README.md", "python")
+    assert "add a test for replayed tokens" in _run([sys.executable, "-"], tmp_path, python)
+
+
+def test_the_tutorial_works_as_typed_from_top_to_bottom(tmp_path: Path) -> None:
+    blocks = _blocks(ROOT / "docs" / "tutorial.md", "sh")
+    script = "\n".join(block for block in blocks if "mktemp" not in block)
+    printed = _run(["bash", "-e"], tmp_path, script)
+    assert '"replaced":true' in printed.replace(" ", "")
+    assert '"parts_count":2' in printed.replace(" ", "")
+    assert '"purged":' in printed.replace(" ", "")
+
+
+def test_the_refusal_in_the_tutorial_is_the_one_that_is_printed(tmp_path: Path) -> None:
+    (console,) = _blocks(ROOT / "docs" / "tutorial.md", "console")
+    command, expected = console.strip().removeprefix("$ ").split("\n", 1)
+    environment = {**os.environ, "MOSS_HOME": str(tmp_path), "PATH": f"{BIN}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", command], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith(expected)
+
+
+@pytest.mark.parametrize("page", ["back-up.md", "move.md"])
+def test_every_moss_command_in_a_how_to_is_one_that_exists(page: str, tmp_path: Path) -> None:
+    text = "\n".join(_blocks(ROOT / "docs" / "how-to" / page, "sh"))
+    commands = set(re.findall(r"^moss ([a-z-]+)", text, re.MULTILINE))
+    assert commands
+    for command in commands:
+        assert "usage" in _run([str(BIN / "moss"), command, "--help"], tmp_path, "").lower()

@@ -1,0 +1,44 @@
+"""The reference is generated from the registry and is never stale."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from moss_memory import catalog
+from moss_memory.config import DEFAULTS
+from moss_memory.errors import STATUS
+
+ROOT = Path(__file__).parents[2]
+
+
+def _generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_generate", ROOT / "docs" / "generate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+PAGES: dict[str, str] = _generator().pages()
+
+
+@pytest.mark.parametrize("file", sorted(PAGES))
+def test_a_reference_page_says_what_the_registry_says(file: str) -> None:
+    written = (ROOT / "docs" / "reference" / file).read_text(encoding="utf-8")
+    assert written == PAGES[file], "run `make docs`"
+
+
+def test_no_reference_page_is_left_over() -> None:
+    assert {path.name for path in (ROOT / "docs" / "reference").glob("*.md")} == set(PAGES)
+
+
+def test_every_tool_code_and_setting_has_its_line() -> None:
+    everything = "\n".join(PAGES.values())
+    for operation in catalog.operations():
+        assert f"## {operation.name}\n" in everything
+    for name in [*STATUS, *DEFAULTS]:
+        assert f"| `{name}` |" in everything
