@@ -1,0 +1,215 @@
+"""Runs tool calls: at once where that is quick, else on one worker thread, in the order they were sent."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+from moss_memory.errors import MossError
+
+from .protocol import progress, tool_answer, tool_failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from threading import Condition
+
+    from moss_memory.store import Store
+
+    from .protocol import ToolCall
+
+    Reply = Callable[[bytes | None], None]
+
+READ_PATIENCE_S = 0.3
+"""How long a read waits for the calls sent before it, so that a script sees its own writes."""
+
+PROGRESS_EVERY_S = 0.1
+
+
+class Job:
+    """A call that waits for the worker, or is with it."""
+
+    __slots__ = ("call", "overtakes_at_s", "reply")
+
+    def __init__(self, call: ToolCall, reply: Reply) -> None:
+        self.call = call
+        self.reply = reply
+        patient = call.operation.mutates or call.operation.long
+        self.overtakes_at_s = None if patient else time.monotonic() + READ_PATIENCE_S
+
+
+class Calls:
+    """The calls of one connection. Everything but the worker's own work happens on the loop's thread."""
+
+    def __init__(self, store: Callable[[], Store], send: Callable[[bytes], None]) -> None:
+        self._store = store
+        self._send = send
+        self._queue: deque[Job] = deque()
+        self._running: Job | None = None
+        self._stopping = False
+        self._changed: Condition | None = None
+
+    def take(self, call: ToolCall, reply: Reply) -> None:
+        """Answers a call, now or later; `reply` gets none if the client cancels it before."""
+        try:
+            store = self._store()  # made here, so that the worker never makes a second one
+            if call.operation.long or self._busy():
+                self._enqueue(Job(call, reply))
+                return
+            answer = tool_answer(call, store.call(call.tool, call.arguments, patient=False))
+        except Exception as error:
+            if is_busy(error):
+                self._enqueue(Job(call, reply))
+                return
+            answer = tool_failure(call, error)
+        reply(answer)
+
+    def cancel(self, key: object) -> None:
+        """Drops the waiting calls of this id and asks the running one to stop; none of them is answered."""
+        if self._changed is None:
+            return
+        with self._changed:
+            dropped = [job for job in self._queue if job.call.key == key]
+            for job in dropped:
+                self._queue.remove(job)
+            if self._running is not None and self._running.call.key == key:
+                self._running.call.cancelled = True
+        for job in dropped:
+            job.reply(None)
+
+    def wait_s(self) -> float | None:
+        """How long the loop may sleep until a waiting read is due to overtake; none means for ever."""
+        if not self._queue:
+            return None
+        for job in tuple(self._queue):
+            if job.overtakes_at_s is not None:
+                return max(0.0, job.overtakes_at_s - time.monotonic())
+        return None
+
+    def overtake(self) -> None:
+        """Answers the reads that have waited long enough for the calls sent before them."""
+        if self._changed is None or not self._queue:
+            return
+        now = time.monotonic()
+        with self._changed:
+            due = [job for job in self._queue if job.overtakes_at_s is not None and job.overtakes_at_s <= now]
+            for job in due:
+                self._queue.remove(job)
+        for job in due:
+            job.reply(self._outcome(job.call))
+
+    def finish(self, within_s: float) -> None:
+        """Lets the calls already taken end, for at most so long."""
+        if self._changed is None:
+            return
+        deadline = time.monotonic() + within_s
+        while self._busy() and not self._stopping:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                return
+            with self._changed:
+                if self._queue or self._running:
+                    wait_s = self.wait_s()
+                    self._changed.wait(left_s if wait_s is None else min(left_s, wait_s))
+            self.overtake()
+
+    def stop(self, within_s: float) -> bool:
+        """Cancels every call, answering it so; says whether the worker came to rest in time."""
+        self._stopping = True
+        if self._changed is None:
+            return True
+        with self._changed:
+            dropped = tuple(self._queue)
+            self._queue.clear()
+        for job in dropped:
+            job.reply(tool_failure(job.call, _stopped(job.call)))
+        with self._changed:
+            return self._changed.wait_for(lambda: self._running is None, within_s)
+
+    def _busy(self) -> bool:
+        if self._changed is None:
+            return False
+        with self._changed:
+            return bool(self._queue) or self._running is not None
+
+    def _enqueue(self, job: Job) -> None:
+        if self._changed is None:
+            self._changed = self._start_worker()
+        with self._changed:
+            self._queue.append(job)
+            self._changed.notify_all()
+
+    def _start_worker(self) -> Condition:
+        import threading  # a session without long calls never needs it
+
+        changed = threading.Condition()
+        threading.Thread(target=self._work, args=(changed,), name="moss-calls", daemon=True).start()
+        return changed
+
+    def _work(self, changed: Condition) -> None:
+        while True:
+            with changed:
+                changed.wait_for(lambda: self._queue)
+                job = self._running = self._queue.popleft()
+            answer = self._outcome(job.call)
+            with changed:
+                cancelled = job.call.cancelled
+            job.reply(None if cancelled else answer)
+            with changed:
+                self._running = None
+                changed.notify_all()
+
+    def _outcome(self, call: ToolCall) -> bytes:
+        """The answer to a call that may take its time."""
+        report = None if call.progress_token is None else Progress(call, self._send)
+        try:
+            result = self._store().call(
+                call.tool, call.arguments, cancelled=lambda: call.cancelled or self._stopping, progress=report
+            )
+            answer = tool_answer(call, result)
+            if report is not None:
+                report.finish()
+        except Exception as error:
+            return tool_failure(call, error)
+        return answer
+
+
+class Progress:
+    """Tells the client how far its call has come: the first step, the last, and ten a second between."""
+
+    def __init__(self, call: ToolCall, send: Callable[[bytes], None]) -> None:
+        self._call = call
+        self._send = send
+        self._last = -1
+        self._next_s = 0.0
+        self._held: tuple[int, int | None] | None = None
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Takes note of a step; steps that do not rise are not worth telling."""
+        if done <= self._last:
+            return
+        self._held = (done, total)
+        now = time.monotonic()
+        if now >= self._next_s:
+            self._next_s = now + PROGRESS_EVERY_S
+            self.finish()
+
+    def finish(self) -> None:
+        """Tells the step that was held back, if any."""
+        if self._held is None or self._call.cancelled or self._call.progress_token is None:
+            return
+        done, total = self._held
+        self._held = None
+        self._last = done
+        self._send(progress(self._call.progress_token, done, total))
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether an error says that another writer has the store; record tools say it in their details."""
+    if not isinstance(error, MossError):
+        return False
+    return error.code == "STORAGE_BUSY" or (error.details or {}).get("storage_code") == "STORAGE_BUSY"
+
+
+def _stopped(call: ToolCall) -> MossError:
+    return MossError("CANCELLED", f"{call.tool} was cancelled because the server stops; nothing was changed")

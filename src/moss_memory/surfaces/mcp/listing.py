@@ -1,0 +1,174 @@
+"""What is offered: the tools file, made at development time, and what of it a configuration leaves.
+
+`python -m moss_memory.surfaces.mcp.listing` writes the file anew; a test fails when it is stale.
+"""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory import catalog
+from moss_memory.errors import MossError, invalid
+
+from .messages import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from moss_memory.config import Config
+    from moss_memory.operation import Operation
+
+TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.jsonl")
+
+CORE = frozenset({
+    "capsule_store", "capsule_fetch", "capsule_fetch_many", "capsule_update", "capsule_append",
+    "capsule_delete", "capsule_latest", "capsule_list", "capsule_inventory", "capsule_search",
+    "capsule_compose", "moss_search",
+})  # fmt: skip
+"""The dozen a session needs most."""
+
+_NAME_START = len('{"name":"')
+
+
+class Offer:
+    """The tools of this server: which are listed, and which answer."""
+
+    def __init__(
+        self,
+        *,
+        toolsets: Iterable[str] = (),
+        disabled_tools: Iterable[str] = (),
+        disabled_types: Iterable[str] = (),
+    ) -> None:
+        self._toolsets = frozenset(toolsets) & frozenset(catalog.TOOLSETS)
+        self._disabled_tools = frozenset(disabled_tools)
+        self._disabled_types = frozenset(disabled_types)
+        self._found: dict[str, Operation] = {}
+        self._listing = ""
+
+    def listing(self) -> str:
+        """The listed tools as a JSON array, taken from the file without parsing it."""
+        if not self._listing:
+            self._listing = f"[{','.join(line for name, line in tool_lines() if self._lists(name))}]"
+        return self._listing
+
+    def find(self, tool: str) -> Operation | None:
+        """The tool that answers to a name, v1.0 names included; none if it is unknown or disabled."""
+        found = self._found.get(tool)
+        if found is not None:
+            return found
+        operation = catalog.find(tool)
+        if operation is None or tool in self._disabled_tools:
+            return None
+        if self._disabled(operation.alias_of or tool):
+            return None
+        self._found[tool] = operation
+        return operation
+
+    def refusal(self, tool: str) -> MossError:
+        """The error of a call to a tool that is not offered, naming the nearest one that is."""
+        import difflib  # only a refusal needs it
+
+        names = [name for name, _ in tool_lines() if not self._disabled(name)]
+        if not names:
+            return invalid(f"there is no tool {tool!r}; every tool is disabled by the configuration")
+        wanted = "capsule_" + tool[5:] if tool.startswith("moss.") else tool
+        nearest = difflib.get_close_matches(wanted, names, n=1, cutoff=0.0)[0]
+        return invalid(f"there is no tool {tool!r}; the nearest is {nearest!r}", nearest=nearest)
+
+    def _lists(self, tool: str) -> bool:
+        if self._disabled(tool):
+            return False
+        toolset = catalog.toolset_of(tool)
+        chosen = self._toolsets
+        return not chosen or not toolset or toolset in chosen or ("core" in chosen and tool in CORE)
+
+    def _disabled(self, tool: str) -> bool:
+        types = self._disabled_types
+        return tool in self._disabled_tools or catalog.toolset_of(tool) in types or ("core" in types and tool in CORE)
+
+
+def offer_of(config: Config, toolsets: Sequence[str] | None) -> Offer:
+    """What a configuration offers; toolsets named on the command line win over its own."""
+    return Offer(
+        toolsets=config.toolsets if toolsets is None else toolsets,
+        disabled_tools=config.disabled_tools,
+        disabled_types=config.disabled_types,
+    )
+
+
+def unknown_toolsets(names: Iterable[str]) -> list[str]:
+    """Those of the names that no toolset has."""
+    return [name for name in names if name not in catalog.TOOLSETS]
+
+
+def mistakes_in(config: Config) -> list[str]:
+    """What a configuration names that does not exist; a misspelt name disables nothing."""
+    known = ", ".join(catalog.TOOLSETS)
+    found = [
+        f"{key}: unknown name {name!r} is ignored (known: {known})"
+        for key in ("toolsets", "disabled_types")
+        for name in unknown_toolsets(getattr(config, key))
+    ]
+    if config.disabled_tools:
+        tools = {name for name, _ in tool_lines()} | {f"moss.{name}" for name in catalog.V1_TOOLS}
+        found += [f"disabled_tools: there is no tool {name!r}" for name in config.disabled_tools if name not in tools]
+    return found
+
+
+def tool_lines() -> list[tuple[str, str]]:
+    """The names and the JSON of the tools in the file, in listing order."""
+    with open(TOOLS_FILE, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    return [(line[_NAME_START : line.index('"', _NAME_START)], line) for line in lines]
+
+
+def generated() -> str:
+    """What the tools file must contain: one tool a line."""
+    told: set[tuple[str, str]] = set()
+    tools = [described(operation) for operation in catalog.operations()]
+    for tool in tools:
+        _tell_once(tool["inputSchema"]["properties"], told)
+    return "".join(encode(tool) + "\n" for tool in tools)
+
+
+def described(operation: Operation) -> dict[str, Any]:
+    """A tool as `tools/list` shows it."""
+    prefix, _, rest = operation.name.partition("_")
+    return {
+        "name": operation.name,
+        "description": operation.summary,
+        "inputSchema": _public(operation.schema()),
+        "annotations": {
+            "title": f"{prefix.capitalize()}: {rest.replace('_', ' ')}",
+            # An export changes no capsule, but each one makes a file.
+            "readOnlyHint": operation.idempotent and not operation.mutates,
+            "destructiveHint": operation.destructive,
+            "idempotentHint": operation.idempotent,
+            "openWorldHint": False,
+        },
+    }
+
+
+def _tell_once(properties: dict[str, dict[str, Any]], told: set[tuple[str, str]]) -> None:
+    """Describes an argument only where it first appears: a reader of the list has read it by then."""
+    for name, schema in properties.items():
+        description = schema.get("description")
+        if description is not None and (name, description) in told:
+            del schema["description"]
+        elif description is not None:
+            told.add((name, description))
+
+
+def _public(schema: Any) -> Any:
+    """The schema without the marks that only Moss's own decoder reads."""
+    if isinstance(schema, dict):
+        return {name: _public(part) for name, part in schema.items() if name != "nullable"}
+    return [_public(part) for part in schema] if isinstance(schema, list) else schema
+
+
+if __name__ == "__main__":
+    with open(TOOLS_FILE, "w", encoding="utf-8") as tools_file:
+        tools_file.write(generated())

@@ -1,0 +1,309 @@
+"""MCP without I/O: a message comes in; an answer, a tool call to run, or nothing comes out.
+
+Two eras share a connection. A request whose `_meta` names a protocol version belongs to the stateless
+one (2026-07-28); every other request belongs to the handshake one, also before `initialize`.
+"""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError
+from moss_memory.version import __version__
+
+from . import messages
+from .instructions import INSTRUCTIONS
+from .messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    NO_ID,
+    UNSUPPORTED_VERSION,
+    Refusal,
+    encode,
+    failure,
+    success,
+)
+from .output import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    from moss_memory.operation import Operation
+
+    from .listing import Offer
+
+    Outcome: TypeAlias = "bytes | ToolCall | Cancellation | None"
+
+
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+STATELESS_VERSION = "2026-07-28"
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+LIST_TTL_MS = 60_000
+
+SERVER_INFO = {"name": "moss", "title": "Moss", "version": __version__}
+CAPABILITIES: dict[str, Any] = {"tools": {"listChanged": False}}
+
+_STAMP = f'"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{encode(SERVER_INFO)}}}'
+_CACHE = f'"ttlMs":{LIST_TTL_MS},"cacheScope":"private"'
+
+
+class ToolCall:
+    """A tool call on its way: what is asked, how it is answered, and whether anybody still waits."""
+
+    __slots__ = ("arguments", "cancelled", "id", "key", "operation", "progress_token", "stateless", "tool")
+
+    def __init__(self, key: object, id: str, stateless: bool, operation: Operation, arguments: dict[str, Any]) -> None:
+        self.key = key
+        self.id = id
+        self.stateless = stateless
+        self.operation = operation
+        self.tool = operation.name
+        self.arguments = arguments
+        self.progress_token: str | int | None = None
+        self.cancelled = False
+
+
+class Cancellation:
+    """The client no longer wants the answer to the request of this id."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: object) -> None:
+        self.key = key
+
+
+class Request:
+    """A request whose envelope is sound."""
+
+    __slots__ = ("id", "key", "method", "params", "stateless")
+
+    def __init__(self, key: object, id: str, method: str, params: dict[str, Any]) -> None:
+        self.key = key
+        self.id = id
+        self.method = method
+        self.params = params
+        self.stateless = False
+
+    def answer(self, fields: str) -> bytes:
+        """The successful answer with these fields, stamped as its era wants."""
+        if self.stateless:
+            fields = f"{fields},{_STAMP}" if fields else _STAMP
+        return success(self.id, f"{{{fields}}}")
+
+
+class Protocol:
+    """Answers messages; what is offered is looked up only when a message first asks about tools."""
+
+    def __init__(self, offer: Callable[[], Offer]) -> None:
+        self._offer = offer
+        self._methods = {
+            "tools/call": self._call,
+            "ping": _ping,
+            "tools/list": self._list,
+            "initialize": _initialize,
+            "server/discover": _discover,
+        }
+
+    def answer(self, message: Any) -> Outcome:
+        """The answer to one message, the call it asks to run, or none where none is due."""
+        if not isinstance(message, dict):
+            return _refused(message)
+        request = _request(message)
+        if not isinstance(request, Request):
+            return request
+        odd = _odd_envelope(message, request)
+        if odd:
+            return _refuse_odd(request, odd)
+        try:
+            return self._methods.get(request.method, _unknown_method)(request)
+        except Exception as error:
+            if request.method == "tools/call":
+                return tool_failure(request, error)
+            shown = _shown(error)
+            return failure(request.id, INTERNAL_ERROR, shown.message, shown.payload())
+
+    def _list(self, request: Request) -> Outcome:
+        if request.params.get("cursor") is not None:
+            return failure(request.id, INVALID_PARAMS, "Invalid cursor: the tools come in one page")
+        tools = self._offer().listing()
+        return request.answer(f'"tools":{tools},{_CACHE}' if request.stateless else f'"tools":{tools}')
+
+    def _call(self, request: Request) -> Outcome:
+        params = request.params
+        name = params.get("name")
+        if not isinstance(name, str):
+            return failure(request.id, INVALID_PARAMS, "Invalid params: name must be a string")
+        offer = self._offer()
+        operation = offer.find(name)
+        if operation is None:
+            shown = messages.sound(name[:100])
+            refusal = offer.refusal(shown)
+            return failure(request.id, INVALID_PARAMS, f"Unknown tool: {shown}", refusal.payload())
+        arguments = params.get("arguments")
+        if arguments is None:
+            arguments = {}
+        elif not isinstance(arguments, dict):
+            return invalid_call(request, f"the arguments of {name} must be a JSON object")
+        call = ToolCall(request.key, request.id, request.stateless, operation, arguments)
+        meta = params.get("_meta")
+        if meta:
+            token = meta.get("progressToken")
+            call.progress_token = token if type(token) is str or type(token) is int else None
+        return call
+
+
+def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: bool = False) -> bytes:
+    """The answer to a tool call: the result as structured content, and the same JSON as text."""
+    text = encode(result)
+    flag = "true" if is_error else "false"
+    stamp = f",{_STAMP}" if call.stateless else ""
+    content = f'[{{"type":"text","text":{messages.quoted(text)}}}]'
+    return success(call.id, f'{{"content":{content},"structuredContent":{text},"isError":{flag}{stamp}}}')
+
+
+def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
+    """The answer to a tool call that failed; what is not a `MossError` is logged and hidden."""
+    return tool_answer(call, _shown(error).payload(), is_error=True)
+
+
+def _shown(error: BaseException) -> MossError:
+    if isinstance(error, MossError):
+        return error
+    log_bug(error)
+    return MossError("INTERNAL", "Moss failed in a way it should not; its log on stderr says how")
+
+
+def log_bug(error: BaseException) -> None:
+    """Writes what went wrong inside Moss to stderr, where a client keeps its servers' logs."""
+    import traceback  # only a bug needs it
+
+    say("a bug:\n" + "".join(traceback.format_exception(error)))
+
+
+def invalid_call(request: Request, message: str) -> bytes:
+    """The answer to a tool call that cannot be decoded."""
+    return tool_failure(request, MossError("INVALID_REQUEST", message))
+
+
+def progress(token: str | int, done: int, total: int | None) -> bytes:
+    """The notification of how far a call has come."""
+    params: dict[str, object] = {"progressToken": token, "progress": done}
+    if total is not None:
+        params["total"] = total
+    return messages.notification("notifications/progress", params)
+
+
+def _request(message: dict[str, Any]) -> Request | Outcome:
+    """The request in a message, the refusal of one that is malformed, or what a notification asks for."""
+    method = message.get("method")
+    if "id" not in message:
+        if isinstance(method, str):
+            return _notification(method, message.get("params"))
+        if method is None and ("result" in message or "error" in message):
+            return None
+        return failure(NO_ID, INVALID_REQUEST, "Invalid request: method must be a string")
+    key = message["id"]
+    if method is None and ("result" in message or "error" in message):
+        return None
+    if not messages.usable_id(key):
+        return failure(NO_ID, INVALID_REQUEST, "Invalid request: id must be a string or an integer")
+    shown = messages.id_text(key)
+    if message.get("jsonrpc") != "2.0":
+        return failure(shown, INVALID_REQUEST, 'Invalid request: jsonrpc must be "2.0"')
+    if not isinstance(method, str):
+        return failure(shown, INVALID_REQUEST, "Invalid request: method must be a string")
+    params = message.get("params")
+    if params is None:
+        return Request(key, shown, method, {})
+    if not isinstance(params, dict):
+        return failure(shown, INVALID_PARAMS, "Invalid params: params must be an object")
+    request = Request(key, shown, method, params)
+    meta = params.get("_meta")
+    return request if meta is None else _in_its_era(request, meta)
+
+
+def _in_its_era(request: Request, meta: Any) -> Request | bytes:
+    """The request, marked stateless if its `_meta` names the version it speaks."""
+    if not isinstance(meta, dict):
+        return failure(request.id, INVALID_PARAMS, "Invalid params: _meta must be an object")
+    if VERSION_KEY not in meta or request.method == "initialize":
+        return request
+    version = meta[VERSION_KEY]
+    if not isinstance(version, str):
+        return failure(request.id, INVALID_PARAMS, f"Invalid params: {VERSION_KEY} must be a string")
+    if version != STATELESS_VERSION:
+        data = {"supported": [STATELESS_VERSION], "requested": messages.sound(version)}
+        return failure(request.id, UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+    request.stateless = True
+    return request
+
+
+def _notification(method: str, params: Any) -> Cancellation | None:
+    if method == "notifications/cancelled" and isinstance(params, dict):
+        key = params.get("requestId")
+        if messages.usable_id(key):
+            return Cancellation(key)
+    return None
+
+
+def _refused(message: Any) -> bytes:
+    """The answer to what is no message; a tool call that was too deep fails as a tool call does."""
+    if not isinstance(message, Refusal):
+        return failure(NO_ID, INVALID_REQUEST, "Invalid request: a message is a JSON object")
+    if not messages.usable_id(message.id):
+        return failure(NO_ID, message.code, message.message)
+    shown = messages.id_text(message.id)
+    if message.method == "tools/call":
+        return invalid_call(Request(message.id, shown, "tools/call", {}), message.message)
+    return failure(shown, message.code, message.message)
+
+
+def _odd_envelope(message: dict[str, Any], request: Request) -> str | None:
+    """What in a message cannot be JSON, a tool's arguments aside: those are for the store to refuse."""
+    if len(message) - ("params" in message) > 3:
+        odd = messages.oddity([part for name, part in message.items() if name not in ("id", "params")])
+        if odd:
+            return odd
+    params = request.params
+    if request.method != "tools/call":
+        return messages.oddity(params) if params else None
+    if len(params) - ("arguments" in params) > 1:
+        return messages.oddity([part for name, part in params.items() if name not in ("arguments", "name")])
+    return None
+
+
+def _refuse_odd(request: Request, odd: str) -> bytes:
+    if request.method == "tools/call":
+        return invalid_call(request, f"the request contains {odd}; remove it")
+    return failure(request.id, INVALID_PARAMS, f"Invalid params: the request contains {odd}")
+
+
+def _unknown_method(request: Request) -> bytes:
+    return failure(request.id, METHOD_NOT_FOUND, f"Method not found: {messages.sound(request.method[:100])}")
+
+
+def _ping(request: Request) -> bytes:
+    return request.answer("")
+
+
+def _initialize(request: Request) -> bytes:
+    version = request.params.get("protocolVersion")
+    if version is not None and not isinstance(version, str):
+        return failure(request.id, INVALID_PARAMS, "Invalid params: protocolVersion must be a string")
+    if version not in HANDSHAKE_VERSIONS:
+        version = HANDSHAKE_VERSIONS[-1]
+    return success(
+        request.id,
+        f'{{"protocolVersion":"{version}","capabilities":{encode(CAPABILITIES)},'
+        f'"serverInfo":{encode(SERVER_INFO)},"instructions":{encode(INSTRUCTIONS)}}}',
+    )
+
+
+def _discover(request: Request) -> bytes:
+    request.stateless = True
+    return request.answer(
+        f'"supportedVersions":["{STATELESS_VERSION}"],"capabilities":{encode(CAPABILITIES)},'
+        f'"instructions":{encode(INSTRUCTIONS)},{_CACHE}'
+    )

@@ -1,0 +1,212 @@
+"""`moss doctor` looks at every store, however broken, and says what to do; `moss config` says what is in effect."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import pytest
+
+from moss_memory.storage.sqlite import SqliteEngine
+from moss_memory.surfaces.cli import surroundings
+
+if TYPE_CHECKING:
+    from cli_typist import Cli
+
+
+def findings(cli: Cli, *words: str) -> tuple[int, dict[str, list[dict[str, str]]]]:
+    """The exit code and the checks by name; every check that is not well says what to do."""
+    outcome = cli("doctor", *words)
+    report = json.loads(outcome.out)
+    named: dict[str, list[dict[str, str]]] = {}
+    for check in report["checks"]:
+        named.setdefault(check["name"], []).append(check)
+        assert check["status"] in ("ok", "warn", "fail")
+        assert check["status"] == "ok" or check["todo"]
+    assert report["healthy"] is (outcome.code == 0)
+    return outcome.code, named
+
+
+def write(path: str, content: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_sound_store_is_healthy_and_says_its_versions(cli: Cli) -> None:
+    code, found = findings(cli)
+    assert code == 0
+    assert {check["status"] for checks in found.values() for check in checks} == {"ok"}
+    assert apsw.sqlite_lib_version() in found["engine"][0]["message"]
+    assert "schema version 1" in found["store"][0]["message"]
+    assert set(found) >= {"settings", "free space", "modes", "store", "integrity", "search index", "erasures"}
+
+
+def test_a_missing_store_is_told_and_not_made(cli: Cli) -> None:
+    code, found = findings(cli)
+    assert code == 0
+    assert "no store" in found["store"][0]["message"]
+    assert not os.path.exists(cli.home)
+
+
+def test_a_file_that_is_no_database_is_a_failure(cli: Cli) -> None:
+    os.mkdir(cli.home, 0o700)
+    path = os.path.join(cli.home, "moss.db")
+    write(path, b"this is no database" * 1000)
+    os.chmod(path, 0o600)
+    code, found = findings(cli)
+    assert code == 1
+    assert found["store"][0]["status"] == "fail"
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_damaged_page_is_found(cli: Cli) -> None:
+    path = os.path.join(cli.home, "moss.db")
+    size = os.path.getsize(path)
+    with open(path, "r+b") as file:
+        for page in range(3, size // 4096):
+            file.seek(page * 4096)
+            file.write(b"\xff" * 64)
+    code, _ = findings(cli)
+    assert code == 1
+
+
+@pytest.mark.usefixtures("auth")
+def test_an_index_that_disagrees_with_the_texts_is_found_and_built_again(cli: Cli) -> None:
+    database = apsw.Connection(os.path.join(cli.home, "moss.db"))
+    database.execute("insert into search_index (search_index) values ('delete-all')")
+    database.close()
+    code, found = findings(cli)
+    assert code == 1
+    assert found["search index"][0]["status"] == "fail"
+    assert "moss doctor --fix" in found["search index"][0]["todo"]
+    code, found = findings(cli, "--fix")
+    assert code == 0
+    assert "built again" in found["search index"][0]["message"]
+    assert findings(cli)[0] == 0
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_newer_store_is_left_alone_and_told(cli: Cli) -> None:
+    database = apsw.Connection(os.path.join(cli.home, "moss.db"))
+    database.execute("pragma user_version = 999")
+    database.close()
+    code, found = findings(cli)
+    assert code == 1
+    assert "999" in found["store"][0]["message"]
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_store_that_cannot_be_written_is_read_and_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(SqliteEngine, "begin_write", refuse)
+    code, found = findings(cli)
+    assert code == 0
+    assert found["integrity"][0]["status"] == "ok"
+    assert found["search index"][0]["status"] == "warn"
+
+
+@pytest.mark.usefixtures("auth")
+def test_modes_open_to_others_are_found_and_tightened(cli: Cli) -> None:
+    cli("export", "--path", "a.jsonl").json  # noqa: B018
+    opened = [cli.home, os.path.join(cli.home, "moss.db"), os.path.join(cli.home, "exports")]
+    for path in opened:
+        os.chmod(path, 0o755)  # noqa: S103 - the mistake to be found
+    code, found = findings(cli)
+    assert code == 1
+    assert [check["status"] for check in found["modes"]] == ["fail"] * 3
+    assert findings(cli, "--fix")[0] == 0
+    assert [os.stat(path).st_mode & 0o777 for path in opened] == [0o700, 0o600, 0o700]
+    assert [check["status"] for check in findings(cli)[1]["modes"]] == ["ok"]
+
+
+def test_settings_that_cannot_be_read_are_a_failure_and_the_rest_is_still_checked(cli: Cli) -> None:
+    os.mkdir(cli.home, 0o700)
+    write(os.path.join(cli.home, "config.json"), b"{")
+    code, found = findings(cli)
+    assert code == 1
+    assert found["settings"][0]["status"] == "fail"
+    assert "free space" in found
+
+
+def test_names_that_do_not_exist_are_told(cli: Cli) -> None:
+    os.mkdir(cli.home, 0o700)
+    settings = {"toolsets": ["capsule", "capsul"], "disabled_tools": ["capsule_stor", "moss.purge"], "colour": 1}
+    path = os.path.join(cli.home, "config.json")
+    write(path, json.dumps(settings).encode())
+    os.chmod(path, 0o600)
+    code, found = findings(cli)
+    messages = " ".join(check["message"] for check in found["settings"])
+    assert code == 0
+    assert {check["status"] for check in found["settings"]} == {"warn"}
+    assert "'capsul'" in messages
+    assert "'capsule_stor'" in messages
+    assert "'moss.purge'" not in messages
+    assert "'colour'" in messages
+
+
+def test_a_disk_without_room_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surroundings, "TOO_LITTLE_BYTES", 2**62)
+    monkeypatch.setattr(surroundings, "ENOUGH_BYTES", 2**62)
+    code, found = findings(cli)
+    assert code == 1
+    assert found["free space"][0]["status"] == "fail"
+
+
+def test_a_home_on_a_network_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surroundings, "_file_system", lambda _: "nfs4")
+    assert findings(cli)[1]["file system"][0]["status"] == "warn"
+
+
+def test_a_purge_whose_bytes_remain_is_told(cli: Cli, auth: dict[str, Any]) -> None:
+    database = apsw.Connection(os.path.join(cli.home, "moss.db"))
+    database.execute("insert into erasures default values")
+    database.close()
+    assert findings(cli)[1]["erasures"][0]["status"] == "warn"
+    assert findings(cli, "--fix")[1]["erasures"][0]["status"] == "ok"
+
+
+@pytest.mark.usefixtures("auth")
+def test_the_table_has_a_line_for_every_check(cli: Cli) -> None:
+    lines = cli("doctor", "--table").out.splitlines()
+    assert lines[-1].startswith("healthy: ")
+    assert all(line.startswith("ok ") for line in lines[:-2])
+
+
+def test_config_shows_every_value_and_where_it_comes_from(cli: Cli) -> None:
+    os.mkdir(cli.home, 0o700)
+    path = os.path.join(cli.home, "config.json")
+    write(path, b'{"capsule_max_chars": 500}')
+    os.mkdir(".moss")
+    write(".moss/config.json", b'{"disabled_tools": ["capsule_purge"], "allow_unsafe_paths": true}')
+    outcome = cli("config")
+    shown = json.loads(outcome.out)
+    assert shown["home"] == cli.home
+    assert shown["home_source"] == "MOSS_HOME"
+    assert shown["settings"]["capsule_max_chars"] == {"value": 500, "source": path}
+    assert shown["settings"]["disabled_tools"]["source"] == os.path.abspath(".moss/config.json")
+    assert shown["settings"]["import_max_bytes"] == {"value": 25_000_000, "source": "default"}
+    assert "allow_unsafe_paths" in shown["warnings"][0]
+    table = cli("config", "--table")
+    assert "capsule_max_chars   500" in table.out
+
+
+def test_warnings_of_the_settings_are_told_once_by_every_command(cli: Cli) -> None:
+    os.mkdir(cli.home, 0o700)
+    write(os.path.join(cli.home, "config.json"), b'{"colour": "green"}')
+    for words in (["list"], ["config"]):
+        err = cli(*words).err
+        assert err.startswith("moss: warning: ")
+        assert err.count("colour") == 1
+
+
+def test_settings_that_cannot_be_read_stop_a_command(cli: Cli) -> None:
+    os.mkdir(cli.home, 0o700)
+    write(os.path.join(cli.home, "config.json"), b"[]")
+    outcome = cli("list")
+    assert outcome.code == 1
+    assert outcome.err.startswith("[INVALID_REQUEST] ")

@@ -1,0 +1,98 @@
+"""Ctrl-C ends a command with `[CANCELLED]`, and nothing half-done."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
+
+from moss_memory.store import Store
+from moss_memory.surfaces.cli.tool import Interruptions
+
+if TYPE_CHECKING:
+    import pytest
+    from cli_typist import Cli
+
+
+def test_a_write_that_waits_for_its_turn_is_cancelled(
+    cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = threading.Event()
+    call = Store.call
+
+    def watched(store: Store, *arguments: Any, **options: Any) -> Any:
+        try:
+            return call(store, *arguments, **options)
+        finally:
+            refused.set()
+
+    def press() -> None:
+        refused.wait(timeout=30)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    with monkeypatch.context() as patched, open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        patched.setattr(Store, "call", watched)
+        presser.start()
+        outcome = cli("update", "--name", "auth", "--title", "New")
+        presser.join()
+    assert outcome.code == 130
+    assert outcome.out == ""
+    assert outcome.err.startswith("[CANCELLED] ")
+    assert cli("fetch", "--name", "auth").json["title"] == "auth"
+
+
+def test_an_interrupt_after_the_commit_does_not_hide_the_answer(
+    cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = Store.call
+
+    def interrupted(store: Store, *arguments: Any, **options: Any) -> Any:
+        answer = call(store, *arguments, **options)
+        os.kill(os.getpid(), signal.SIGINT)
+        return answer
+
+    monkeypatch.setattr(Store, "call", interrupted)
+    assert cli("update", "--name", "auth", "--title", "New").json["id"] == auth["id"]
+    assert cli("fetch", "--name", "auth").code == 130
+
+
+def test_reading_stdin_can_be_interrupted(cli: Cli) -> None:
+    terminal, follower = os.openpty()
+    process = cli.start("store", "--name", "x", stdin=follower)
+    assert process.stderr is not None
+    assert b"Ctrl-D" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    os.close(follower)
+    os.close(terminal)
+    assert process.returncode == 130
+    assert err.startswith(b"[CANCELLED] ")
+    assert not os.path.exists(os.path.join(cli.home, "moss.db"))
+
+
+def test_a_long_write_stops_at_its_next_step(cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cli("export", "--path", "a.jsonl").json["count"] == 1
+    monkeypatch.setattr(Interruptions, "ask", lambda _: True)
+    outcome = cli("import", "a.jsonl", "--mode", "rename")
+    assert outcome.code == 130
+    assert outcome.err.startswith("[CANCELLED] ")
+    assert cli("inventory").json["pagination"]["total"] == 1
+
+
+def test_the_handler_of_the_host_is_back_after_a_write(cli: Cli, auth: dict[str, Any]) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    assert cli("update", "--name", "auth", "--title", "New").code == 0
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_store_that_stays_busy_is_told(cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moss_memory.surfaces.cli.tool.WRITE_PATIENCE_S", 0.05)
+    with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        outcome = cli("update", "--name", "auth", "--title", "New")
+    assert outcome.code == 1
+    assert outcome.err.startswith("[STORAGE_BUSY] other processes kept the store busy for 0.05 s")

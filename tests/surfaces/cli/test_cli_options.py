@@ -1,0 +1,189 @@
+"""Every argument of every tool can be given on the command line, and nothing else can."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from moss_memory import catalog
+from moss_memory.surfaces.cli.builtin import BUILT_IN
+from moss_memory.surfaces.cli.command import EVERYWHERE, Command, find_command, words_of
+from moss_memory.surfaces.cli.help import command_names, find_any
+from moss_memory.surfaces.cli.usage import Usage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cli_typist import Cli
+
+    from moss_memory.operation import Operation
+
+OPERATIONS = catalog.operations()
+EVERY_ARGUMENT = [(one, name) for one in OPERATIONS for name in one.parameters]
+
+
+def command_of(tool: str) -> Command:
+    found = find_command(words_of(tool).split())
+    assert found is not None
+    return found[0]
+
+
+def sample(schema: dict[str, Any]) -> tuple[list[str], Any]:
+    """A value of the schema, as words after the option and as the tool shall see it."""
+    kind = schema["type"]
+    if kind == "array":
+        strings = schema["items"]["type"] == "string"
+        return (["a,b"], ["a", "b"]) if strings else (['[{"name": "x"}]'], [{"name": "x"}])
+    words: dict[str, tuple[list[str], Any]] = {
+        "string": (["-- a value"], "-- a value"),
+        "integer": (["-7"], -7),
+        "number": (["1.5"], 1.5),
+        "boolean": ([], True),
+        "object": (['{"name": "x"}'], {"name": "x"}),
+    }
+    return words[kind]
+
+
+@pytest.mark.parametrize(("operation", "name"), EVERY_ARGUMENT, ids=lambda it: getattr(it, "name", it))
+def test_every_argument_of_every_tool_is_an_option(operation: Operation, name: str) -> None:
+    words, value = sample(operation.parameters[name])
+    request = command_of(operation.name).parse(["--" + name.replace("_", "-"), *words])
+    assert request.arguments == {name: value}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
+def test_a_tool_is_found_under_its_short_name_and_under_its_family(operation: Operation) -> None:
+    family, _, verb = operation.name.partition("_")
+    long = find_command([family, verb.replace("_", "-"), "--x"])
+    assert long is not None
+    assert long[0].operation is operation
+    assert long[1] == ["--x"]
+    assert command_of(operation.name).operation is operation
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_every_command_has_help_that_shows_every_option_and_an_example(name: str, cli: Cli) -> None:
+    shown = cli(*name.split(), "--help")
+    command = find_any(name)
+    assert command is not None
+    assert shown.code == 0
+    assert shown.err == ""
+    for option in command.options.values():
+        assert option.flag + (" " if option.kind != "boolean" else "") in shown.out
+        assert option.description or "enum" in option.schema, f"{option.flag} of {name} has no description"
+    assert f"example: {command.operation.example}" in shown.out
+    assert shown.out == cli("help", *name.split()).out
+
+
+@pytest.mark.parametrize("described", [*OPERATIONS, *BUILT_IN], ids=lambda one: one.name)
+def test_every_example_is_a_command_that_parses(described: Any) -> None:
+    words = shlex.split(described.example.partition(" < ")[0].partition(" > ")[0])
+    assert words[0] == "moss"
+    found = find_command(words[1:])
+    command = find_any(described.name) if found is None else found[0]
+    assert command is not None
+    assert command.operation is described
+    command.parse(words[2:] if found is None else found[1])
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
+def test_no_tool_hides_an_option_that_every_command_has(operation: Operation) -> None:
+    assert not set(operation.parameters) & {*EVERYWHERE, "file", "type", "max_bytes", "older_than", "item"}
+
+
+def test_an_option_takes_its_value_after_a_space_or_an_equals_sign() -> None:
+    command = command_of("capsule_fetch")
+    assert command.parse(["--name", "a b"]).arguments == command.parse(["--name=a b"]).arguments
+    assert command.parse(["--name=a=b"]).arguments == {"name": "a=b"}
+    assert command.parse(["--name", "--table"]).arguments == {"name": "--table"}
+
+
+@pytest.mark.parametrize(
+    ("words", "tags"),
+    [
+        (["--tags", "a,b"], ["a", "b"]),
+        (["--tags", "a", "--tags", "b,c"], ["a", "b", "c"]),
+        (["--tags", ""], []),
+        (["--tags="], []),
+        (["--tags", '["with, comma", "b"]'], ["with, comma", "b"]),
+        (["--tags", "[wip]"], ["[wip]"]),
+    ],
+)
+def test_a_list_is_given_by_commas_by_repetition_or_as_json(words: list[str], tags: list[str]) -> None:
+    assert command_of("capsule_store").parse(words).arguments == {"tags": tags}
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("--include-text", True),
+        ("--no-include-text", False),
+        ("--include-text=false", False),
+        ("--include_text=true", True),
+    ],
+)
+def test_a_flag_can_be_said_and_denied(word: str, value: bool) -> None:
+    assert command_of("capsule_fetch").parse([word]).arguments == {"include_text": value}
+
+
+def test_items_are_named_one_by_one_or_as_json_or_in_a_file(tmp_path: Path) -> None:
+    command = command_of("capsule_compose")
+    expected = [{"name": "a"}, {"workspace": "shop", "name": "b/c"}, {"id": "01X"}]
+    one_by_one = ["--item", "a", "--item", "shop/b/c", "--item=id:01X"]
+    file = tmp_path / "items.json"
+    file.write_text(json.dumps(expected))
+    assert command.parse(one_by_one).arguments["items"] == expected
+    assert command.parse(["--items", json.dumps(expected)]).arguments["items"] == expected
+    assert command.parse(["--items", f"@{file}"]).arguments["items"] == expected
+
+
+def test_a_word_where_an_object_is_wanted_is_its_name() -> None:
+    assert command_of("capsule_compose").parse(["--store-as", "both"]).arguments == {"store_as": {"name": "both"}}
+
+
+@pytest.mark.parametrize(("age", "days"), [("7d", 7), ("7", 7), ("2w", 14), ("0d", 0)])
+def test_an_age_is_given_in_days_or_weeks(age: str, days: int) -> None:
+    assert command_of("capsule_purge").parse(["--older-than", age]).arguments == {"older_than_days": days}
+
+
+def test_the_words_of_a_question_need_no_quotes() -> None:
+    request = command_of("capsule_search").parse(["where", "do", "--limit", "3", "tokens", "live"])
+    assert request.arguments == {"limit": 3, "query": "where do tokens live"}
+
+
+def test_after_two_dashes_everything_is_a_word() -> None:
+    assert command_of("capsule_search").parse(["--", "--limit", "-x"]).arguments == {"query": "--limit -x"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "words", "says"),
+    [
+        ("capsule_list", ["--limit", "x"], "whole number"),
+        ("capsule_list", ["--limit", "1_0"], "whole number"),
+        ("capsule_list", ["--limit", " 1"], "whole number"),
+        ("capsule_list", ["--limit", ""], "whole number"),
+        ("capsule_list", ["--limit", "\u0663"], "whole number"),
+        ("capsule_list", ["--limit", "9" * 5000], "whole number"),
+        ("capsule_list", ["--limit"], "needs a value"),
+        ("capsule_list", ["--limti", "3"], "did you mean --limit?"),
+        ("capsule_list", ["-l"], "unknown option -l"),
+        ("capsule_list", ["--include-deleted=yes"], "=true or =false"),
+        ("capsule_list", ["--no-limit"], "unknown option --no-limit"),
+        ("capsule_list", ["extra"], "unexpected word 'extra'"),
+        ("capsule_list", ["--workspace", "a", "--workspace", "b"], "given twice"),
+        ("capsule_list", ["--home", ""], "name of a folder"),
+        ("capsule_fetch", ["01X", "01Y"], "unexpected word '01Y'"),
+        ("capsule_fetch", ["01X", "--id", "01Y"], "given twice"),
+        ("capsule_compose", ["--items", "[{"], "needs JSON"),
+        ("capsule_compose", ["--items", "[" * 100_000], "needs JSON"),
+        ("capsule_purge", ["--older-than", "7y"], "7d or 2w"),
+        ("capsule_import", ["--max-bytes", "lots"], "whole number"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_a_reason(tool: str, words: list[str], says: str) -> None:
+    with pytest.raises(Usage, match=says.replace("?", r"\?")) as refusal:
+        command_of(tool).parse(words)
+    assert refusal.value.command == words_of(tool)

@@ -1,0 +1,174 @@
+"""What a command writes, and what happens when nobody can read it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from moss_memory.surfaces.cli.table import table_of
+
+if TYPE_CHECKING:
+    from cli_typist import Cli
+
+
+def shell(cli: Cli, line: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs a shell line in which `moss` is the command under test."""
+    moss = f"moss() {{ '{sys.executable}' -m moss_memory.surfaces.cli.main \"$@\"; }}; "
+    return subprocess.run(
+        ["bash", "-c", moss + line], env=cli.environment, capture_output=True, timeout=30, check=False
+    )
+
+
+def on_terminal(cli: Cli, *words: str, typed: bytes = b"") -> tuple[int, str]:
+    """Runs a command on a terminal; answers its exit code and everything that the terminal showed."""
+    leader, follower = pty.openpty()
+    process = cli.start(*words, stdin=follower, stdout=follower, stderr=follower)
+    os.close(follower)
+    if typed:
+        os.write(leader, typed)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(leader, 4096)
+        except OSError:  # Linux: the last holder of the other end has gone
+            break
+        if not chunk:
+            break
+        shown += chunk
+    os.close(leader)
+    return process.wait(timeout=30), shown.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.usefixtures("auth")
+def test_an_answer_is_one_line_in_a_pipe_and_indented_on_a_terminal(cli: Cli) -> None:
+    assert cli("fetch", "--name", "auth").out.count("\n") == 1
+    code, shown = on_terminal(cli, "fetch", "--name", "auth")
+    assert code == 0
+    assert '{\n  "id": "' in shown
+
+
+def test_store_on_a_terminal_says_how_to_end_the_text(cli: Cli) -> None:
+    code, shown = on_terminal(cli, "store", "--allow-thin", typed=b"a thought\n\x04")
+    assert code == 0
+    assert "end with Ctrl-D" in shown
+    assert cli("latest", "--include-text").json["item"]["capsule_text"] == "a thought\n"
+
+
+@pytest.mark.usefixtures("auth")
+def test_update_on_a_terminal_asks_for_nothing(cli: Cli) -> None:
+    code, _ = on_terminal(cli, "update", "--name", "auth", "--title", "New")
+    assert code == 0
+
+
+def test_without_a_command_a_terminal_shows_the_overview(cli: Cli) -> None:
+    code, shown = on_terminal(cli)
+    assert code == 0
+    assert "usage: moss COMMAND" in shown
+
+
+@pytest.mark.usefixtures("auth")
+def test_long_work_shows_progress_on_a_terminal_only(cli: Cli) -> None:
+    _, shown = on_terminal(cli, "export", "--path", "a.jsonl")
+    assert "export: 1 of 1" in shown
+    assert cli("export", "--path", "b.jsonl").err == ""
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_reader_that_leaves_early_causes_no_noise(cli: Cli) -> None:
+    done = shell(cli, 'moss list | true; echo "${PIPESTATUS[0]}"')
+    assert done.stderr == b""
+    assert done.stdout == b"0\n"
+
+
+@pytest.mark.usefixtures("auth")
+@pytest.mark.parametrize("redirect", [">&-", *(["> /dev/full"] if os.path.exists("/dev/full") else [])])
+def test_an_answer_that_cannot_be_written_is_a_failure_without_a_traceback(cli: Cli, redirect: str) -> None:
+    done = shell(cli, f"moss fetch --name auth {redirect}")
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"moss: the answer could not be written: ")
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_descriptors_never_become_files_of_the_store(cli: Cli, closed: str) -> None:
+    shell(cli, f"moss store --allow-thin --name a --capsule-text x {closed}")
+    assert cli("fetch", "--name", "a").json["capsule_text"] == "x"
+    with open(os.path.join(cli.home, "moss.lock"), "rb") as lock:
+        assert lock.read() == b""
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_table_aligns_names_and_says_how_many_there_are(cli: Cli, capsule: str) -> None:
+    cli("store", "--name", "a-longer-name", "--title", "Second", stdin=capsule)
+    lines = cli("list", "--table", "--limit", "1").out.splitlines()
+    assert lines[0].split() == ["name", "workspace", "title", "chars", "updated"]
+    assert lines[1].startswith("a-longer-name  default    Second")
+    assert lines[-1] == "1 of 2; more with --offset 1"
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_table_shows_a_single_capsule_with_its_text_last(cli: Cli, capsule: str) -> None:
+    shown = cli("fetch", "--name", "auth", "--table").out
+    assert re.search(r"^name +auth$", shown, re.MULTILINE)
+    assert shown.endswith(capsule)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list"],
+        ["inventory"],
+        ["latest"],
+        ["search", "tokens"],
+        ["fetch-many", "--item", "auth", "--item", "nope"],
+        ["compose", "--item", "auth"],
+        ["export"],
+        ["bulk-delete", "--tag", "x"],
+    ],
+    ids=lambda words: words[0],
+)
+@pytest.mark.usefixtures("auth")
+def test_every_kind_of_answer_can_be_a_table(cli: Cli, words: list[str]) -> None:
+    outcome = cli(*words, "--table")
+    assert outcome.code == 0
+    assert outcome.out.strip()
+    assert not outcome.out.startswith("{")
+
+
+def test_stored_text_cannot_steer_the_terminal_of_a_table() -> None:
+    row: dict[str, Any] = {"name": "a\x1b]0;owned\x07", "title": "b\x9b31m", "capsule_chars": 1}
+    shown = table_of({"items": [row], "text": "\x1b[2J"})
+    assert not {"\x1b", "\x07", "\x9b"} & set(shown)
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_table_of_hits_shows_where_the_words_are(cli: Cli) -> None:
+    for words in (["search"], ["capsule", "search"]):
+        header, row = cli(*words, "cookie", "--table").out.splitlines()[:2]
+        assert header.startswith("name  workspace")
+        assert row.startswith("auth  default")
+        assert "cookie" in row
+
+
+def test_the_latest_of_nothing_is_nothing(cli: Cli) -> None:
+    assert cli("latest", "--table").out == "(nothing)\n"
+
+
+def test_wide_characters_take_two_columns() -> None:
+    items = [{"name": "東京", "title": "x"}, {"name": "abcd", "title": "y"}]
+    assert [line.index(end) for line, end in zip(table_of({"items": items}).splitlines()[1:3], "xy", strict=True)] == [
+        4,
+        6,
+    ]
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_a_table_gives_way_to_a_narrow_terminal(width: int) -> None:
+    items = [{"name": "n" * 50, "workspace": "w" * 50, "title": "t" * 50}]
+    assert max(map(len, table_of({"items": items}, width=width).splitlines())) <= width

@@ -1,0 +1,96 @@
+"""Text from stdin: read where it is, never waited for where it is not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from moss_memory.surfaces.cli import stdin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from cli_typist import Cli
+
+
+def text_of(cli: Cli) -> str:
+    text: str = cli("fetch", "--name", "auth").json["capsule_text"]
+    return text
+
+
+@pytest.mark.usefixtures("auth")
+def test_update_takes_its_text_from_a_file_and_from_a_pipe(cli: Cli, capsule: str, tmp_path: Path) -> None:
+    cli("update", "--name", "auth", stdin=capsule + "one\n").json  # noqa: B018
+    assert text_of(cli) == capsule + "one\n"
+    cli.process("update", "--name", "auth", "--title", "T", stdin=(capsule + "two\n").encode()).json  # noqa: B018
+    assert text_of(cli) == capsule + "two\n"
+    file = tmp_path / "new.md"
+    file.write_text(capsule + "three\n", encoding="utf-8-sig")
+    cli("update", "--name", "auth", "--file", str(file)).json  # noqa: B018
+    assert text_of(cli) == capsule + "three\n"
+
+
+@pytest.mark.usefixtures("auth")
+def test_update_of_a_title_does_not_wait_for_a_silent_pipe(cli: Cli, capsule: str) -> None:
+    reader, writer = os.pipe()
+    outcome = cli.process("update", "--name", "auth", "--title", "New", stdin=reader)
+    os.close(writer)
+    os.close(reader)
+    assert outcome.code == 0
+    assert "silent" in outcome.err
+    assert cli("fetch", "--name", "auth").json["title"] == "New"
+    assert text_of(cli) == capsule
+
+
+@pytest.mark.usefixtures("auth")
+@pytest.mark.parametrize("redirect", ["< /dev/null", "<&-"])
+def test_update_without_stdin_changes_what_the_options_say(cli: Cli, capsule: str, redirect: str) -> None:
+    line = f'"$0" -m moss_memory.surfaces.cli.main update --name auth --title New {redirect}'
+    import sys
+
+    done = subprocess.run(
+        ["sh", "-c", line, sys.executable], env=cli.environment, capture_output=True, timeout=30, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    assert cli("fetch", "--name", "auth").json["title"] == "New"
+    assert text_of(cli) == capsule
+
+
+@pytest.mark.usefixtures("auth")
+def test_update_with_only_a_name_waits_for_the_writer_of_its_pipe(cli: Cli, capsule: str) -> None:
+    process = cli.start("update", "--name", "auth")
+    assert process.stdin is not None
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=stdin.PIPE_PATIENCE_S + 0.3)
+    process.communicate((capsule + "late\n").encode(), timeout=30)
+    assert text_of(cli) == capsule + "late\n"
+
+
+@pytest.mark.parametrize("words", [["store"], ["update", "--name", "auth"]])
+@pytest.mark.usefixtures("auth")
+def test_text_that_is_not_utf_8_is_refused(cli: Cli, words: list[str]) -> None:
+    outcome = cli(*words, stdin=b"## Objective \xff\xfe")
+    assert outcome.code == 1
+    assert outcome.err.startswith("[INVALID_REQUEST] stdin is not valid UTF-8")
+
+
+def test_more_than_eight_mebibytes_are_refused_unread(cli: Cli) -> None:
+    outcome = cli("store", stdin=b"x" * (stdin.TEXT_MAX_BYTES + 1))
+    assert outcome.code == 1
+    assert outcome.err.startswith("[INVALID_REQUEST] stdin holds more than")
+
+
+@pytest.mark.parametrize("content", [b"", b" \n"])
+def test_store_of_nothing_is_refused(cli: Cli, content: bytes) -> None:
+    outcome = cli("store", "--name", "x", stdin=content)
+    assert outcome.code == 1
+    assert outcome.err.startswith("[INVALID_REQUEST] ")
+
+
+def test_items_can_come_from_stdin(cli: Cli, auth: dict[str, Any]) -> None:
+    found = cli("fetch-many", "--items", "@-", stdin='[{"name": "auth"}]').json
+    assert [one["id"] for one in found["items"]] == [auth["id"]]

@@ -1,0 +1,150 @@
+"""A store and an offer whose tools wait, fail and misbehave when told to; also served by a process."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.operation import Operation, operation
+from moss_memory.surfaces.mcp.output import private_stdout
+from moss_memory.surfaces.mcp.stdio import Server
+
+
+@operation(example="")
+def echo(tx: Any, *, text: str = "") -> dict[str, Any]:
+    """Says what it was told."""
+    return {"text": text}
+
+
+@operation(mutates=True, example="")
+def note(tx: Any, *, text: str) -> dict[str, Any]:
+    """Keeps a text."""
+    tx.notes.append(text)
+    return {"kept": len(tx.notes)}
+
+
+@operation(example="")
+def recall(tx: Any) -> dict[str, Any]:
+    """Shows what was kept."""
+    return {"notes": list(tx.notes)}
+
+
+@operation(mutates=True, long=True, example="")
+def haul(tx: Any, *, gate: str = "", steps: int = 0) -> dict[str, Any]:
+    """Waits for a file or an event, step by step, then keeps a note; leaves none when cancelled."""
+    for step in range(1, steps + 1):
+        tx.progress(step, steps)
+    tx.started.set()
+    while not (tx.gate.is_set() or (gate and os.path.exists(gate))):
+        if tx.cancelled():
+            raise MossError("CANCELLED", "haul was cancelled")
+        tx.gate.wait(0.002)
+    tx.notes.append("hauled")
+    return {"kept": len(tx.notes)}
+
+
+@operation(mutates=True, long=True, example="")
+def stuck(tx: Any) -> dict[str, Any]:
+    """Never ends and hears nothing."""
+    tx.started.set()
+    while True:
+        tx.never.wait(60)
+
+
+@operation(example="")
+def crash(tx: Any) -> dict[str, Any]:
+    """Has a bug."""
+    raise RuntimeError("the secret cause")
+
+
+@operation(example="")
+def shout(tx: Any) -> dict[str, Any]:
+    """Prints where it must not."""
+    print("printed by a library")
+    os.write(1, b"written by a library\n")
+    return {}
+
+
+@operation(example="")
+def unprintable(tx: Any) -> dict[str, Any]:
+    """Answers what is no JSON."""
+    return {"value": float("nan")}
+
+
+@operation(mutates=True, example="")
+def contended(tx: Any) -> dict[str, Any]:
+    """Finds the store busy unless it is called with patience."""
+    if not tx.patient:
+        raise MossError("STORAGE_BUSY", "busy")
+    tx.started.set()
+    tx.gate.wait()
+    tx.notes.append("contended")
+    return {"patient": True}
+
+
+TOOLS: dict[str, Operation] = {
+    tool.name: tool for tool in (echo, note, recall, haul, stuck, crash, shout, unprintable, contended)
+}
+
+
+class FakeStore:
+    """Runs the tools above; also the transaction they see."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.gate = threading.Event()
+        self.started = threading.Event()
+        self.never = threading.Event()
+
+    def call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+        patient: bool = True,
+    ) -> dict[str, Any]:
+        found = TOOLS[tool]
+        return found.body(_Transaction(self, cancelled, progress, patient), **found.decode(arguments))
+
+
+class _Transaction:
+    def __init__(self, store: FakeStore, cancelled: Any, progress: Any, patient: bool) -> None:
+        self.notes = store.notes
+        self.gate = store.gate
+        self.started = store.started
+        self.never = store.never
+        self.cancelled = cancelled or (lambda: False)
+        self.progress = progress or (lambda done, total: None)
+        self.patient = patient
+
+
+class FakeOffer:
+    """Offers the tools above."""
+
+    def listing(self) -> str:
+        return '[{"name":"echo"}]'
+
+    def find(self, tool: str) -> Operation | None:
+        if tool == "broken":
+            raise RuntimeError("the secret cause")
+        if tool == "unconfigured":
+            raise invalid("config.json: it is not valid JSON")
+        return TOOLS.get(tool)
+
+    def refusal(self, tool: str) -> MossError:
+        return invalid(f"there is no tool {tool!r}; the nearest is 'echo'", nearest="echo")
+
+
+def serve() -> int:
+    """Serves the tools above on stdin and stdout."""
+    store: Any = FakeStore()
+    offer: Any = FakeOffer()
+    return Server(lambda: offer, lambda: store, private_stdout()).run()
+
+
+CODE = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import mcp_fakes; sys.exit(mcp_fakes.serve())"

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from moss_memory import catalog
+from moss_memory.surfaces.mcp.listing import CORE, TOOLS_FILE, Offer, generated, tool_lines
+
+ALL = [name for name, _ in tool_lines()]
+
+
+def listed(**settings: Any) -> list[str]:
+    return [tool["name"] for tool in json.loads(Offer(**settings).listing())]
+
+
+def test_the_tools_file_is_what_the_registry_generates() -> None:
+    with open(TOOLS_FILE, encoding="utf-8") as file:
+        assert file.read() == generated(), "run python -m moss_memory.surfaces.mcp.listing"
+
+
+def test_every_tool_is_listed_once_in_the_order_of_the_registry() -> None:
+    assert listed() == [operation.name for operation in catalog.operations()]
+
+
+def test_the_list_of_capsule_tools_is_short() -> None:
+    assert len(Offer(toolsets=["capsule"]).listing()) <= 12_000
+
+
+def test_the_whole_list_is_bounded() -> None:
+    assert len(Offer().listing()) <= 60_000
+
+
+def test_no_v1_name_is_listed() -> None:
+    assert [name for name in listed() if name.startswith("moss.")] == []
+
+
+@pytest.mark.parametrize("tool", json.loads(Offer().listing()), ids=lambda tool: tool["name"])
+def test_a_listed_tool_is_complete(tool: dict[str, Any]) -> None:
+    assert 20 <= len(tool["description"]) <= 300
+    assert tool["inputSchema"]["type"] == "object"
+    assert tool["inputSchema"]["additionalProperties"] is False
+    assert set(tool["inputSchema"].get("required", ())) <= tool["inputSchema"]["properties"].keys()
+    hints = tool["annotations"]
+    assert hints["title"]
+    assert hints["openWorldHint"] is False
+    assert {type(hints[hint]) for hint in ("readOnlyHint", "destructiveHint", "idempotentHint")} == {bool}
+    assert not (hints["readOnlyHint"] and hints["destructiveHint"])
+
+
+def test_hints_follow_what_tools_do() -> None:
+    hints = {tool["name"]: tool["annotations"] for tool in json.loads(Offer().listing())}
+    assert hints["capsule_fetch"]["readOnlyHint"]
+    assert not hints["capsule_store"]["readOnlyHint"]
+    assert not hints["capsule_export"]["readOnlyHint"]
+    assert hints["capsule_purge"]["destructiveHint"]
+
+
+def test_an_argument_is_described_where_it_first_appears() -> None:
+    store, *others = json.loads(Offer().listing())
+    assert store["inputSchema"]["properties"]["run_id"]["description"]
+    repeated = [tool["inputSchema"]["properties"].get("run_id", {}) for tool in others]
+    assert [schema for schema in repeated if "description" in schema] == []
+
+
+def test_a_disabled_tool_is_neither_listed_nor_found_nor_under_its_v1_name() -> None:
+    offer = Offer(disabled_tools=["capsule_store"])
+    assert listed(disabled_tools=["capsule_store"]) == [name for name in ALL if name != "capsule_store"]
+    assert offer.find("capsule_store") is None
+    assert offer.find("moss.store") is None
+    assert offer.find("capsule_fetch") is not None
+    assert offer.find("moss.fetch") is not None
+
+
+def test_a_disabled_v1_name_leaves_its_tool() -> None:
+    offer = Offer(disabled_tools=["moss.store"])
+    assert offer.find("moss.store") is None
+    assert offer.find("capsule_store") is not None
+
+
+def test_a_disabled_type_takes_all_its_tools_along() -> None:
+    left = listed(disabled_types=["capsule"])
+    assert [name for name in left if name.startswith("capsule_")] == []
+    assert Offer(disabled_types=["capsule"]).find("capsule_fetch") is None
+    assert Offer(disabled_types=["capsule"]).find("moss.fetch") is None
+
+
+def test_toolsets_slim_the_list_but_search_stays_on() -> None:
+    assert listed(toolsets=["artifact"]) == [name for name in ALL if name.startswith(("artifact_", "moss_"))]
+    assert set(listed(toolsets=["core"])) == CORE & set(ALL)
+    assert "moss_search" in listed(toolsets=["record"])
+
+
+def test_an_unlisted_tool_still_answers() -> None:
+    assert Offer(toolsets=["artifact"]).find("capsule_fetch") is not None
+
+
+def test_unknown_toolsets_of_a_file_are_as_if_they_were_not_there() -> None:
+    assert listed(toolsets=["nothing"]) == ALL
+    assert listed(disabled_types=["nothing"], disabled_tools=["nothing"]) == ALL
+
+
+@pytest.mark.parametrize(("tool", "nearest"), [("capsule_stor", "capsule_store"), ("moss.fetsh", "capsule_fetch")])
+def test_a_refusal_names_the_nearest_tool(tool: str, nearest: str) -> None:
+    assert (Offer().refusal(tool).details or {})["nearest"] == nearest
+
+
+def test_a_refusal_never_names_a_disabled_tool() -> None:
+    refusal = Offer(disabled_tools=["capsule_store"]).refusal("capsule_store")
+    assert (refusal.details or {})["nearest"] != "capsule_store"
+
+
+def test_a_refusal_is_made_also_when_nothing_is_on_offer() -> None:
+    assert "disabled" in Offer(disabled_tools=ALL).refusal("x").message

@@ -1,0 +1,273 @@
+"""A server process with fake tools, over raw pipes: what is answered, in what order, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_fakes import CODE
+from mcp_pipe import PATIENCE_S, SERVE, PipeClient, call, request
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[PipeClient]:
+    with PipeClient(str(tmp_path), code=CODE) as made:
+        yield made
+
+
+def structured(message: Any) -> Any:
+    return message["result"]["structuredContent"]
+
+
+def test_a_call_before_initialize_is_answered(client: PipeClient) -> None:
+    client.send(call("echo", {"text": "hi"}, id=5))
+    assert structured(client.receive()) == {"text": "hi"}
+
+
+def test_a_piped_script_gets_every_answer_in_order_and_sees_its_own_writes(client: PipeClient, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    gate.touch()
+    client.send(
+        call("note", {"text": "first"}, id=1),
+        call("haul", {"gate": str(gate)}, id=2),
+        call("recall", id=3),
+        call("note", {"text": "last"}, id=4),
+        call("recall", id=5),
+    )
+    answers = client.hang_up()
+    assert [answer["id"] for answer in answers] == [1, 2, 3, 4, 5]
+    assert structured(answers[2]) == {"notes": ["first", "hauled"]}
+    assert structured(answers[4]) == {"notes": ["first", "hauled", "last"]}
+
+
+def test_the_last_line_needs_no_newline(client: PipeClient) -> None:
+    assert client.process.stdin is not None
+    client.process.stdin.write(json.dumps(request("ping", id=8)).encode())
+    assert [answer["id"] for answer in client.hang_up()] == [8]
+
+
+def test_the_loop_answers_while_a_long_call_runs(client: PipeClient, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    client.send(call("haul", {"gate": str(gate)}, id=1), request("ping", id=2), request("tools/list", id=3))
+    assert client.receive()["id"] == 2
+    assert client.receive()["id"] == 3
+    client.send(call("recall", id=4))
+    assert structured(client.receive()) == {"notes": []}
+    gate.touch()
+    assert client.receive()["id"] == 1
+
+
+def test_a_cancelled_call_is_not_answered_and_leaves_nothing(client: PipeClient) -> None:
+    client.send(
+        call("haul", id=1, _meta={"progressToken": "p"}),
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}},
+        call("recall", id=2),
+    )
+    assert client.receive()["id"] == 2
+    assert client.hang_up() == []
+
+
+def test_a_cancellation_after_the_answer_changes_nothing(client: PipeClient) -> None:
+    client.send(
+        call("note", {"text": "a"}, id=1),
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}},
+        call("recall", id=2),
+    )
+    assert [answer["id"] for answer in client.hang_up()] == [1, 2]
+
+
+def test_requests_with_the_same_id_are_all_answered(client: PipeClient, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    gate.touch()
+    client.send(call("haul", {"gate": str(gate)}, id=1), call("echo", id=1), request("ping", id=1))
+    assert [answer["id"] for answer in client.hang_up()] == [1, 1, 1]
+
+
+def test_no_progress_comes_after_the_answer(client: PipeClient, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    gate.touch()
+    client.send(call("haul", {"gate": str(gate), "steps": 1_000}, id=1, _meta={"progressToken": 0}))
+    messages = client.hang_up()
+    assert [message.get("id") for message in messages] == [None] * (len(messages) - 1) + [1]
+    assert messages[0]["params"] == {"progressToken": 0, "progress": 1, "total": 1_000}
+    assert messages[-2]["params"]["progress"] == 1_000
+
+
+def test_a_batch_is_answered_with_one_array(client: PipeClient, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    gate.touch()
+    client.send(
+        [
+            request("ping", id=1),
+            call("haul", {"gate": str(gate)}, id=2),
+            {"jsonrpc": "2.0", "method": "notifications/initialized"},
+            call("recall", id=3),
+            7,
+            {"jsonrpc": "2.0", "id": 9, "result": {}},
+        ]
+    )
+    [answers] = client.hang_up()
+    assert {answer["id"] for answer in answers} == {1, 2, 3, None}
+    assert len(answers) == 4
+
+
+def test_a_batch_of_notifications_is_not_answered(client: PipeClient) -> None:
+    client.send([{"jsonrpc": "2.0", "method": "x"}], request("ping", id=1))
+    assert [answer["id"] for answer in client.hang_up()] == [1]
+
+
+def test_a_cancelled_call_is_missing_from_its_batch(client: PipeClient) -> None:
+    client.send(
+        [call("haul", id=1), request("ping", id=2)],
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}},
+    )
+    [answers] = client.hang_up()
+    assert [answer["id"] for answer in answers] == [2]
+
+
+def test_an_empty_batch_is_refused(client: PipeClient) -> None:
+    client.write("[]")
+    refused = client.receive()
+    assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+
+
+def test_the_loop_goes_on_after_lines_that_say_nothing(client: PipeClient) -> None:
+    client.write("x", b"\xff\xff", "", "   \r", "{", b"\x00")
+    client.send(request("ping", id=1))
+    answers = client.hang_up()
+    assert [answer["id"] for answer in answers] == [None, None, None, None, 1]
+    assert {answer["error"]["code"] for answer in answers[:-1]} == {-32700}
+
+
+def test_an_endless_line_is_refused_before_it_ends_and_the_next_is_read(client: PipeClient) -> None:
+    assert client.process.stdin is not None
+    client.process.stdin.write(b'{"jsonrpc":"2.0","id":1,"x":"' + b"a" * (8 * 1024 * 1024))
+    client.process.stdin.flush()
+    refused = client.receive()
+    assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+    client.write(b"b" * 1_000_000)
+    client.send(request("ping", id=2))
+    assert client.receive() == {"jsonrpc": "2.0", "id": 2, "result": {}}
+
+
+def test_a_line_of_nearly_8_mib_is_read(client: PipeClient) -> None:
+    client.send(call("echo", {"text": "a" * (8 * 1024 * 1024 - 1_000)}))
+    assert len(structured(client.receive())["text"]) == 8 * 1024 * 1024 - 1_000
+
+
+def test_nothing_but_messages_reaches_stdout(client: PipeClient) -> None:
+    client.send(call("shout", id=1), request("ping", id=2))
+    assert [answer["id"] for answer in client.hang_up()] == [1, 2]
+    assert sorted(client.stderr().split("\n")) == ["", "printed by a library", "written by a library"]
+
+
+def test_a_bug_is_logged_on_stderr_and_the_loop_goes_on(client: PipeClient) -> None:
+    client.send(call("crash", id=1), call("broken", id=2), request("ping", id=3))
+    answers = client.hang_up()
+    assert [answer["id"] for answer in answers] == [1, 2, 3]
+    assert structured(answers[0])["error"]["code"] == "INTERNAL"
+    assert "secret" not in json.dumps(answers)
+    assert client.stderr().count("RuntimeError: the secret cause") == 2
+
+
+def test_hanging_up_cancels_a_call_that_does_not_end(client: PipeClient) -> None:
+    client.send(call("haul", id=1), call("note", {"text": "a"}, id=2), call("recall", id=3))
+    answers = {answer["id"]: structured(answer) for answer in client.hang_up()}
+    assert answers[1]["error"]["code"] == "CANCELLED"
+    assert answers[2]["error"]["code"] == "CANCELLED"
+    assert answers[3] == {"notes": []}
+    assert client.stderr() == ""
+
+
+def test_hanging_up_ends_the_process_although_a_call_hears_nothing(client: PipeClient) -> None:
+    client.send(call("stuck", id=1), request("ping", id=2))
+    assert client.receive()["id"] == 2
+    assert client.hang_up() == []
+    assert client.stderr() == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("tool", ["echo", "haul", "stuck"])
+def test_a_signal_ends_the_process_quietly(client: PipeClient, number: int, tool: str) -> None:
+    client.send(call(tool, id=1), request("ping", id=2))
+    while client.receive()["id"] != 2:
+        pass
+    _ends(client.process, number)
+    assert client.stderr() == ""
+
+
+def test_a_signal_ends_a_process_whose_client_does_not_read(client: PipeClient) -> None:
+    _fill_the_pipe(client)
+    _ends(client.process, signal.SIGTERM)
+
+
+def test_hanging_up_ends_a_process_whose_client_does_not_read(client: PipeClient) -> None:
+    _fill_the_pipe(client)
+    assert client.process.stdin is not None
+    client.process.stdin.close()
+    _ends(client.process)
+
+
+def test_a_closed_stdout_ends_the_process_quietly(client: PipeClient) -> None:
+    assert client.process.stdout is not None
+    assert client.ask("ping")["result"] == {}
+    client.process.stdout.close()
+    client.send(request("ping"))
+    _ends(client.process)
+    assert client.stderr() == ""
+
+
+def test_a_closed_stdout_ends_the_process_also_when_the_worker_notices(client: PipeClient, tmp_path: Path) -> None:
+    assert client.process.stdout is not None
+    gate = tmp_path / "gate"
+    client.send(call("haul", {"gate": str(gate)}, id=1), request("ping", id=2))
+    assert client.receive()["id"] == 2
+    client.process.stdout.close()
+    gate.touch()
+    _ends(client.process)
+    assert client.stderr() == ""
+
+
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_a_server_started_with_closed_descriptors_ends_quietly(tmp_path: Path, closed: str) -> None:
+    line = json.dumps(request("ping"))
+    found = subprocess.run(
+        ["sh", "-c", f'echo "$2" | "$0" -c "$1" {closed}', sys.executable, SERVE, line],
+        capture_output=True,
+        env={**os.environ, "MOSS_HOME": str(tmp_path)},
+        timeout=PATIENCE_S,
+    )
+    assert found.returncode == 0
+    assert found.stderr == b""
+    assert found.stdout == (b'{"jsonrpc":"2.0","id":1,"result":{}}\n' if closed == "2>&-" else b"")
+
+
+def test_a_file_can_be_piped_through(tmp_path: Path) -> None:
+    source, target = tmp_path / "in", tmp_path / "out"
+    source.write_text("".join(json.dumps(request("ping", id=number)) + "\n" for number in range(500)))
+    with source.open() as stdin, target.open("w") as stdout:
+        subprocess.run([sys.executable, "-c", CODE], stdin=stdin, stdout=stdout, timeout=PATIENCE_S, check=True)
+    assert [json.loads(line)["id"] for line in target.read_text().splitlines()] == list(range(500))
+
+
+def _fill_the_pipe(client: PipeClient) -> None:
+    """Asks for more than a pipe holds and reads the first byte, so that the server is writing."""
+    client.send(call("echo", {"text": "a" * 1_000_000}))
+    assert client.process.stdout is not None
+    assert os.read(client.process.stdout.fileno(), 1) == b"{"
+
+
+def _ends(process: subprocess.Popen[bytes], number: int | None = None) -> None:
+    started = time.monotonic()
+    if number is not None:
+        process.send_signal(number)
+    assert process.wait(PATIENCE_S) == 0
+    assert time.monotonic() - started < 2.0
