@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     SectionName = str
     SectionNames = list[str]
 else:
-    Format = {"type": "string", "enum": ["markdown", "json"]}
+    Format = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
     AllowThin = {"type": "boolean", "description": "skip the check of the six sections"}
     CapsuleText = {"type": "string", "description": "the capsule, Markdown with the six sections"}
     SectionName = {"type": "string", "description": "a header as it is written"}

@@ -63,9 +63,7 @@ def moss_search(
     for hit in hits.items:
         document = found[hit.family][hit.row_id]
         text = document.pop("text")
-        items.append(
-            {"type": hit.family, **document, "snippet": snippet(text, hits.matcher), "score": hit.score}
-        )
+        items.append({"type": hit.family, **document, "snippet": snippet(text, hits.matcher), "score": hit.score})
     return {"items": items, "pagination": page.answer(returned=len(items), total=hits.total), "sort": "relevance"}
 
 

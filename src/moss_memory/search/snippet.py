@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from .words import places_in
 
 TYPE_CHECKING = False
@@ -158,6 +156,8 @@ def _gap_before(text: str, at: int, bound: int) -> int:
 
 def _between_characters(text: str, at: int) -> bool:
     """Whether a cut here leaves accents and joined emoji with the character they belong to."""
+    import unicodedata  # only a cut without a gap near it needs it
+
     after, before = text[at], text[at - 1]
     if before == _JOINER or after == _JOINER or before == "\r":
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import suppress
+import time
 
 from ..errors import MossError, invalid
 from ..values import has_control
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ..config import Config
 
 EXTENSION = ".jsonl"
+_TEMPORARY = ".moss-export-"
+_STALE_S = 86_400
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -109,9 +111,10 @@ class ExportFile:
             folder, self._name = locate(config, path)
         self._folder = folder
         self._folder_fd = open_folder(config, folder, create=True)
-        self._temporary = f".moss-{os.urandom(8).hex()}.tmp"
+        self._temporary = f"{_TEMPORARY}{os.urandom(8).hex()}.tmp"
         self._fd = -1
         try:
+            self._sweep()
             if path is None:
                 self._reserve(default_stem)
             else:
@@ -144,9 +147,22 @@ class ExportFile:
     def abort(self) -> None:
         """Leaves the folder as it was."""
         for name in [self._temporary, *([self._name] if self._reserved else [])]:
-            with suppress(OSError):  # not there, or gone with its folder
-                os.unlink(name, dir_fd=self._folder_fd)
+            self._remove(name)
         self._close()
+
+    def _remove(self, name: str) -> None:
+        try:
+            os.unlink(name, dir_fd=self._folder_fd)
+        except OSError:
+            return  # not there, or gone with its folder
+
+    def _sweep(self) -> None:
+        """Removes what exports that were killed have left behind, a day later at the earliest."""
+        for name in os.listdir(self._folder_fd):
+            if name.startswith(_TEMPORARY) and name.endswith(".tmp"):
+                status = os.stat(name, dir_fd=self._folder_fd, follow_symlinks=False)
+                if time.time() - status.st_mtime > _STALE_S:
+                    self._remove(name)
 
     def _reserve(self, stem: str) -> None:
         """Takes the first free name, so that two exports of the same second never meet."""

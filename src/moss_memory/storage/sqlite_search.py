@@ -2,7 +2,7 @@
 
 A natural question is ordered by how many of its words a row holds, then by bm25, then newest. Ranking every row that
 holds any of the words is slow when words are common, so the rows that hold the most words are found first and only
-those are ranked; `_best_covered` says how.
+those are ranked; `_ranked_many` says how. A search is several statements: run it inside one read transaction.
 """
 
 from __future__ import annotations
@@ -30,8 +30,11 @@ _SCORE = f"-bm25(search_index, {TITLE_WEIGHT}, 1.0, 0.0)"
 _DOCS = "select rowid from search_index where search_index match :moss_match"
 _GONE = f'(filter : "{MARK}gone")'
 _FEW = 1000
+"""Up to so many documents of all words together, ranking them all is quickest."""
 _FEW_TO_LOOK_UP = 200
+"""Up to so many documents, asking the tables about filters is quicker than asking the index."""
 _PASS_COST = 4
+"""What two passes from the rare words cost a document, against one pass over all words."""
 _GROWS = "\U0010ffff"
 
 
@@ -281,12 +284,18 @@ def _split(words: list[_Word], at_least: int) -> tuple[list[_Word], list[_Word]]
     return words[: len(words) - at_least + 1], words[len(words) - at_least + 1 :]
 
 
-def _scores(scope: _Scope, match: str, condition: str) -> list[tuple[int, float]]:
+def _json(numbers: Iterable[int]) -> str:
+    """A list for `json_each`: one parameter, so that the statement stays the same and stays prepared."""
+    return f"[{','.join(map(str, numbers))}]"
+
+
+def _scores(scope: _Scope, match: str, condition: str, **values: Any) -> list[tuple[int, float]]:
     """The score of every document that matches and meets the condition, in no order."""
     return scope.rows(
         f"select rowid, {_SCORE} from search_index where search_index match :moss_match{condition}",
         moss_match=match,
         moss_workspace=scope.workspace_norm,
+        **values,
     )
 
 
@@ -299,13 +308,14 @@ def _scores_of(
     start from the rare words are quicker; together they too see every word once, as bm25 must.
     """
     docs = _enough(covered, need)
-    condition = f" and +rowid in ({','.join(map(str, docs))})"
+    condition = " and +rowid in (select value from json_each(:moss_docs))"
+    values = {"moss_docs": _json(docs)}
     rare, common = _split(words, at_least)
     if _PASS_COST * sum(word.docs for word in rare) > sum(word.docs for word in words):
-        return _scores(scope, scope.part(_any(words)), condition)
-    rows = _scores(scope, scope.part(f"({_any(rare)}) AND ({_any(common)})"), condition)
+        return _scores(scope, scope.part(_any(words)), condition, **values)
+    rows = _scores(scope, scope.part(f"({_any(rare)}) AND ({_any(common)})"), condition, **values)
     if len(rows) < len(docs):
-        rows += _scores(scope, scope.part(f"({_any(rare)}) NOT ({_any(common)})"), condition)
+        rows += _scores(scope, scope.part(f"({_any(rare)}) NOT ({_any(common)})"), condition, **values)
     return rows
 
 
@@ -355,9 +365,12 @@ def _changes(scope: _Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
     """When each document last changed, comparable across families."""
     found = {}
     for code, table in scope.families:
-        rows = ",".join(str(doc >> 4) for doc in docs if doc & 15 == code)
-        for row_id, updated_at, change_seq in scope.connection.execute(
-            f"select row_id, updated_at, change_seq from {table} where row_id in ({rows})"
+        sql = (
+            f"select row_id, updated_at, change_seq from {table}"
+            " where row_id in (select value from json_each(:moss_rows))"
+        )
+        for row_id, updated_at, change_seq in scope.rows(
+            sql, moss_rows=_json(doc >> 4 for doc in docs if doc & 15 == code)
         ):
             found[row_id * 16 + code] = (updated_at, change_seq, row_id * 16 + code)
     return found

@@ -127,33 +127,39 @@ def tool_lines() -> list[tuple[str, str]]:
 
 def generated() -> str:
     """What the tools file must contain: one tool a line."""
-    told: set[tuple[str, str]] = set()
+    told: dict[str, set[tuple[str, str]]] = {}
     tools = [described(operation) for operation in catalog.operations()]
     for tool in tools:
-        _tell_once(tool["inputSchema"]["properties"], told)
+        family = catalog.toolset_of(tool["name"])
+        _tell_once(tool["inputSchema"]["properties"], told.setdefault(family, set()))
     return "".join(encode(tool) + "\n" for tool in tools)
 
 
 def described(operation: Operation) -> dict[str, Any]:
     """A tool as `tools/list` shows it."""
-    prefix, _, rest = operation.name.partition("_")
     return {
         "name": operation.name,
-        "description": operation.summary,
+        "description": " ".join(operation.description.split()),
         "inputSchema": _public(operation.schema()),
-        "annotations": {
-            "title": f"{prefix.capitalize()}: {rest.replace('_', ' ')}",
-            # An export changes no capsule, but each one makes a file.
-            "readOnlyHint": operation.idempotent and not operation.mutates,
-            "destructiveHint": operation.destructive,
-            "idempotentHint": operation.idempotent,
-            "openWorldHint": False,
-        },
+        "annotations": _annotations(operation),
+    }
+
+
+def _annotations(operation: Operation) -> dict[str, bool]:
+    """The hints that mean something: what a tool destroys is no question where it only reads."""
+    # An export changes no capsule, but each one makes a file.
+    if operation.idempotent and not operation.mutates:
+        return {"readOnlyHint": True, "openWorldHint": False}
+    return {
+        "readOnlyHint": False,
+        "destructiveHint": operation.destructive,
+        "idempotentHint": operation.idempotent,
+        "openWorldHint": False,
     }
 
 
 def _tell_once(properties: dict[str, dict[str, Any]], told: set[tuple[str, str]]) -> None:
-    """Describes an argument only where it first appears: a reader of the list has read it by then."""
+    """Describes an argument only where it first appears in its family: a reader of the list has read it by then."""
     for name, schema in properties.items():
         description = schema.get("description")
         if description is not None and (name, description) in told:
@@ -163,9 +169,13 @@ def _tell_once(properties: dict[str, dict[str, Any]], told: set[tuple[str, str]]
 
 
 def _public(schema: Any) -> Any:
-    """The schema without the marks that only Moss's own decoder reads."""
+    """The schema without the marks that only Moss's own decoder reads, and without what goes without saying."""
     if isinstance(schema, dict):
-        return {name: _public(part) for name, part in schema.items() if name != "nullable"}
+        return {
+            name: _public(part)
+            for name, part in schema.items()
+            if name != "nullable" and not (name == "default" and part is False)
+        }
     return [_public(part) for part in schema] if isinstance(schema, list) else schema
 
 

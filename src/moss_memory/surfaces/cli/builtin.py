@@ -1,0 +1,153 @@
+"""The commands that are no tools: the server, the settings, the doctor, the tour, completion, help."""
+
+from __future__ import annotations
+
+from .command import Command
+from .output import answer, show, warn
+from .usage import Usage, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .command import Request
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+class BuiltIn:
+    """A command of Moss itself, described in the way in which tools are."""
+
+    __slots__ = ("description", "example", "name", "parameters", "required", "summary")
+
+    def __init__(
+        self, name: str, description: str, example: str, parameters: dict[str, dict[str, Any]] | None = None
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.summary = description.partition("\n")[0]
+        self.example = example
+        self.parameters = parameters or {}
+        self.required: tuple[str, ...] = ()
+
+
+BUILT_IN = (
+    BuiltIn(
+        "mcp",
+        "Serve the store to an MCP client on stdin and stdout.\n\n"
+        "Without any command and with a piped stdin, `moss` does the same.",
+        "moss mcp --toolsets capsule",
+        {
+            "toolsets": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "list only these: capsule, artifact, reasoning, task, record, core",
+            }
+        },
+    ),
+    BuiltIn("config", "Show the effective settings and where each comes from.", "moss config --table"),
+    BuiltIn(
+        "doctor",
+        "Check the store, its search index, its modes and the settings, and say what to do.\n\n"
+        "Exits 1 when a check fails. With --fix, modes are tightened and a damaged index is rebuilt.",
+        "moss doctor --table",
+        {"fix": {"type": "boolean", "description": "tighten modes and rebuild the search index"}},
+    ),
+    BuiltIn("tour", "A guided minute on a throw-away store; yours is not touched.", "moss tour"),
+    BuiltIn(
+        "completion",
+        "Print the completion script of a shell: bash, zsh or fish.",
+        "moss completion bash > ~/.local/share/bash-completion/completions/moss",
+        {"shell": {"type": "string", "enum": list(SHELLS), "description": "bash, zsh or fish"}},
+    ),
+    BuiltIn(
+        "help",
+        "Show the overview, or the help of one command.",
+        "moss help store",
+        {"command": {"type": "string", "description": "the command to explain"}},
+    ),
+)
+
+
+def run_built_in(name: str, words: list[str], home: str | None) -> int:
+    """Runs one of Moss's own commands."""
+    description = next(one for one in BUILT_IN if one.name == name)
+    command = Command(description, name)
+    request = command.parse(words)
+    if "help" in request.extras:
+        from .help import command_help
+
+        show(command_help(command))
+        return 0
+    request.extras.setdefault("home", home or "")
+    return int(globals()[f"_{name}"](request))
+
+
+def _home(request: Request) -> str | None:
+    return request.extras["home"] or None
+
+
+def _mcp(request: Request) -> int:
+    from ..mcp.stdio import serve
+
+    return serve(home=_home(request), toolsets=request.arguments.get("toolsets"))
+
+
+def _config(request: Request) -> int:
+    from .settings import settings
+
+    shown = settings(_home(request))
+    for warning in shown["warnings"]:
+        warn(warning)
+    if "table" in request.extras:
+        from .settings import settings_table
+
+        show(settings_table(shown))
+    else:
+        answer(shown)
+    return 0
+
+
+def _doctor(request: Request) -> int:
+    from .doctor import examine, report_table
+
+    report = examine(_home(request), fix=bool(request.arguments.get("fix")))
+    if "table" in request.extras:
+        show(report_table(report))
+    else:
+        answer(report)
+    return 0 if report["healthy"] else 1
+
+
+def _tour(request: Request) -> int:
+    from .tour import tour
+
+    return tour()
+
+
+def _completion(request: Request) -> int:
+    from .completion import shipped_script
+
+    shell = request.arguments.get("shell")
+    if shell not in SHELLS:
+        problem = "which shell" if shell is None else f"no completion for {shell!r}"
+        raise Usage(f"{problem}; known: {', '.join(SHELLS)}", command="completion")
+    show(shipped_script(shell))
+    return 0
+
+
+def _help(request: Request) -> int:
+    from .help import command_help, command_names, family_help, find_any, overview
+
+    asked = request.arguments.get("command")
+    if asked is None:
+        show(overview())
+        return 0
+    command = find_any(asked)
+    if command is not None:
+        show(command_help(command))
+    elif any(name.startswith(asked + " ") for name in command_names()):
+        show(family_help(asked))
+    else:
+        raise Usage(f"unknown command {asked!r}{nearest(asked, command_names())}")
+    return 0

@@ -1,0 +1,127 @@
+"""The `moss` command: finds what was asked for, runs it, and ends with a plain exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from moss_memory.errors import MossError
+
+from .output import Unwritable, say, secure_descriptors, show, tell_error
+from .usage import Usage
+
+DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+_BUILT_IN = ("mcp", "config", "doctor", "tour", "completion", "help")
+
+
+def main() -> int:
+    """Runs the command line of this process; a plain command ends here, without the interpreter's teardown."""
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = INTERRUPTED  # pressed again while the first was being told
+    if "moss_memory.surfaces.mcp.stdio" in sys.modules:
+        return code  # a server closes its store in the ordinary way
+    os._exit(code)  # nothing waits in a buffer: output.py writes straight to the descriptors
+
+
+def run(words: list[str]) -> int:
+    """Runs one command line and says how it ended: 0 done, 1 refused, 2 misused, 130 interrupted."""
+    if sys.platform == "win32":
+        say("moss runs on Linux and macOS; on Windows use it inside WSL (https://aka.ms/wsl)")
+        return FAILED
+    try:
+        return _dispatch(words)
+    except Usage as mistake:
+        say(f"moss: {mistake.message}")
+        say(f"see: moss {mistake.command} --help" if mistake.command else "see: moss --help")
+        return MISUSED
+    except MossError as error:
+        tell_error(error)
+        return INTERRUPTED if error.code == "CANCELLED" else FAILED
+    except BrokenPipeError:
+        return DONE  # the reader has seen enough
+    except Unwritable as problem:
+        say(f"moss: the answer could not be written: {problem}")
+        return FAILED
+    except KeyboardInterrupt:
+        say("[CANCELLED] interrupted; nothing was changed")
+        return INTERRUPTED
+    except Exception as bug:
+        _tell_bug(bug)
+        return FAILED
+
+
+def _dispatch(words: list[str]) -> int:
+    home, words = _leading_home(words)
+    if not words:
+        return _without_a_command(home)
+    first = words[0]
+    if first == "mcp" and len(words) == 1:
+        return _serve(home)
+    if first in ("--version", "-V"):
+        from moss_memory.version import __version__
+
+        show(f"moss {__version__}")
+        return DONE
+    secure_descriptors()
+    if first in _BUILT_IN:
+        from .builtin import run_built_in
+
+        return run_built_in(first, words[1:], home)
+    if first in ("--help", "-h"):
+        from .help import overview
+
+        show(overview())
+        return DONE
+    from .tool import run_tool
+
+    return run_tool(words, home)
+
+
+def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
+    """`--home DIR` may stand before the command too."""
+    first, has_value, home = words[0].partition("=") if words else ("", "", "")
+    if first != "--home":
+        return None, words
+    rest = words[1:]
+    if not has_value:
+        home, rest = (rest[0], rest[1:]) if rest else ("", [])
+    if not home:
+        raise Usage("--home needs the name of a folder")
+    return home, rest
+
+
+def _without_a_command(home: str | None) -> int:
+    from .stdin import is_terminal
+
+    if not is_terminal():
+        return _serve(home)
+    from .help import overview
+
+    show(overview())
+    return DONE
+
+
+def _serve(home: str | None) -> int:
+    from ..mcp.stdio import serve
+
+    return serve(home=home)
+
+
+def _tell_bug(bug: Exception) -> None:
+    """An error that no caller can be blamed for: its cause is shown only to those who ask."""
+    if os.environ.get("MOSS_DEBUG"):
+        import traceback
+
+        say("".join(traceback.format_exception(bug)).rstrip())
+        say("[INTERNAL] an unexpected error in Moss; the details are above")
+    else:
+        say(
+            "[INTERNAL] an unexpected error in Moss; nothing was logged, "
+            "run the command again with MOSS_DEBUG=1 to see the details on stderr"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

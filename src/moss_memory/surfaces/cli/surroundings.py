@@ -1,0 +1,98 @@
+"""What the doctor looks at outside the database: modes, owners, free space, the file system."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .doctor import Report
+
+ENOUGH_BYTES = 200_000_000
+TOO_LITTLE_BYTES = 10_000_000
+_NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "glusterfs", "drvfs")
+_PRIVATE = (
+    ("", 0o700), ("moss.db", 0o600), ("moss.db-wal", 0o600), ("moss.db-shm", 0o600), ("moss.lock", 0o600),
+    ("exports", 0o700), ("config.json", 0o600),
+)  # fmt: skip
+
+
+def check_place(report: Report, home: str) -> None:
+    """Where the store lives: room on the disk, and whether the file system keeps SQLite's promises."""
+    folder = home
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    room = os.statvfs(folder)
+    free = room.f_bavail * room.f_frsize
+    status = "ok" if free >= ENOUGH_BYTES else "warn" if free >= TOO_LITTLE_BYTES else "fail"
+    todo = "" if status == "ok" else "free some space; a full disk refuses every write"
+    report.add("free space", status, f"{free // 1_000_000} MB free for {home}", todo)
+    kind = _file_system(folder)
+    if kind in _NETWORK:
+        report.add(
+            "file system", "warn", f"{home} is on {kind}, where locks and shared memory are not reliable",
+            "set MOSS_HOME to a folder on a local disk",
+        )  # fmt: skip
+    if os.path.lexists(home) and not os.path.isdir(home):
+        report.add("home", "fail", f"{home} is not a folder", "set MOSS_HOME to a folder")
+    elif folder == home and not os.access(home, os.W_OK | os.X_OK):
+        report.add("home", "warn", f"{home} cannot be written; reads go on", "check its owner and mode")
+
+
+def check_files(report: Report, home: str, *, fix: bool) -> None:
+    """Whether only the owner can read the folder and every file in it; tightened with `fix`."""
+    good = True
+    for name, wanted in _PRIVATE:
+        path = os.path.join(home, name) if name else home
+        try:
+            status = os.lstat(path)
+        except OSError:
+            continue
+        problem = _problem(status)
+        if problem:
+            good = False
+            _tell(report, path, problem, status, wanted, fix=fix)
+    if good and os.path.isdir(home):
+        report.add("modes", "ok", "only the owner can read the store and its files")
+
+
+def _problem(status: os.stat_result) -> str:
+    if stat.S_ISLNK(status.st_mode):
+        return "is a symbolic link"
+    if status.st_uid != os.geteuid():
+        return f"belongs to another user (uid {status.st_uid})"
+    if status.st_mode & 0o077:
+        return f"has mode {stat.S_IMODE(status.st_mode):04o}, so others may read it"
+    return ""
+
+
+def _tell(report: Report, path: str, problem: str, status: os.stat_result, wanted: int, *, fix: bool) -> None:
+    open_to_others = problem.startswith("has mode")
+    if fix and open_to_others:
+        try:
+            os.chmod(path, wanted)
+        except OSError as error:
+            report.add("modes", "fail", f"{path} {problem}; {error.strerror}", f"chmod {wanted:o} {path}")
+        else:
+            report.add("modes", "ok", f"{path} had mode {stat.S_IMODE(status.st_mode):04o}, now {wanted:04o}")
+        return
+    hard = open_to_others and os.path.basename(path) != "config.json"
+    todo = f"`moss doctor --fix`, or chmod {wanted:o} {path}" if open_to_others else "make it yours and real"
+    report.add("modes", "fail" if hard else "warn", f"{path} {problem}", todo)
+
+
+def _file_system(folder: str) -> str:
+    """The type of the file system that holds a folder, where the system tells it cheaply."""
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
+            entries = [line.split() for line in mounts]
+    except OSError:
+        return ""
+    best, kind = "", ""
+    for entry in entries:
+        point = entry[1].replace("\\040", " ")
+        inside = folder == point or folder.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            best, kind = point, entry[2]
+    return kind

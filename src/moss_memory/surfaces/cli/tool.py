@@ -1,0 +1,190 @@
+"""A tool run from the command line: its text is read, its call is made, its answer is shown."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+from moss_memory.config import load_config
+from moss_memory.errors import MossError
+from moss_memory.operation import Operation
+from moss_memory.store import WRITE_PATIENCE_S, Store
+
+from .command import ADDRESS, find_command
+from .output import answer, progress_for, say, show, warn
+from .usage import Usage, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .builtin import BuiltIn
+    from .command import Command, Request
+    from .output import Progress
+
+_RETRY_S = 0.003
+
+
+def run_tool(words: list[str], home: str | None) -> int:
+    """Runs the tool that the words name and prints its answer."""
+    found = find_command(words)
+    if found is None:
+        return _family_or_unknown(words)
+    command, rest = found
+    if command.operation.name.endswith("_purge"):
+        command = _purge_asked_for(command, rest)
+    request = command.parse(rest)
+    if "help" in request.extras:
+        from .help import command_help
+
+        show(command_help(command))
+        return 0
+    missing = command.missing(request)
+    if missing is not None:
+        flag = "--" + missing.replace("_", "-")
+        raise Usage(f"{flag} is needed by `moss {command.words}`", command=command.words)
+    config = load_config(request.extras.get("home", home))
+    for warning in config.warnings:
+        warn(warning)
+    if "max_bytes" in request.extras:
+        config = config.replace(import_max_bytes=int(request.extras["max_bytes"]))
+    _read_text(command, request)
+    with Interruptions(command.operation) as interruptions:
+        store = Store(config)
+        answer(perform(store, command, request, interruptions), table="table" in request.extras)
+        if interruptions.deferred:
+            # Leaves one whole database file behind; after a read there is nothing to leave.
+            store.close()
+    return 0
+
+
+class Interruptions:
+    """Ctrl-C around one call: at once while it reads; held back while it writes, so that no answer lies.
+
+    A write stops while it waits for its turn or at its next step, but never between commit and answer.
+    """
+
+    def __init__(self, operation: Operation | BuiltIn) -> None:
+        self.deferred = isinstance(operation, Operation) and operation.mutates
+        self.pressed = False
+        self._before: Any = None
+
+    def __enter__(self) -> Interruptions:
+        if self.deferred:
+            import signal
+
+            self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.deferred:
+            import signal
+
+            signal.signal(signal.SIGINT, self._before)
+
+    def _press(self, *_: object) -> None:
+        self.pressed = True
+
+    def ask(self) -> bool:
+        """Whether the caller has given up."""
+        return self.pressed
+
+
+def perform(
+    store: Store, command: Command, request: Request, interruptions: Interruptions | None = None
+) -> dict[str, Any]:
+    """Makes the call that a request asks for, showing how far long work has come."""
+    operation = command.operation
+    assert isinstance(operation, Operation)
+    progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
+    try:
+        if interruptions is None or not interruptions.deferred:
+            return store.call(operation.name, request.arguments, progress=progress)
+        return _write(store, operation.name, request.arguments, progress, interruptions)
+    finally:
+        if progress is not None:
+            progress.clear()
+
+
+def _write(
+    store: Store,
+    tool: str,
+    arguments: dict[str, Any],
+    progress: Progress | None,
+    interruptions: Interruptions,
+) -> dict[str, Any]:
+    """A call that asks for its turn again and again, so that Ctrl-C is heard while it waits."""
+    deadline = time.monotonic() + WRITE_PATIENCE_S
+    while True:
+        try:
+            return store.call(tool, arguments, cancelled=interruptions.ask, progress=progress, patient=False)
+        except MossError as error:
+            if error.code != "STORAGE_BUSY":
+                raise
+        if interruptions.pressed:
+            raise KeyboardInterrupt
+        if time.monotonic() >= deadline:
+            raise _still_busy()
+        time.sleep(_RETRY_S)
+
+
+def _read_text(command: Command, request: Request) -> None:
+    """Fills in the text that no option gave: from `--file`, else from stdin where there is one."""
+    name = command.text
+    path = request.extras.get("file")
+    if name is None:
+        return
+    if name in request.arguments:
+        if path is not None:
+            raise Usage(f"--file and --{name.replace('_', '-')} both give the text", command=command.words)
+        return
+    from . import stdin
+
+    if path is not None:
+        request.arguments[name] = stdin.read_text(path)
+    elif name in command.operation.required:
+        if stdin.is_terminal():
+            say(f"moss: reading {name} from the terminal; end with Ctrl-D")
+        request.arguments[name] = stdin.read_stdin()
+    else:
+        other = any(argument not in ADDRESS for argument in request.arguments)
+        text = stdin.offered_text(wait=not other)
+        if text is not None:
+            request.arguments[name] = text
+
+
+def _still_busy() -> MossError:
+    return MossError(
+        "STORAGE_BUSY",
+        f"other processes kept the store busy for {WRITE_PATIENCE_S:g} s; nothing was written, try again",
+        details={"retryable": True},
+    )
+
+
+def _purge_asked_for(command: Command, words: list[str]) -> Command:
+    """The purge of the family that `--type` names; its own options are then the ones that count."""
+    spelled = " ".join(words).replace("--type=", "--type ").split()
+    kind = next((after for word, after in pairwise(spelled) if word == "--type"), None)
+    if kind is None:
+        return command
+    found = find_command([kind, "purge"])
+    if found is None or found[0].operation.name != f"{kind}_purge":
+        raise Usage(f"there is nothing to purge of type {kind!r}; --type capsule is known", command="purge")
+    return found[0]
+
+
+def _family_or_unknown(words: list[str]) -> int:
+    """Help for a family's name alone; a refusal for anything else."""
+    from .help import command_names, family_help
+
+    family = words[0]
+    names = command_names()
+    members = [name for name in names if name.startswith(family + " ")]
+    if members and (len(words) == 1 or words[1] in ("--help", "-h")):
+        show(family_help(family))
+        return 0
+    if members:
+        raise Usage(f"unknown command {words[1]!r}{nearest(f'{family} {words[1]}', members)}", command=family)
+    if family.startswith("-"):
+        raise Usage(f"unknown option {family}; options stand after the command")
+    raise Usage(f"unknown command {family!r}{nearest(family, names)}")

@@ -1,0 +1,81 @@
+"""Capsules put in by plain SQL under the real schema, and a slow model of a search to compare with."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import apsw
+
+from moss_memory.search.query import parse
+from moss_memory.search.words import STOP_WORDS, stems_of, words_in
+from moss_memory.storage.migrate import migrations_after
+from moss_memory.storage.sqlite_search import Hits, row_of, search
+
+
+class Shelf:
+    """Capsules in a database, put in by plain SQL."""
+
+    def __init__(self, path: str = ":memory:") -> None:
+        self.connection = apsw.Connection(path)
+        for _, sql in migrations_after("sqlite", 0):
+            self.connection.execute(sql).fetchall()
+        self.texts: dict[int, tuple[str, str]] = {}
+
+    def put(self, text: str, *, title: str | None = None, name: str | None = None, workspace: str = "w",
+            deleted: bool = False, run_id: str | None = None, updated_at: int | None = None) -> int:  # fmt: skip
+        """Stores a capsule and answers its row."""
+        row = len(self.texts) + 1
+        self.connection.execute(
+            "insert into capsules (row_id, id, workspace_raw, workspace_norm, name_raw, name_norm, title, capsule_text,"
+            " capsule_chars, tokens_estimate, run_id, created_at, updated_at, deleted_at, change_seq)"
+            " values (:row, :row, :workspace, :workspace, :name, lower(:name), :title, :text, 1, 1, :run_id, 1,"
+            " :updated_at, :deleted_at, :row)",
+            {
+                "row": row,
+                "workspace": workspace,
+                "name": name,
+                "title": title,
+                "text": text,
+                "run_id": run_id,
+                "updated_at": row if updated_at is None else updated_at,
+                "deleted_at": row if deleted else None,
+            },
+        )
+        self.texts[row] = (title or name or "", text)
+        return row
+
+    def search(self, text: str, *, limit: int = 100, offset: int = 0, **filters: Any) -> Hits:
+        return search(self.connection, parse(text), limit=limit, offset=offset, **filters)
+
+    def find(self, text: str, **options: Any) -> list[int]:
+        """The rows of one page, in order."""
+        return [row_of(doc) for doc, _ in self.search(text, **options).items]
+
+
+def model_of(shelf: Shelf, question: str) -> dict[int, tuple[int, float]]:
+    """What a question finds, by looking at every text: row -> how many of its words the row holds, and its bm25.
+
+    bm25 is counted as FTS5 counts it: over all rows, each form of a word by itself, the filter's words in the length.
+    """
+    texts = {row: (words_in(title), words_in(body)) for row, (title, body) in shelf.texts.items()}
+    filters = dict(shelf.connection.execute("select row_id, search_filter from capsules"))
+    length = {row: len(title) + len(body) + len(words_in(filters[row])) for row, (title, body) in texts.items()}
+    average = sum(length.values()) / len(length)
+    asked = [word for word in words_in(question) if word not in STOP_WORDS] or words_in(question)
+    stems = set(stems_of(asked))
+    seen = {form for title, body in texts.values() for form in (*title, *body)}
+    forms = {form: stems_of([form])[0] for form in seen if stems_of([form])[0] in stems}
+    hits = {form: sum(form in title or form in body for title, body in texts.values()) for form in forms}
+    found = {}
+    for row, (title, body) in texts.items():
+        held = {forms[form] for form in (*title, *body) if form in forms}
+        score = 0.0
+        for form in forms:
+            idf = math.log((len(texts) - hits[form] + 0.5) / (hits[form] + 0.5))
+            often = 5.0 * title.count(form) + body.count(form)
+            part = often * 2.2 / (often + 1.2 * (0.25 + 0.75 * length[row] / average))
+            score += (idf if idf > 0 else 1e-6) * part
+        if held:
+            found[row] = (len(held), score)
+    return found

@@ -1,0 +1,91 @@
+"""Snippets: the densest part, only true matches in bold, nothing that stored text could forge or a cut could break."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moss_memory.search.operators import Operand
+from moss_memory.search.snippet import SNIPPET_CHARS, Matcher, snippet
+from search.shelf import Shelf
+
+anything = st.text(
+    st.one_of(st.characters(codec="utf-8"), st.sampled_from("<>&\"' b/;redis\u0301\u200d")), max_size=900
+)
+
+
+def shown(shelf: Shelf, query: str, text: str) -> str:
+    """The snippet of the only capsule there is."""
+    shelf.put(text)
+    return snippet(text, shelf.search(query).matcher)
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "expected"),
+    [
+        ("jwt", "uses JWT here", "uses <b>JWT</b> here"),
+        ("policy", "all policies", "all <b>policies</b>"),
+        ("auth*", "author, oauth", "<b>author</b>, oauth"),
+        ('"user auth"', "user auth, auth user", "<b>user</b> <b>auth</b>, auth user"),
+        ('"user auth"*', "user authentication", "<b>user</b> <b>authentication</b>"),
+        ("redis NOT jwt", "redis", "<b>redis</b>"),
+        ("jwt OR x", "<b>jwt</b> & co", "&lt;b&gt;<b>jwt</b>&lt;/b&gt; &amp; co"),
+        ("b", "<b>", "&lt;<b>b</b>&gt;"),
+        ("café", "日本 Cafés 😀 cafe", "日本 <b>Cafés</b> 😀 <b>cafe</b>"),
+    ],
+)
+def test_matches_are_bold_and_text_is_escaped(shelf: Shelf, query: str, text: str, expected: str) -> None:
+    assert shown(shelf, query, text) == expected
+
+
+def test_the_densest_part_is_shown(shelf: Shelf) -> None:
+    text = "redis first. " + "filler words " * 100 + "redis with a cache and jwt. " + "filler words " * 100
+    found = shown(shelf, "redis cache jwt", text)
+    assert "<b>redis</b> with a <b>cache</b> and <b>jwt</b>" in found
+    assert found.startswith("...")
+    assert found.endswith("...")
+
+
+def test_a_text_without_a_match_shows_its_beginning() -> None:
+    text = "word " * 200
+    found = snippet(text, Matcher())
+    assert found.startswith("word word")
+    assert found.endswith("word...")
+
+
+def test_cut_ends_fall_between_words(shelf: Shelf) -> None:
+    text = "alphabet " * 60 + "redis " + "alphabet " * 60
+    inner = shown(shelf, "redis", text).strip(".").replace("<b>", "").replace("</b>", "")
+    assert set(inner.split()) == {"alphabet", "redis"}
+
+
+@given(text=anything)
+def test_a_snippet_is_a_piece_of_the_text_with_only_true_matches_in_bold(text: str) -> None:
+    matcher = Matcher(
+        frozenset({"redis", "b", "s"}), (Operand(("red",), prefix=True), Operand(("d", "is"), prefix=False))
+    )
+    found = snippet(text, matcher)
+    bare = re.sub(r"</?b>", "", found)
+    for raw in "<>\"'":
+        assert raw not in bare
+    assert re.fullmatch(r"(?:[^<>]|<b>[^<>]+</b>)*", found, re.DOTALL)
+    plain = html.unescape(bare) if "&" in bare else bare
+    candidates = [plain, plain[3:], plain[:-3], plain[3:-3]]
+    assert any(len(piece) <= SNIPPET_CHARS and piece in text for piece in candidates)
+    assert len(text) > SNIPPET_CHARS or plain == text
+
+
+@pytest.mark.parametrize("before", ["", "x"])
+def test_a_combining_accent_stays_with_its_letter(before: str) -> None:
+    found = snippet(before + "e\u0301" * 400, Matcher())
+    assert found.removesuffix("...").endswith("e\u0301")
+
+
+def test_a_match_longer_than_the_snippet_is_cut_and_still_closed(shelf: Shelf) -> None:
+    found = shown(shelf, "x" * 400, "y " * 200 + "x" * 400 + " z" * 200)
+    assert found.count("<b>") == found.count("</b>") == 1
+    assert len(found) < SNIPPET_CHARS + 20

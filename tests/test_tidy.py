@@ -1,0 +1,275 @@
+"""The house is tidy: names, rooms, directions, sizes, start-up, and what the repository may not contain."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import moss_memory
+from contract.doors import FULL
+from moss_memory import catalog
+from moss_memory.errors import STATUS
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "moss_memory"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+ROOM_OF = {
+    "capsule": "capsule",
+    "artifact": "artifact",
+    "tasks": "task",
+    "moss": "search",
+    "record": "record",
+}
+"""Where the tools of a prefix live; other prefixes belong to reasoning."""
+SLOW_IMPORTS = {
+    "typing", "dataclasses", "inspect", "pathlib", "logging", "asyncio", "msgspec", "subprocess", "mcp",
+    "psycopg", "numpy", "pydantic", "anyio", "difflib", "unicodedata", "argparse", "importlib.metadata",
+}  # fmt: skip
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def is_for_the_type_checker(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def runtime_nodes(node: ast.AST) -> list[ast.AST]:
+    """Every node below, without the branches that only a type checker reads."""
+    found = []
+    for child in ast.iter_child_nodes(node):
+        if is_for_the_type_checker(child):
+            assert isinstance(child, ast.If)
+            children: list[ast.AST] = list(child.orelse)
+        else:
+            children = [child]
+        for kept in children:
+            found += [kept, *runtime_nodes(kept)]
+    return found
+
+
+def imported(path: Path) -> set[str]:
+    """The modules of this package that a module imports when it runs, at its top or inside functions."""
+    package = name_of(path).split(".") if path.name == "__init__.py" else name_of(path).split(".")[:-1]
+    known = {name_of(module) for module in MODULES}
+    found = set()
+    for node in runtime_nodes(parse(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {f"{source}.{alias.name}" if f"{source}.{alias.name}" in known else source for alias in node.names}
+    return found & known
+
+
+def layer(module: str) -> tuple[int, str]:
+    """How high a module stands, and in which room."""
+    parts = module.split(".")[1:]
+    if not parts:
+        return 9, ""
+    if parts[0] == "surfaces":
+        return 6, "surfaces"
+    if parts[0] == "store":
+        return 5, ""
+    if parts[0] == "catalog":
+        return 4, ""
+    if parts[0] == "search":
+        return (3, "search") if parts[1:] == ["operations"] else (1, "search")
+    if parts[0] == "storage":
+        return 2, ""
+    if len(parts) > 1 or (PACKAGE / parts[0]).is_dir():
+        return 3, parts[0]
+    return 0, ""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_go_one_way_down(path: Path) -> None:
+    height, room = layer(name_of(path))
+    for target in imported(path):
+        other_height, other_room = layer(target)
+        assert other_height <= height, f"{name_of(path)} imports {target}, which stands above it"
+        if height == other_height == 3:
+            assert room == other_room, f"{name_of(path)} imports {target} from another room"
+
+
+@pytest.mark.parametrize("tool", catalog.operations(), ids=lambda tool: tool.name)
+def test_a_tool_is_a_function_of_its_name_in_the_room_of_its_prefix(tool: Any) -> None:
+    module = sys.modules[tool.body.__module__]
+    assert tool.name == tool.body.__name__
+    assert getattr(module, tool.name) is tool
+    prefix = tool.name.partition("_")[0]
+    assert module.__name__.split(".")[1] == ROOM_OF.get(prefix, "reasoning")
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    assert source.count(f"\ndef {tool.name}(") == 1
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_modules_and_functions_fit_their_size(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
+    for node in ast.walk(parse(path)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno < 70, f"{node.name} is too long"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_modules_and_public_functions_say_what_they_are_for(path: Path) -> None:
+    tree = parse(path)
+    assert not tree.body or ast.get_docstring(tree), "the module has no docstring"
+    assert not {"utils", "helpers", "manager", "common", "misc"} & set(name_of(path).split("."))
+
+
+def test_using_a_store_imports_nothing_slow(tmp_path: Path) -> None:
+    script = (
+        "import sys; before = set(sys.modules); import moss_memory\n"
+        f"store = moss_memory.open_store({str(tmp_path / 'home')!r})\n"
+        f"store.call('capsule_store', {{'name': 'a', 'capsule_text': {FULL!r}}})\n"
+        "store.call('capsule_fetch', {'name': 'a'}); store.call('capsule_list', {}); store.close()\n"
+        "import json; print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    loaded = set(json.loads(result.stdout))
+    assert "moss_memory.capsule.operations" in loaded
+    assert not loaded & SLOW_IMPORTS
+    assert not [name for name in loaded if name.startswith("moss_memory.surfaces")]
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if "surfaces" not in path.parts], ids=name_of)
+def test_no_module_below_the_surfaces_asks_for_a_slow_import(path: Path) -> None:
+    for node in parse(path).body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [str(node.module)] if isinstance(node, ast.ImportFrom) and not node.level else []
+        assert not set(names) & ((SLOW_IMPORTS | {"enum"}) - {"unicodedata"}), f"{name_of(path)} imports {names}"
+
+
+def test_importing_the_package_imports_almost_nothing(tmp_path: Path) -> None:
+    script = "import sys; before = set(sys.modules); import moss_memory; print(len(set(sys.modules) - before))"
+    result = subprocess.run(
+        [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert int(result.stdout) <= 30
+
+
+def literals(path: Path) -> dict[str, list[Any]]:
+    """The `Literal` types that a module shows its type checker, by name."""
+    found = {}
+    for node in ast.walk(parse(path)):
+        if not is_for_the_type_checker(node):
+            continue
+        assert isinstance(node, ast.If)
+        for statement in node.body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                for part in ast.walk(statement.value):
+                    if isinstance(part, ast.Subscript) and getattr(part.value, "id", "") == "Literal":
+                        found[statement.targets[0].id] = list(ast.literal_eval(part.slice)) if isinstance(
+                            part.slice, ast.Tuple
+                        ) else [ast.literal_eval(part.slice)]  # fmt: skip
+    return found
+
+
+def test_what_the_type_checker_sees_is_what_the_decoder_checks() -> None:
+    compared = 0
+    for path in MODULES:
+        for name, allowed in literals(path).items():
+            schema = getattr(importlib.import_module(name_of(path)), name, None)
+            if isinstance(schema, dict):
+                assert (schema.get("enum") or schema["items"]["enum"]) == allowed, f"{name_of(path)}.{name}"
+                compared += 1
+    assert compared >= 3
+
+
+def test_every_choice_of_a_tool_is_known_to_the_type_checker() -> None:
+    known = [allowed for path in MODULES for allowed in literals(path).values()]
+
+    def enums(value: Any) -> list[Any]:
+        if isinstance(value, dict):
+            inner = [found for part in value.values() for found in enums(part)]
+            return [value["enum"], *inner] if "enum" in value else inner
+        return [found for part in value for found in enums(part)] if isinstance(value, list) else []
+
+    for tool in catalog.operations():
+        for choices in enums(tool.schema()):
+            assert choices in known, f"{tool.name}: {choices}"
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        assert tomllib.load(file)["project"]["version"] == moss_memory.__version__
+
+
+def test_the_only_dependency_at_run_time_is_apsw() -> None:
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        needed = tomllib.load(file)["project"]["dependencies"]
+    assert [re.split(r"[^a-z-]", name)[0] for name in needed] == ["apsw"]
+
+
+def repository_files() -> list[Path]:
+    skipped = {".git", ".venv", "node_modules", "dist", ".cache", "__pycache__"}
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in skipped and not name.endswith(("_cache", ".egg-info"))]
+        found += [Path(folder, name) for name in names]
+    return [path for path in found if ".hypothesis" not in path.parts]
+
+
+def test_no_file_names_a_place_on_the_machine_it_was_written_on() -> None:
+    home = os.path.expanduser("~")
+    places = {str(place) for place in (ROOT, ROOT.parent / "shared", sys.prefix) if len(Path(place).parts) > 2}
+    telling = {place.encode() for place in (*places, *([home + "/"] if home != "/" else []))}
+    for path in repository_files():
+        content = path.read_bytes()
+        named = any(place in content for place in telling)
+        assert not named, f"{path.relative_to(ROOT)} names a machine path"
+
+
+DOCUMENTED = {
+    "AMBIGUOUS_ADDRESSING": 400, "INVALID_REQUEST": 400, "NOT_FOUND": 404, "NAME_ALREADY_EXISTS": 409,
+    "CAPSULE_TOO_LARGE": 413, "FILE_TOO_LARGE": 413, "COMPOSE_TOO_LARGE": 413, "CAPSULE_TOO_THIN": 422,
+    "CANCELLED": 499, "INTERNAL": 500, "CONFLICT": 409, "STORAGE_BUSY": 503, "STORAGE_FULL": 507,
+    "STORAGE_CORRUPT": 500, "STORAGE_READONLY": 500,
+}  # fmt: skip
+
+
+def test_every_code_has_the_status_of_the_documents() -> None:
+    assert {code: STATUS.get(code) for code in DOCUMENTED} == DOCUMENTED
+
+
+def test_every_code_is_explained_to_users() -> None:
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
+    assert [code for code in STATUS if f"`{code}`" not in pages] == []
+
+
+def test_every_code_that_is_raised_is_in_the_list() -> None:
+    for path in MODULES:
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "MossError" and node.args:
+                first = node.args[0]
+                if isinstance(first, ast.Constant):
+                    assert first.value in STATUS, f"{name_of(path)} raises {first.value}"
+
+
+def test_no_test_sleeps_or_is_skipped() -> None:
+    banned = re.compile(r"pytest\.mark\.(skip|skipif|xfail)|pytest\.(skip|xfail)\(|\btime\.sleep\(")
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        if path.name != Path(__file__).name:
+            match = banned.search(path.read_text(encoding="utf-8"))
+            assert match is None, f"{path.relative_to(ROOT)}: {match and match.group()}"
