@@ -1,0 +1,1 @@
+"""Benchmarks: every line is a ratio of two things measured side by side in one run."""
