@@ -110,8 +110,10 @@ def _errors_page() -> str:
         '{"error": {"code": "NOT_FOUND", "message": "…", "status": 404, "details": {}, "recovery": {}}}',
         "```",
         "",
-        "`details` says what is wrong in data, `recovery` is the one best next call: `{tool, arguments, reason}`. "
-        "Both appear only where there is something to say. The command line prints `[CODE] message` and exits with 1.",
+        (
+            "`details` says what is wrong in data, `recovery` is the one best next call: `{tool, arguments, reason}`. "
+            "Both appear only where there is something to say. The command line prints `[CODE] message`, exit code 1."
+        ),
         "",
         "Generated from the registry by `make docs`; do not edit.",
         "",
@@ -126,9 +128,11 @@ def _configuration_page() -> str:
     lines = [
         "# Configuration",
         "",
-        "`config.json` in the home folder (`MOSS_HOME`, else `~/.moss`) is yours; `.moss/config.json`, found upward "
-        "from the current folder, is the repository's. Numbers: the repository's wins. Switches: on if either says "
-        "so. Lists: both together. `moss config` shows what holds and where it comes from.",
+        (
+            "`config.json` in the home folder (`MOSS_HOME`, else `~/.moss`) is yours; `.moss/config.json`, found upward "
+            "from the current folder, is the repository's. Numbers: the repository's wins. Switches: on if either says "
+            "so. Lists: both together. `moss config` shows what holds and where it comes from."
+        ),
         "",
         "Generated from the registry by `make docs`; do not edit.",
         "",

@@ -264,7 +264,7 @@ def test_every_code_that_is_raised_is_in_the_list() -> None:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "MossError" and node.args:
                 first = node.args[0]
                 if isinstance(first, ast.Constant):
-                    assert first.value in STATUS, f"{name_of(path)} raises {first.value}"
+                    assert first.value in STATUS, f"{name_of(path)} raises {first.value!r}"
 
 
 def test_no_test_sleeps_or_is_skipped() -> None:

@@ -156,11 +156,13 @@ def _read_regular(path: str) -> str | None:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    with os.fdopen(fd, "rb") as file:
+    try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode) or status.st_size > _FILE_MAX_BYTES:
             return None
-        return file.read().decode("utf-8-sig", "replace")
+        return os.read(fd, status.st_size).decode("utf-8-sig", "replace")
+    finally:
+        os.close(fd)
 
 
 def _checked(found: dict[str, Any], path: str, warnings: list[str]) -> dict[str, Any]:
@@ -193,7 +195,7 @@ def _resolved_folders(paths: list[str], warnings: list[str]) -> list[str]:
     good = []
     for path in paths:
         folder = os.path.normpath(os.path.expanduser(path))
-        if not os.path.isabs(folder) or "\0" in folder:
+        if not os.path.isabs(folder) or "\0" in folder or folder.encode("utf-8", "replace").decode() != folder:
             warnings.append(f"allowed_paths: {path!r} is ignored; give an absolute path")
         elif os.path.islink(folder):
             warnings.append(f"allowed_paths: {path!r} is ignored; it is a symbolic link, name the folder itself")

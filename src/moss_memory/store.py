@@ -61,26 +61,33 @@ class Store:
             progress=progress,
         )
         try:
-            result = self._run(operation, values, call, patient)
+            if operation.writes(values):
+                result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0)
+            else:
+                result = self._read(operation, values, call)
         except MossError:
             raise
         except Exception as error:
-            translated = self._engine.translate(error)
-            if translated is None:
-                raise
-            raise translated from error
+            raise self._engine.translate(error) or internal_error(tool) from error
         return _v1_answer(result) if operation.alias_of else result
 
-    def _run(self, operation: Operation, values: dict[str, Any], call: Call, patient: bool) -> dict[str, Any]:
-        writes = operation.writes(values)
-        if writes:
-            tx = self._engine.begin_write(patience_s=WRITE_PATIENCE_S if patient else 0.0, call=call)
-        else:
-            tx = self._engine.begin_read(snapshot=not operation.single_statement, call=call)
+    def _read(self, operation: Operation, values: dict[str, Any], call: Call) -> dict[str, Any]:
+        tx = self._engine.begin_read(snapshot=not operation.single_statement, call=call)
         try:
             result = operation.body(tx, **values)
-            if writes:
-                tx.append_event(operation.alias_of or operation.name)
+            tx.commit()
+        except BaseException:
+            tx.rollback()
+            raise
+        finally:
+            tx.release()
+        return result
+
+    def _write(self, operation: Operation, values: dict[str, Any], call: Call, patience_s: float) -> dict[str, Any]:
+        tx = self._engine.begin_write(patience_s=patience_s, call=call)
+        try:
+            result = operation.body(tx, **values)
+            tx.append_event(operation.alias_of or operation.name)
             tx.commit()
         except BaseException:
             tx.rollback()
@@ -118,6 +125,11 @@ class Store:
 def open_store(home: str | None = None, *, config: Config | None = None) -> Store:
     """Opens the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; it is made at the first call."""
     return Store(config or load_config(home))
+
+
+def internal_error(tool: str) -> MossError:
+    """What a caller sees of a fault of Moss; its cause is chained for the log and for Python callers."""
+    return MossError("INTERNAL", f"{tool} failed in a way it should not; the log of Moss says how")
 
 
 def unknown_tool(tool: str) -> MossError:

@@ -29,14 +29,17 @@ def normalize(raw: str, *, what: str) -> str:
     """The form in which a name or workspace is compared: NFC, stripped, lower case, single spaces."""
     if len(raw) > NAME_MAX_CHARS:
         raise invalid(f"{what} has {len(raw)} characters; at most {NAME_MAX_CHARS} are allowed", path=what)
-    composed = raw
-    if not raw.isascii():
+    if raw.isascii():
+        composed = raw
+    else:
         import unicodedata  # only names beyond ASCII need it
 
         composed = unicodedata.normalize("NFC", raw)
     if not composed.isprintable() and has_control(composed):
         raise invalid(f"{what} contains a control character; remove tabs, line breaks and the like", path=what)
     norm = " ".join(composed.strip().lower().split())
+    if not norm.isascii():
+        norm = unicodedata.normalize("NFC", norm)  # a lower-case letter may compose where its capital does not
     if not norm:
         raise invalid(f"{what} is blank; give it at least one visible character", path=what)
     return norm
@@ -49,7 +52,11 @@ def has_control(text: str) -> bool:
 
 def prefix_range(prefix: str) -> tuple[str, str]:
     """The half-open range of normalized names that begin with the prefix."""
-    return prefix, prefix + _LAST_CHARACTER
+    begin = prefix.rstrip(_LAST_CHARACTER)
+    if not begin:
+        return prefix, _LAST_CHARACTER * (NAME_MAX_CHARS + 1)
+    following = ord(begin[-1]) + 1
+    return prefix, begin[:-1] + chr(0xE000 if following == 0xD800 else following)
 
 
 def label(raw: str | None, *, what: str) -> str | None:
@@ -113,10 +120,12 @@ class IdSource:
         self._lock = allocate_lock()
 
     def __call__(self, now_ms: int) -> str:
-        value = (now_ms << 80) | int.from_bytes(os.urandom(10), "big")
+        chance = int.from_bytes(os.urandom(10), "big")
+        value = (now_ms << 80) | chance
         with self._lock:
             if value <= self._last:
-                value = self._last + 1
+                # A random step, not the next number: a forked process counts on from the same last id.
+                value = self._last + 1 + (chance >> 16)
             self._last = value
         return encode_ulid(value)
 

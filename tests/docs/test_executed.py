@@ -21,7 +21,9 @@ def _blocks(path: Path, language: str) -> list[str]:
 
 def _run(command: list[str], folder: Path, script: str) -> str:
     environment = {**os.environ, "MOSS_HOME": str(folder / "home"), "PATH": f"{BIN}:{os.environ['PATH']}"}
-    done = subprocess.run(command, input=script, env=environment, cwd=folder, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        command, input=script, env=environment, cwd=folder, capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

@@ -119,7 +119,7 @@ def capsule_store(
         "run_id": label(run_id, what="run_id"),
         "phase": label(phase, what="phase"),
         "role": label(role, what="role"),
-        **_checked_text(tx, capsule_text, allow_thin=allow_thin, send_again="capsule_store", name=name),
+        **_checked_text(tx, capsule_text, allow_thin=allow_thin, send_again=_store_again(workspace, name)),
         "created_at": tx.now,
         "updated_at": tx.now,
         "deleted_at": None,
@@ -132,7 +132,8 @@ def capsule_store(
     elif mode == "error":
         raise _name_taken(workspace, str(name))
     else:
-        row = {**find(tx, Address(taken[0], None, None)), **_content_of(row)}
+        kept = find(tx, Address(taken[0], None, None))
+        row = {**kept, **_content_of(row), "title": _title(title) or kept["name_raw"]}
         tx.run(sql["change"], {**row, "now": tx.now, "change_seq": tx.next_change()})
     tx.concerns(workspace=row["workspace_norm"], address=row["id"])
     return {"id": row["id"], "fetch_key": fetch_key(row)}
@@ -212,8 +213,8 @@ def capsule_update(
         raise invalid("no fields to update; give capsule_text, title, tags, source, run_id, phase or role")
     row = find(tx, address)
     if capsule_text is not None:
-        shown_name = row["name_raw"]
-        changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin, send_again="capsule_update", name=shown_name)
+        send_again = ("capsule_update", address.arguments())
+        changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin, send_again=send_again)
     row |= changes
     statement = "change" if capsule_text is not None else "change_metadata"
     tx.run(sql[statement], {**row, "now": tx.now, "change_seq": tx.next_change()})
@@ -407,25 +408,29 @@ def capsule_compose(
     return answer
 
 
-def _checked_text(tx: Transaction, text: str, *, allow_thin: bool, send_again: str, name: str | None) -> dict[str, Any]:
+def _store_again(workspace: str, name: str | None) -> tuple[str, dict[str, str]]:
+    return "capsule_store", {"workspace": workspace} if name is None else {"workspace": workspace, "name": name}
+
+
+def _checked_text(
+    tx: Transaction, text: str, *, allow_thin: bool, send_again: tuple[str, dict[str, str]]
+) -> dict[str, Any]:
     """The text with its measures, once it has passed size and structure."""
     if not text.strip():
         raise invalid("capsule_text is empty; write the six sections", path="capsule_text")
     _check_size(tx, text)
-    if not allow_thin:
-        missing = markdown.missing_sections(text)
-        if missing:
-            raise MossError(
-                "CAPSULE_TOO_THIN",
-                f"capsule missing required sections: [{', '.join(missing)}]",
-                details={"missing": missing},
-                recovery=next_call(
-                    send_again,
-                    {} if name is None else {"name": name},
-                    f"add the headers {', '.join(missing)} to capsule_text and send it again; "
-                    "allow_thin: true stores it as it is",
-                ),
-            )
+    missing = [] if allow_thin else markdown.missing_sections(text)
+    if missing:
+        raise MossError(
+            "CAPSULE_TOO_THIN",
+            f"capsule missing required sections: [{', '.join(missing)}]",
+            details={"missing": missing},
+            recovery=next_call(
+                *send_again,
+                f"add the headers {', '.join(missing)} to capsule_text and send it again; "
+                "allow_thin: true stores it as it is",
+            ),
+        )
     return _measured(text)
 
 

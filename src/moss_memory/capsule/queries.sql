@@ -28,10 +28,13 @@ select {columns} from (
   select 1 as turn, {columns} from (
     select {columns} from capsules
     where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is not null
-    order by updated_at desc, change_seq desc limit 1
+    order by deleted_at desc, change_seq desc limit 1
   ) as latest
 ) as found
 order by turn limit 1
+
+-- name: id_taken
+select 1 from capsules where id = :id
 
 -- name: name_taken
 select id from capsules

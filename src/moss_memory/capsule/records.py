@@ -6,7 +6,7 @@ import json
 
 from ..errors import MossError, invalid
 from ..operation import check_text
-from ..values import NAME_MAX_CHARS, clean_tags, estimate_tokens, normalize
+from ..values import NAME_MAX_CHARS, clean_tags, estimate_tokens, label, normalize
 from .rows import sql
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..storage.engine import Transaction
 
-_TEXT_FIELDS = ("title", "source", "run_id", "phase", "role")
+_LABELS = ("source", "run_id", "phase", "role")
 _MAX_TIME = 2**53
 
 
@@ -29,7 +29,7 @@ def parse_lines(tx: Transaction, content: bytes) -> list[tuple[int, Any]]:
         if not raw.strip():
             continue
         try:
-            value = json.loads(raw.decode("utf-8"))
+            value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             broken.append(number)
             continue
@@ -39,6 +39,10 @@ def parse_lines(tx: Transaction, content: bytes) -> list[tuple[int, Any]]:
         some = ", ".join(map(str, broken[:10])) + (" …" if len(broken) > 10 else "")
         raise invalid(f"these lines are not JSON: {some}; nothing was imported", lines=broken[:1000])
     return parsed
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 class InvalidRecordError(Exception):
@@ -54,6 +58,8 @@ class Importer:
         self.imported = 0
         self.invalid: list[dict[str, Any]] = []
         self._collisions: list[dict[str, Any]] = []
+        self._refused_ids: set[str] = set()
+        self._refused_names: set[tuple[str, str]] = set()
 
     def take(self, line: int, record: Any) -> None:
         try:
@@ -61,7 +67,7 @@ class Importer:
         except (InvalidRecordError, MossError) as error:
             self.invalid.append(_problem(line, record, "INVALID_RECORD", str(getattr(error, "message", error))))
             return
-        by_id = self._tx.row("select id from capsules where id = :id", row) is not None
+        by_id = row["id"] in self._refused_ids or self._tx.row(sql["id_taken"], row) is not None
         name_owner = self._name_owner(row)
         if not by_id and name_owner is None:
             self._insert(row)
@@ -87,6 +93,8 @@ class Importer:
         """The id of the active capsule that has the record's name; a deleted record claims no name."""
         if row["name_norm"] is None or row["deleted_at"] is not None:
             return None
+        if (row["workspace_norm"], row["name_norm"]) in self._refused_names:
+            return ""
         owner = self._tx.row(sql["name_taken"], row)
         return None if owner is None else owner[0]
 
@@ -95,6 +103,9 @@ class Importer:
         self.imported += 1
 
     def _refuse(self, line: int, row: dict[str, Any], *, by_id: bool) -> None:
+        self._refused_ids.add(row["id"])
+        if row["name_norm"] is not None and row["deleted_at"] is None:
+            self._refused_names.add((row["workspace_norm"], row["name_norm"]))
         if by_id:
             self._collide(line, row, "ID_COLLISION", "a capsule with this id exists already")
         else:
@@ -144,7 +155,8 @@ def _row(tx: Transaction, record: Any) -> dict[str, Any]:
         "capsule_chars": len(text),
         "tokens_estimate": estimate_tokens(text),
         "tags_json": _tags(record),
-        **{field: _text(record, field) for field in _TEXT_FIELDS},
+        "title": _text(record, "title"),
+        **{field: label(_text(record, field), what=field) for field in _LABELS},
         "created_at": created_at,
         "updated_at": created_at if updated_at is None else updated_at,
         "deleted_at": _time(record, "deleted_at"),

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..storage.engine import Row, Transaction
+    from ..storage.engine import ReadTransaction, Row
 
 SUMMARY_COLUMNS = (
     "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "title", "capsule_chars", "tokens_estimate",
@@ -49,11 +49,17 @@ class Address:
             self.name_norm = normalize(name, what=f"{at}name")
 
     def shown(self) -> str:
-        """The address as an error message shows it."""
-        return self.id or f"{self.workspace or DEFAULT_WORKSPACE}/{self.name}"
+        """The address as an error message shows it; a huge id is not repeated."""
+        return self.id[:64] if self.id else f"{self.workspace or DEFAULT_WORKSPACE}/{self.name}"
+
+    def arguments(self) -> dict[str, str]:
+        """The address as a further call takes it."""
+        if self.id is not None:
+            return {"id": self.id}
+        return {"workspace": self.workspace or DEFAULT_WORKSPACE, "name": self.name or ""}
 
 
-def find(tx: Transaction, address: Address, *, include_deleted: bool = False) -> dict[str, Any]:
+def find(tx: ReadTransaction, address: Address, *, include_deleted: bool = False) -> dict[str, Any]:
     """The capsule at an address, every column by name; raises `NOT_FOUND` with the call that lists what there is."""
     row = find_or_none(tx, address, include_deleted=include_deleted)
     if row is None:
@@ -61,7 +67,7 @@ def find(tx: Transaction, address: Address, *, include_deleted: bool = False) ->
     return row
 
 
-def find_or_none(tx: Transaction, address: Address, *, include_deleted: bool = False) -> dict[str, Any] | None:
+def find_or_none(tx: ReadTransaction, address: Address, *, include_deleted: bool = False) -> dict[str, Any] | None:
     if address.id is not None:
         row = tx.row(_full_sql["any_by_id" if include_deleted else "active_by_id"], {"id": address.id})
     else:
@@ -151,7 +157,7 @@ class Filters:
 
 
 def capsule_filters(
-    tx: Transaction,
+    tx: ReadTransaction,
     *,
     strict: bool = False,
     workspace: str | None = None,

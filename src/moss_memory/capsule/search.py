@@ -10,12 +10,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..storage.engine import Transaction
+    from ..storage.engine import ReadTransaction
     from ..values import Page
 
 
 def search_capsules(
-    tx: Transaction,
+    tx: ReadTransaction,
     query: str,
     filters: Filters,
     page: Page,
@@ -49,12 +49,12 @@ def search_capsules(
     }
 
 
-def documents(tx: Transaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
     """What `moss_search` shows of capsules, by row number: how to fetch them, their title and their text."""
     return {row_id: _document(row) for row_id, row in rows_by_number(tx, row_ids).items()}
 
 
-def rows_by_number(tx: Transaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+def rows_by_number(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
     if not row_ids:
         return {}
     chosen = ", ".join(map(str, row_ids))

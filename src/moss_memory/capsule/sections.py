@@ -103,8 +103,8 @@ def _labels(text: str) -> Iterator[str]:
         title = heading_title(line) if "#" in line else None
         if title is not None:
             yield _label(title)
-        elif ":" in line:
-            yield _label(line[:_LONGEST_LABEL].partition(":")[0])
+        elif ":" in line[:_LONGEST_LABEL]:
+            yield _label(line.partition(":")[0])
 
 
 def _label(raw: str) -> str:

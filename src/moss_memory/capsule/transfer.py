@@ -113,9 +113,9 @@ def capsule_purge(
 ) -> dict[str, Any]:
     """Remove soft-deleted capsules for good, from the store, the search index and the disk."""
     filters = capsule_filters(tx, workspace=workspace)
-    if older_than_days is not None:
-        if older_than_days < 0:
-            raise invalid("older_than_days is negative; 0 means all", path="older_than_days")
+    if older_than_days is not None and older_than_days < 0:
+        raise invalid("older_than_days is negative; 0 means all", path="older_than_days")
+    if older_than_days:
         before = tx.now - min(older_than_days * _DAY_S, 2**62)
         filters.add("older_than_days", str(older_than_days), "deleted_at <= :f_before", f_before=before)
     purged = tx.run(f"delete from capsules {filters.where('deleted_at is not null')}", filters.parameters)
@@ -126,8 +126,7 @@ def capsule_purge(
         "message": f"Permanently deleted {purged} {noun}",
         "erased": True,
     }
-    if purged:
-        tx.erase_after_commit(answer)
+    tx.erase_after_commit(answer, anything=purged > 0)
     return answer
 
 

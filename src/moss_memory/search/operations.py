@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from ..storage.engine import Transaction
+    from ..storage.engine import ReadTransaction
 
     SearchTypes = list[Literal["capsule"]]
 else:
@@ -29,7 +29,7 @@ SOURCES = {"capsule": "moss_memory.capsule.search"}
 
 @operation(idempotent=True, example='moss search "how do we rotate tokens" --workspace shop')
 def moss_search(
-    tx: Transaction,
+    tx: ReadTransaction,
     *,
     query: Query,
     types: SearchTypes | None = None,
@@ -67,7 +67,7 @@ def moss_search(
     return {"items": items, "pagination": page.answer(returned=len(items), total=hits.total), "sort": "relevance"}
 
 
-def _documents(tx: Transaction, family: str, hits: list[Any]) -> dict[int, dict[str, Any]]:
+def _documents(tx: ReadTransaction, family: str, hits: list[Any]) -> dict[int, dict[str, Any]]:
     module = SOURCES[family]
     if module not in sys.modules:
         __import__(module)

@@ -14,30 +14,18 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
     Parameters = dict[str, Any]
 
-    class Transaction(Protocol):
-        """One call's view of the store: all of its statements happen, or none do."""
+    class ReadTransaction(Protocol):
+        """One call's view of one state of the store."""
 
         config: Config
         now_ms: int
         now: int
 
-        def rows(self, sql: str, parameters: Parameters = ...) -> Iterator[Row]:
+        def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
             """Every row of the statement, lazily."""
 
-        def row(self, sql: str, parameters: Parameters = ...) -> Row | None:
+        def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
             """The first row, or none."""
-
-        def run(self, sql: str, parameters: Parameters = ...) -> int:
-            """Runs a statement that changes rows and says how many it changed."""
-
-        def new_id(self) -> str:
-            """A ULID larger than every one given out before by this process."""
-
-        def next_change(self) -> int:
-            """The next number in the store-wide order of changes."""
-
-        def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
-            """Names what this call's event is about; never any stored text."""
 
         def check_cancelled(self) -> None:
             """Raises `CANCELLED` when the caller has given up."""
@@ -51,16 +39,43 @@ if TYPE_CHECKING:
         def contains_tag(self, column: str, parameter: str) -> str:
             """The SQL condition that a JSON array column holds a value."""
 
-        def erase_after_commit(self, result: dict[str, Any]) -> None:
-            """Once committed, removes what was deleted from the disk and notes in the result whether it could."""
+        def commit(self) -> None:
+            """Ends the transaction; what it wrote is durable when this returns. Only the door calls it."""
+
+        def rollback(self) -> None:
+            """Undoes everything. Only the door calls it."""
+
+        def release(self) -> None:
+            """Gives the connection back. Only the door calls it."""
+
+    class Transaction(ReadTransaction, Protocol):
+        """One call's changes to the store: all of its statements happen, or none do."""
+
+        def run(self, sql: str, parameters: Parameters | None = None) -> int:
+            """Runs a statement that changes rows and says how many it changed."""
+
+        def new_id(self) -> str:
+            """A ULID larger than every one given out before by this process."""
+
+        def next_change(self) -> int:
+            """The next number in the store-wide order of changes."""
+
+        def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
+            """Names what this call's event is about; never any stored text."""
+
+        def erase_after_commit(self, result: dict[str, Any], *, anything: bool) -> None:
+            """Once committed, removes what was deleted, now or before, from the disk; `erased` says if it could."""
+
+        def append_event(self, tool: str) -> None:
+            """Writes the one event of this call. Only the door calls it."""
 
     class Engine(Protocol):
         """A place where the store lives."""
 
-        def begin_read(self, *, snapshot: bool, call: Call) -> StoreTransaction:
+        def begin_read(self, *, snapshot: bool, call: Call) -> ReadTransaction:
             """A transaction that sees one state of the store."""
 
-        def begin_write(self, *, patience_s: float, call: Call) -> StoreTransaction:
+        def begin_write(self, *, patience_s: float, call: Call) -> Transaction:
             """The only writing transaction at this moment; `STORAGE_BUSY` when patience runs out."""
 
         def translate(self, error: Exception) -> Exception | None:
@@ -68,14 +83,6 @@ if TYPE_CHECKING:
 
         def close(self) -> None:
             """Lets go of every connection and lock."""
-
-    class StoreTransaction(Transaction, Protocol):
-        """What only the door uses."""
-
-        def append_event(self, tool: str) -> None: ...
-        def commit(self) -> None: ...
-        def rollback(self) -> None: ...
-        def release(self) -> None: ...
 
 
 class Call:

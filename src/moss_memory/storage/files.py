@@ -9,7 +9,7 @@ import time
 
 from ..errors import MossError, invalid
 from ..values import has_control
-from .sqlite import make_private_folder
+from .folders import make_private_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,10 +59,18 @@ def open_folder(config: Config, folder: str, *, create: bool) -> int:
         if create and not os.path.lexists(folder):
             if folder == config.exports:
                 make_private_folder(config.home)
-            make_private_folder(folder)
+            _make_one_folder(folder)
         return os.open(folder, _FOLDER_FLAGS)
     except OSError as error:
         raise refusal(error, folder) or error from None
+
+
+def _make_one_folder(folder: str) -> None:
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return  # another process was quicker
+    os.chmod(folder, 0o700)
 
 
 class ImportFile:
@@ -73,6 +81,8 @@ class ImportFile:
         self.path = os.path.join(folder, name)
         folder_fd = open_folder(config, folder, create=False)
         try:
+            # Looked at before it is opened: closing a hard link to the database would drop SQLite's locks on it.
+            _refuse_special(os.stat(name, dir_fd=folder_fd, follow_symlinks=False), self.path)
             self._fd = os.open(name, _READ_FLAGS, dir_fd=folder_fd)
         except OSError as error:
             raise refusal(error, self.path) or error from None
@@ -80,7 +90,7 @@ class ImportFile:
             os.close(folder_fd)
         status = os.fstat(self._fd)
         self.size_bytes = status.st_size
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+        if not _is_plain(status):
             os.close(self._fd)
             raise _not_plain(self.path)
 
@@ -104,7 +114,6 @@ class ExportFile:
     """A file that appears whole under its name when finished, or not at all."""
 
     def __init__(self, config: Config, path: str | None, *, default_stem: str) -> None:
-        self._reserved = False
         if path is None:
             folder, self._name = config.exports, ""
         else:
@@ -118,8 +127,8 @@ class ExportFile:
             if path is None:
                 self._reserve(default_stem)
             else:
-                self._refuse_special()
-            self._fd = os.open(self._temporary, _NEW_FLAGS, 0o600, dir_fd=self._folder_fd)
+                self._refuse_existing()
+                self._fd = self._make_temporary()
             os.fchmod(self._fd, 0o600)
         except BaseException:
             self.abort()
@@ -140,14 +149,12 @@ class ExportFile:
         """Makes the content durable and gives it its name in one step."""
         os.fsync(self._fd)
         os.rename(self._temporary, self._name, src_dir_fd=self._folder_fd, dst_dir_fd=self._folder_fd)
-        self._reserved = False
         os.fsync(self._folder_fd)
         self._close()
 
     def abort(self) -> None:
         """Leaves the folder as it was."""
-        for name in [self._temporary, *([self._name] if self._reserved else [])]:
-            self._remove(name)
+        self._remove(self._temporary)
         self._close()
 
     def _remove(self, name: str) -> None:
@@ -160,37 +167,61 @@ class ExportFile:
         """Removes what exports that were killed have left behind, a day later at the earliest."""
         for name in os.listdir(self._folder_fd):
             if name.startswith(_TEMPORARY) and name.endswith(".tmp"):
-                status = os.stat(name, dir_fd=self._folder_fd, follow_symlinks=False)
+                try:
+                    status = os.stat(name, dir_fd=self._folder_fd, follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # another export has just finished
                 if time.time() - status.st_mtime > _STALE_S:
                     self._remove(name)
 
+    def _make_temporary(self) -> int:
+        return os.open(self._temporary, _NEW_FLAGS, 0o600, dir_fd=self._folder_fd)
+
     def _reserve(self, stem: str) -> None:
-        """Takes the first free name, so that two exports of the same second never meet."""
+        """Takes the first free name, so that two exports of the same second never meet.
+
+        The temporary file is the claim: who has it and then finds the name free keeps it until the rename.
+        """
         for number in range(10_000):
             self._name = f"{stem}-{number}{EXTENSION}" if number else stem + EXTENSION
+            self._temporary = f"{_TEMPORARY}{self._name}.tmp"
             try:
-                os.close(os.open(self._name, _NEW_FLAGS, 0o600, dir_fd=self._folder_fd))
+                self._fd = self._make_temporary()
             except FileExistsError:
                 continue
-            self._reserved = True
-            return
+            try:
+                os.stat(self._name, dir_fd=self._folder_fd, follow_symlinks=False)
+            except FileNotFoundError:
+                return
+            os.close(self._fd)
+            self._fd = -1
+            self._remove(self._temporary)
+        self._temporary = ""
         raise invalid(f"{self._folder} is full of exports of this second; give a path", path="path")
 
-    def _refuse_special(self) -> None:
+    def _refuse_existing(self) -> None:
         try:
             status = os.stat(self._name, dir_fd=self._folder_fd, follow_symlinks=False)
         except FileNotFoundError:
             return
         except OSError as error:
             raise refusal(error, self.path) or error from None
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-            raise _not_plain(self.path)
+        _refuse_special(status, self.path)
 
     def _close(self) -> None:
         for fd in (self._fd, self._folder_fd):
             if fd >= 0:
                 os.close(fd)
         self._fd = self._folder_fd = -1
+
+
+def _is_plain(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+
+
+def _refuse_special(status: os.stat_result, path: str) -> None:
+    if not _is_plain(status):
+        raise _not_plain(path)
 
 
 def refusal(error: OSError, path: str) -> MossError | None:

@@ -126,7 +126,7 @@ def test_a_thin_capsule_names_its_missing_sections_and_the_way_on(cli: Cli) -> N
     )
     first, second = outcome.err.splitlines()
     assert first == "[CAPSULE_TOO_THIN] capsule missing required sections: [Decisions, Key locations]"
-    assert second.startswith("try: moss store --name 'a b' < FILE  # ")
+    assert second.startswith("try: moss store --workspace default --name 'a b' < FILE  # ")
 
 
 def test_a_refusal_shows_the_next_command_to_type(cli: Cli) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.config import Config
-    from moss_memory.storage.engine import StoreTransaction
+    from moss_memory.storage.engine import ReadTransaction
 
 PATIENCE_S = 10.0
 OK, WARN, FAIL = "ok", "warn", "fail"
@@ -151,12 +151,13 @@ class Visit:
         self,
         report: Report,
         name: str,
-        look: Callable[[Report, StoreTransaction], None],
+        look: Callable[[Report, ReadTransaction], None],
         *,
         writes: bool = False,
     ) -> bool | None:
         """Runs one look at the store; none when it failed, which is then in the report."""
         try:
+            tx: ReadTransaction
             if writes:
                 tx = self._engine.begin_write(patience_s=PATIENCE_S, call=self._call)
             else:
@@ -195,7 +196,7 @@ _TODO = {
 }
 
 
-def _schema(report: Report, tx: StoreTransaction) -> None:
+def _schema(report: Report, tx: ReadTransaction) -> None:
     from moss_memory.storage.migrate import SCHEMA_VERSION
 
     version = _value(tx, "pragma user_version")
@@ -206,7 +207,7 @@ def _schema(report: Report, tx: StoreTransaction) -> None:
         report.add("journal", WARN, f"the journal mode is {journal!r}", "the next write returns it to WAL")
 
 
-def _integrity(report: Report, tx: StoreTransaction) -> None:
+def _integrity(report: Report, tx: ReadTransaction) -> None:
     found = [str(row[0]) for row in tx.rows("pragma integrity_check(5)")]
     if found == ["ok"]:
         report.add("integrity", OK, "SQLite finds every page and index in order")
@@ -219,23 +220,23 @@ def _integrity(report: Report, tx: StoreTransaction) -> None:
     report.add("integrity", FAIL, f"SQLite finds damage: {'; '.join(found)[:500]}", todo)
 
 
-def _index(report: Report, tx: StoreTransaction) -> None:
+def _index(report: Report, tx: ReadTransaction) -> None:
     # The rank makes FTS5 compare the index with the rows; without it the check does not see a difference.
-    tx.run("insert into search_index (search_index, rank) values ('integrity-check', 1)")
+    list(tx.rows("insert into search_index (search_index, rank) values ('integrity-check', 1)"))
     report.add("search index", OK, "the search index agrees with the stored texts")
 
 
-def _rebuild(report: Report, tx: StoreTransaction) -> None:
-    tx.run("insert into search_index (search_index) values ('rebuild')")
+def _rebuild(report: Report, tx: ReadTransaction) -> None:
+    list(tx.rows("insert into search_index (search_index) values ('rebuild')"))
     tx.commit()
     report.add("search index", OK, "the search index was damaged; it was built again from the stored texts")
 
 
-def _finish_erasures(_: Report, tx: StoreTransaction) -> None:
+def _finish_erasures(_: Report, tx: ReadTransaction) -> None:
     tx.commit()  # a commit empties the log when an erasure is pending
 
 
-def _erasures(report: Report, tx: StoreTransaction) -> None:
+def _erasures(report: Report, tx: ReadTransaction) -> None:
     pending = _value(tx, "select count(*) from erasures")
     if pending:
         message = f"{pending} purges wait for a reader before their bytes leave the disk"
@@ -244,6 +245,6 @@ def _erasures(report: Report, tx: StoreTransaction) -> None:
         report.add("erasures", OK, "no purged text is left on the disk")
 
 
-def _value(tx: StoreTransaction, sql: str) -> Any:
+def _value(tx: ReadTransaction, sql: str) -> Any:
     row = tx.row(sql)
     return None if row is None else row[0]

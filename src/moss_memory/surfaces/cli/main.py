@@ -37,6 +37,9 @@ def run(words: list[str]) -> int:
         say(f"see: moss {mistake.command} --help" if mistake.command else "see: moss --help")
         return MISUSED
     except MossError as error:
+        if error.code == "INTERNAL" and error.__cause__ is not None:
+            _tell_bug(error.__cause__)
+            return FAILED
         tell_error(error)
         return INTERRUPTED if error.code == "CANCELLED" else FAILED
     except BrokenPipeError:
@@ -109,7 +112,7 @@ def _serve(home: str | None) -> int:
     return serve(home=home)
 
 
-def _tell_bug(bug: Exception) -> None:
+def _tell_bug(bug: BaseException) -> None:
     """An error that no caller can be blamed for: its cause is shown only to those who ask."""
     if os.environ.get("MOSS_DEBUG"):
         import traceback

@@ -169,10 +169,12 @@ def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
 
 
 def _shown(error: BaseException) -> MossError:
-    if isinstance(error, MossError):
-        return error
-    log_bug(error)
-    return MossError("INTERNAL", "Moss failed in a way it should not; its log on stderr says how")
+    if not isinstance(error, MossError):
+        log_bug(error)
+        return MossError("INTERNAL", "Moss failed in a way it should not; its log on stderr says how")
+    if error.code == "INTERNAL":
+        log_bug(error.__cause__ or error)
+    return error
 
 
 def log_bug(error: BaseException) -> None:

@@ -39,7 +39,7 @@ create index capsules_by_change on capsules (updated_at desc, change_seq desc)
   where deleted_at is null;
 create index capsules_by_run on capsules (run_id, phase, role)
   where run_id is not null and deleted_at is null;
-create index capsules_deleted on capsules (workspace_norm, name_norm, updated_at desc, change_seq desc)
+create index capsules_deleted on capsules (workspace_norm, name_norm, deleted_at desc, change_seq desc)
   where deleted_at is not null;
 
 create table events (
@@ -52,9 +52,11 @@ create table events (
   payload   text
 );
 
--- Purges whose bytes may still lie in the write-ahead log, because a reader held it.
+-- Purges whose bytes may still be on disk: the file has to be rebuilt, then the write-ahead log emptied,
+-- which a reader can delay.
 create table erasures (
-  seq integer primary key
+  seq     integer primary key,
+  rebuilt integer not null default 0
 );
 
 -- One row a document. doc = row_id * 16 + the family's code (capsules: 0).
@@ -66,7 +68,6 @@ create virtual table search_index using fts5 (
   content = 'search_source', content_rowid = 'doc',
   tokenize = 'unicode61 remove_diacritics 2'
 );
-insert into search_index (search_index, rank) values ('secure-delete', 1);
 
 create virtual table search_terms using fts5vocab (search_index, row);
 

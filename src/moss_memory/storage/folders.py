@@ -1,0 +1,25 @@
+"""Folders that only their owner may enter."""
+
+from __future__ import annotations
+
+import os
+
+
+def make_private_folder(path: str) -> None:
+    """Makes a folder that only its owner may enter, whatever the umask; an own one left open is closed."""
+    try:
+        os.mkdir(path, 0o700)
+    except FileNotFoundError:
+        parent = os.path.dirname(path)
+        if parent == path:
+            raise
+        make_private_folder(parent)
+        make_private_folder(path)
+        return
+    except FileExistsError:
+        status = os.stat(path)
+        shared_on_purpose = status.st_mode & 0o1000 or status.st_uid != os.geteuid()
+        if status.st_mode & 0o077 and not shared_on_purpose:
+            os.chmod(path, status.st_mode & 0o700)  # one made read-only stays so
+        return
+    os.chmod(path, 0o700)

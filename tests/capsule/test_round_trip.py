@@ -1,0 +1,251 @@
+"""Export and import give back everything, or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contract.doors import FULL, Clock, StoreDoor, dump, open_test_store, rows
+from moss_memory.errors import MossError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from moss_memory.store import Store
+
+COLUMNS = (
+    "id, workspace_raw, workspace_norm, name_raw, name_norm, title, capsule_text, capsule_chars, tokens_estimate, "
+    "tags_json, source, run_id, phase, role, created_at, updated_at, deleted_at"
+)
+UNICODE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30)
+NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20).filter(str.strip)
+FIELDS = st.fixed_dictionaries(
+    {"capsule_text": UNICODE.filter(str.strip)},
+    optional={
+        "workspace": NAMES,
+        "name": NAMES,
+        "title": UNICODE,
+        "tags": st.lists(UNICODE.filter(str.strip), max_size=4),
+        "source": UNICODE,
+        "run_id": UNICODE,
+        "phase": UNICODE,
+        "role": UNICODE,
+    },
+)
+
+
+def everything(home: str) -> list[tuple[Any, ...]]:
+    return rows(home, f"select {COLUMNS} from capsules order by updated_at desc, change_seq desc")
+
+
+def test_every_column_of_the_table_takes_part(store: Store) -> None:
+    store.call("capsule_list", {})
+    real = {name for (name,) in rows(store.config.home, "select name from pragma_table_info('capsules')")}
+    assert real - {"row_id", "change_seq"} == set(COLUMNS.split(", "))
+
+
+@settings(max_examples=40)
+@given(capsules=st.lists(st.tuples(FIELDS, st.sampled_from(["", "update", "delete"])), max_size=8), data=st.data())
+def test_a_restored_store_has_every_column_of_every_row_in_the_same_order(
+    capsules: list[tuple[dict[str, Any], str]], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("trip")
+    clock = Clock()
+    with open_test_store(str(folder / "one"), clock) as one, open_test_store(str(folder / "two"), clock) as two:
+        for fields, change in capsules:
+            clock.ms += data.draw(st.sampled_from([0, 1, 999, 5000, -3000]))
+            stored = one.call("capsule_store", {"allow_thin": True, "mode": "replace", **fields})["id"]
+            if change == "update":
+                one.call("capsule_update", {"id": stored, "title": "", "phase": "later"})
+            elif change == "delete":
+                one.call("capsule_delete", {"id": stored})
+        path = one.call("capsule_export", {"include_deleted": True})["path"]
+        carried = StoreDoor(two).write_export()
+        os.replace(path, os.path.join(two.config.home, "exports", carried))
+        clock.ms += 12_345
+        answer = two.call("capsule_import", {"path": carried})
+        before = everything(one.config.home)
+        assert answer == {"imported": len(before), "skipped": 0, "errors": []}
+        assert everything(two.config.home) == before
+        listed = one.call("capsule_inventory", {"include_deleted": True})
+        assert two.call("capsule_inventory", {"include_deleted": True}) == listed
+
+
+def test_an_export_of_the_restored_store_is_the_same_file(store: Store, home: str, clock: Clock) -> None:
+    for number in range(5):
+        clock.advance(number % 2)
+        store.call("capsule_store", {"name": f"n{number}", "capsule_text": FULL, "tags": ["b", "a"]})
+    store.call("capsule_delete", {"name": "n3"})
+    first = store.call("capsule_export", {"include_deleted": True, "path": "one.jsonl"})["path"]
+    with open_test_store(home + "-2", clock) as other:
+        os.makedirs(other.config.exports)
+        os.link(first, os.path.join(other.config.exports, "one.jsonl"))
+        os.unlink(first)
+        other.call("capsule_import", {"path": "one.jsonl"})
+        second = other.call("capsule_export", {"include_deleted": True, "path": "two.jsonl"})["path"]
+        with open(second) as file, open(os.path.join(other.config.exports, "one.jsonl")) as original:
+            assert file.read() == original.read()
+
+
+def stop_after(calls: int) -> Callable[[], bool]:
+    """A caller who gives up at the n-th question whether to go on."""
+    left = iter(range(calls))
+    return lambda: next(left, None) is None
+
+
+def filled(store: Store) -> StoreDoor:
+    door = StoreDoor(store)
+    for number in range(5):
+        door("capsule_store", name=f"n{number}", capsule_text=FULL)
+    return door
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+@pytest.mark.parametrize("mode", ["error", "replace", "rename"])
+def test_a_cancelled_import_leaves_nothing(store: Store, mode: str, after: int) -> None:
+    door = filled(store)
+    lines = [{"id": f"X{number}", "workspace_raw": "w", "name_raw": f"x{number}"} for number in range(5)]
+    path = door.write_export(*lines)
+    before = dump(door.home)
+    with pytest.raises(MossError) as caught:
+        store.call("capsule_import", {"path": path, "mode": mode}, cancelled=stop_after(after))
+    assert (caught.value.code, caught.value.status) == ("CANCELLED", 499)
+    assert "import" in caught.value.message
+    assert dump(door.home) == before
+    store.call("capsule_import", {"path": path, "mode": mode})
+
+
+@pytest.mark.parametrize("path", [None, "backup.jsonl"])
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_a_cancelled_export_leaves_no_file(store: Store, path: str | None, after: int) -> None:
+    filled(store)
+    with pytest.raises(MossError) as caught:
+        store.call("capsule_export", {"path": path}, cancelled=stop_after(after))
+    assert caught.value.code == "CANCELLED"
+    assert "export" in caught.value.message
+    assert os.listdir(store.config.exports) == []
+
+
+def test_a_cancelled_export_keeps_the_file_that_was_there(store: Store) -> None:
+    filled(store)
+    path = store.call("capsule_export", {"path": "backup.jsonl"})["path"]
+    with open(path, "rb") as file:
+        before = file.read()
+    store.call("capsule_store", {"capsule_text": FULL})
+    with pytest.raises(MossError):
+        store.call("capsule_export", {"path": "backup.jsonl"}, cancelled=stop_after(2))
+    with open(path, "rb") as file:
+        assert file.read() == before
+    assert os.listdir(store.config.exports) == ["backup.jsonl"]
+
+
+@pytest.mark.parametrize(("tool", "more"), [("capsule_fetch_many", {}), ("capsule_compose", {}),
+                                            ("capsule_compose", {"store_as": {"name": "bundle"}})])  # fmt: skip
+@pytest.mark.parametrize("after", [0, 1])
+def test_a_cancelled_batch_answers_cancelled_and_stores_nothing(
+    store: Store, tool: str, more: dict[str, Any], after: int
+) -> None:
+    door = filled(store)
+    before = dump(door.home)
+    items = [{"name": "n0"}, {"name": "n1"}]
+    with pytest.raises(MossError) as caught:
+        store.call(tool, {"items": items, **more}, cancelled=stop_after(after))
+    assert caught.value.code == "CANCELLED"
+    assert tool.removeprefix("capsule_") in caught.value.message
+    assert dump(door.home) == before
+
+
+def test_a_caller_who_goes_on_is_served(store: Store) -> None:
+    filled(store)
+    assert store.call("capsule_export", {}, cancelled=lambda: False)["count"] == 5
+
+
+def test_long_calls_tell_how_far_they_are(store: Store, home: str) -> None:
+    door = StoreDoor(store)
+    lines = [{"id": f"X{number}", "workspace_raw": "w"} for number in range(450)]
+    told: list[tuple[int, int | None]] = []
+    store.call("capsule_import", {"path": door.write_export(*lines)}, progress=lambda *news: told.append(news))
+    assert told[-1] == (450, 450)
+    assert told == sorted(told)
+    told.clear()
+    store.call("capsule_export", {}, progress=lambda *news: told.append(news))
+    assert told[-1] == (450, 450)
+    assert len(told) > 1
+
+
+def test_a_file_above_the_limit_is_refused_with_both_sizes(home: str) -> None:
+    with open_test_store(home, import_max_bytes=100) as store:
+        door = StoreDoor(store)
+        path = door.write_export({"id": "X", "workspace_raw": "w", "capsule_text": "x" * 200})
+        size = os.path.getsize(os.path.join(store.config.exports, path))
+        error = door.refuses("FILE_TOO_LARGE", "capsule_import", path=path)
+        assert error.status == 413
+        assert error.details == {"max_bytes": 100, "actual_bytes": size}
+
+
+def test_a_file_of_exactly_the_limit_is_imported(home: str) -> None:
+    line = json.dumps({"id": "X", "workspace_raw": "w"}) + "\n"
+    with open_test_store(home, import_max_bytes=len(line)) as store:
+        door = StoreDoor(store)
+        assert door("capsule_import", path=door.write_export(line.strip()))["imported"] == 1
+
+
+def test_an_export_above_the_import_limit_warns(home: str) -> None:
+    with open_test_store(home, import_max_bytes=100) as store:
+        door = StoreDoor(store)
+        door("capsule_store", capsule_text=FULL)
+        answer = door("capsule_export")
+        assert answer["bytes"] > 100
+        assert "--max-bytes" in answer["warning"]
+
+
+def test_the_limit_of_characters_is_configurable(home: str) -> None:
+    with open_test_store(home, capsule_max_chars=300) as store:
+        door = StoreDoor(store)
+        door("capsule_store", name="a", capsule_text=FULL)
+        error = door.refuses("CAPSULE_TOO_LARGE", "capsule_store", capsule_text=FULL + "x" * 300)
+        assert error.details == {"max_chars": 300, "actual_chars": len(FULL) + 300}
+        door.refuses("COMPOSE_TOO_LARGE", "capsule_compose", items=[{"name": "a"}] * 2)
+
+
+def test_a_metadata_update_of_a_text_above_the_limit_is_allowed(home: str) -> None:
+    with open_test_store(home) as store:
+        store.call("capsule_store", {"name": "a", "capsule_text": FULL})
+    with open_test_store(home, capsule_max_chars=10) as store:
+        store.call("capsule_update", {"name": "a", "title": "T"})
+
+
+def test_a_path_that_begins_with_a_tilde_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with open_test_store(str(tmp_path / ".moss")) as store:
+        store.call("capsule_store", {"capsule_text": FULL})
+        answer = store.call("capsule_export", {"path": "~/.moss/exports/backup.jsonl"})
+        assert answer["path"] == str(tmp_path / ".moss" / "exports" / "backup.jsonl")
+        answer = store.call("capsule_import", {"path": "~/.moss/exports/backup.jsonl", "mode": "rename"})
+        assert answer["imported"] == 1
+
+
+def test_a_folder_listed_under_allowed_paths_is_allowed(home: str, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    with open_test_store(home, allowed_paths=[str(folder)]) as store:
+        door = StoreDoor(store)
+        assert door("capsule_export", path=str(folder / "a.jsonl"))["path"] == str(folder / "a.jsonl")
+        for bad in (folder / "sub" / "a.jsonl", tmp_path / "a.jsonl", tmp_path / "backups-2" / "a.jsonl"):
+            door.refuses("INVALID_REQUEST", "capsule_export", path=str(bad))
+
+
+def test_allow_unsafe_paths_opens_every_folder_but_not_every_file(home: str, tmp_path: Path) -> None:
+    (tmp_path / "real.jsonl").write_text("")
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
+    with open_test_store(home, allow_unsafe_paths=True) as store:
+        door = StoreDoor(store)
+        assert door("capsule_export", path=str(tmp_path / "a.jsonl"))["count"] == 0
+        for bad in ("link.jsonl", "a.json", "x/../a.jsonl"):
+            door.refuses("INVALID_REQUEST", "capsule_export", path=os.path.join(tmp_path, bad))

@@ -1,0 +1,240 @@
+"""One section parser serves lint, append and compose."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from moss_memory.capsule.sections import append_to, keep_sections, missing_sections, parse
+
+TABLE = {
+    "Objective": ["Objective", "Goal", "Purpose"],
+    "Current status": ["Current status", "Status", "State", "Where we are"],
+    "Decisions": [
+        "Decisions", "Decisions / constraints", "Decisions/constraints", "Constraints", "Choices"
+    ],
+    "Next actions": ["Next actions", "Next steps", "Action items", "TODO", "Tasks"],
+    "Key locations": ["Key locations", "Locations", "Files", "Paths", "References"],
+    "Open questions": [
+        "Open questions", "Open questions / risks", "Open questions/risks", "Questions", "Risks", "Unknowns"
+    ],
+}  # fmt: skip
+SYNONYMS = [(canonical, label) for canonical, labels in TABLE.items() for label in labels]
+ALL = list(TABLE)
+
+
+def titles(text: str) -> list[str]:
+    return [section.title for section in parse(text)]
+
+
+def present(text: str) -> list[str]:
+    missing = missing_sections(text)
+    return [label for label in ALL if label not in missing]
+
+
+@pytest.mark.parametrize(("canonical", "label"), SYNONYMS)
+@pytest.mark.parametrize("change", [str, str.upper, str.lower, str.title])
+@pytest.mark.parametrize(
+    "shape",
+    ["# {}", "## {}", "###### {}", "## {} ##", "## {}:", "##   {}  ", "   ## {}", "## {}\r", "{}:", "{}: text",
+     "**{}:** text", "**{}**: text", "  {}: x", "{}:\r"],
+)  # fmt: skip
+def test_any_synonym_in_any_format_and_case_counts(canonical: str, label: str, change: type, shape: str) -> None:
+    text = "words before\n" + shape.format(change(label)) + "\nwords after"
+    assert present(text) == [canonical]
+
+
+@pytest.mark.parametrize(("canonical", "label"), SYNONYMS)
+@pytest.mark.parametrize("join", [" ", "_", "-"])
+def test_json_keys_count_with_underscores_and_dashes_as_spaces(canonical: str, label: str, join: str) -> None:
+    for key in (label.replace(" ", join), label.upper().replace(" ", join)):
+        assert present(json.dumps({"x": 1, key: {}}, indent=2)) == [canonical]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Objective",
+        "the Objective: x",
+        "- Objective: x",
+        "#Objective",
+        "####### Objective",
+        "    # Objective",
+        "\\# Objective",
+        "Objectives: x",
+        "## Objectives",
+        "## The objective",
+        "```\n# Objective\n```",
+        "```\nObjective: x\n```",
+        "~~~\n# Objective\n~~~",
+        "~~~text\n```\n# Objective\n```\n# Goal\n~~~",
+        "````\n```\n# Objective\n```\n# Goal\n````",
+        "```\n# Objective\n~~~\n# Goal\n",
+        "```\n# Objective\n``` no close\n# Goal",
+        "   ```\n# Objective\n   ```",
+        '["Objective"]',
+        '{"nested": {"Objective": 1}}',
+        '{"x": "# Objective"}',
+        "Goal                                                  of all this: x",
+    ],
+)
+def test_what_only_looks_like_a_section_does_not_count(text: str) -> None:
+    assert present(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\ncode\n```\n# Objective",
+        "```\ncode\n````\n# Objective",
+        "~~~\n```\n~~~\n# Objective",
+        "~~~~\n~~~\n~~~~\n# Objective",
+        "``` inline ```\n# Objective",
+        "```a`b\n# Objective",
+        "    ```\n# Objective",
+        "```\r\ncode\r\n```\r\n# Objective\r\n",
+        '{not json\n"Objective": 1\n# Objective',
+        "> quoted\n# Objective",
+    ],
+)
+def test_a_heading_after_closed_or_unopened_code_counts(text: str) -> None:
+    assert present(text) == ["Objective"]
+
+
+def test_missing_sections_are_canonical_names_in_the_order_of_the_table() -> None:
+    assert missing_sections("nothing") == ALL
+    assert missing_sections("# Unknowns\n# Files\nState: x") == ["Objective", "Decisions", "Next actions"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [("# A", "A"), ("###### A b ", "A b"), ("## A ##", "A"), ("## A #", "A"), ("## A#", "A#"), ("## A:", "A"),
+     ("## A: ##", "A"), ("## C# ", "C#"), ("   ## A", "A"), ("#\tA", "A"), ("## A # b", "A # b")],
+)  # fmt: skip
+def test_levels_closing_marks_and_a_trailing_colon_are_no_part_of_a_title(heading: str, title: str) -> None:
+    assert titles(f"{heading}\nbody\n") == [title]
+    assert titles(f"{heading}\r\nbody\r\n") == [title]
+
+
+FENCES = ["```", "````", "~~~", "~~~~", "```python", "~~~ text", "   ```", "```` "]
+LINES = st.one_of(
+    st.sampled_from(
+        ["", " ", "text", "Objective: x", "**Status:** y", "- item", "(pending)", "TBD", "none", "---", "|a|b|"]
+    ),
+    st.sampled_from(FENCES),
+    st.builds(
+        lambda level, title, close: f"{'#' * level} {title}{close}",
+        st.integers(1, 7),
+        st.sampled_from(["Objective", "A", "B", "Status", "a b", "#", "", "Risks:"]),
+        st.sampled_from(["", " ", " #", " ##", ":"]),
+    ),
+    st.text(st.sampled_from("ab#`~: \t\u00e9\u2028\x0b\x0c\x85"), max_size=8),
+)
+TEXTS = st.builds(
+    lambda lines, newline, end: newline.join(lines) + (newline if end else ""),
+    st.lists(LINES, max_size=14),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+
+
+def reference_headings(text: str) -> list[tuple[int, int]]:
+    """Where headings begin and end, by the rules of the documents, as plainly as they can be written."""
+    found = []
+    fence: str | None = None
+    start = 0
+    for line in text.split("\n"):
+        bare = line.rstrip("\r")
+        indent = len(bare) - len(bare.lstrip(" "))
+        rest = bare.lstrip(" ")
+        run = len(rest) - len(rest.lstrip(rest[:1])) if rest[:1] in ("`", "~") and rest else 0
+        opens = indent <= 3 and run >= 3 and not (rest[0] == "`" and "`" in rest[run:])
+        if fence is not None:
+            if indent <= 3 and rest[:1] == fence[0] and run >= len(fence) and not rest[run:].strip(" \t"):
+                fence = None
+        elif opens:
+            fence = rest[0] * run
+        else:
+            level = len(rest) - len(rest.lstrip("#"))
+            if indent <= 3 and 1 <= level <= 6 and rest[level : level + 1] in ("", " ", "\t"):
+                found.append((start, start + len(line)))
+        start += len(line) + 1
+    return found
+
+
+@given(text=TEXTS)
+def test_sections_are_where_the_rules_say(text: str) -> None:
+    assert [section.start for section in parse(text)] == [start for start, _ in reference_headings(text)]
+
+
+@given(text=TEXTS)
+def test_sections_tile_the_text_after_the_first_heading(text: str) -> None:
+    found = parse(text)
+    for section, following in pairwise(found):
+        assert section.start < section.body_start <= section.end == following.start
+    if found:
+        assert found[-1].end == len(text)
+        for section in found:
+            assert text[section.start : section.body_start].strip().startswith(section.heading)
+
+
+@given(text=TEXTS, content=st.sampled_from(["x", "- a\n- b", "a\r\nb", "  indented"]), data=st.data())
+@example(text="## A\ntext  \n\n## B\n", content="x", data=None)
+def test_an_append_keeps_every_other_byte(text: str, content: str, data: st.DataObject | None) -> None:
+    found = parse(text)
+    if not found:
+        return
+    index = 0 if data is None else data.draw(st.integers(0, len(found) - 1))
+    section = found[index]
+    after, replaced = append_to(text, section, content)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    addition = content.replace("\r\n", "\n").replace("\n", newline)
+    before_body, body, rest = text[: section.body_start], text[section.body_start : section.end], text[section.end :]
+    assert after.startswith(before_body)
+    assert after.endswith(rest)
+    middle = after[len(before_body) : len(after) - len(rest)]
+    if replaced:
+        assert middle.strip() == addition.strip()
+    else:
+        content_part = body.rstrip()
+        assert middle == content_part + newline * 2 + addition + body[len(content_part) :]
+    if rest:
+        assert middle.endswith("\n"), "the next heading no longer starts a line"
+        assert not body.endswith("\n\n") or middle.endswith("\n\n"), "the blank line before the heading is gone"
+
+
+@given(text=TEXTS, data=st.data())
+def test_an_append_of_plain_text_leaves_every_heading_a_heading(text: str, data: st.DataObject) -> None:
+    found = parse(text)
+    if not found:
+        return
+    section = data.draw(st.sampled_from(found))
+    after, _ = append_to(text, section, "plain words")
+    assert titles(after) == titles(text)
+
+
+@given(text=TEXTS)
+def test_whatever_append_can_reach_compose_keeps(text: str) -> None:
+    for section in parse(text):
+        kept = keep_sections(text, [section.title])
+        assert kept is not None
+        assert text[section.start : section.end].rstrip() in kept
+
+
+@given(text=TEXTS, wanted=st.lists(st.sampled_from(["a", "B", "OBJECTIVE", "status", "none such"]), min_size=1))
+def test_compose_keeps_the_wanted_sections_in_the_order_of_the_text(text: str, wanted: list[str]) -> None:
+    names = {name.lower() for name in wanted}
+    expected = [text[section.start : section.end].rstrip() for section in parse(text) if section.title.lower() in names]
+    assert keep_sections(text, wanted) == ("\n\n".join(expected) if expected else None)
+
+
+@given(text=TEXTS)
+def test_lint_sees_every_heading_that_append_sees(text: str) -> None:
+    for section in parse(text):
+        for canonical, label in SYNONYMS:
+            if section.title.lower() == label.lower():
+                assert canonical not in missing_sections(text)

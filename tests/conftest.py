@@ -1,0 +1,78 @@
+"""What every test may ask for: an empty store with a clock of its own, and the doors into a store."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from contract.doors import Clock, McpDoor, McpServer, StoreDoor, open_test_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from contract.doors import Door
+    from moss_memory.store import Store
+
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=60,
+    stateful_step_count=30,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.function_scoped_fixture,
+    ],
+)
+settings.register_profile("thorough", parent=settings.get_profile("ci"), derandomize=False, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> str:
+    """The folder of an empty store."""
+    return str(tmp_path / "home")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that moves only when a test moves it."""
+    return Clock()
+
+
+@pytest.fixture
+def store(home: str, clock: Clock) -> Iterator[Store]:
+    """An empty store that lives in `home` and believes `clock`."""
+    with open_test_store(home, clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def door(store: Store) -> StoreDoor:
+    """The door `Store.call` into `store`."""
+    return StoreDoor(store)
+
+
+@pytest.fixture(scope="session")
+def mcp_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
+    """One server process for the whole session, spoken to by the official client."""
+    server = McpServer(str(tmp_path_factory.mktemp("mcp") / "home"))
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["store", "mcp"])
+def call(request: pytest.FixtureRequest) -> Iterator[Door]:
+    """An empty store, once behind `Store.call` and once behind an MCP server."""
+    if request.param == "store":
+        yield StoreDoor(request.getfixturevalue("store"))
+    else:
+        server: McpServer = request.getfixturevalue("mcp_server")
+        server.forget()
+        yield McpDoor(server)

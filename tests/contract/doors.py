@@ -1,0 +1,199 @@
+"""The two doors through which the same contract is tested: `Store.call` and a real MCP client."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from typing import Any
+
+import apsw
+import pytest
+
+from moss_memory.config import load_config
+from moss_memory.errors import MossError
+from moss_memory.store import Store
+from moss_memory.values import IdSource
+
+START_MS = 1_900_000_000_000
+LABELS = ("Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions")
+FULL = "\n\n".join(f"## {label}\n{label} of the work." for label in LABELS) + "\n"
+"""A capsule text that passes the check."""
+
+
+class Clock:
+    """Milliseconds that stand still until a test moves them, in either direction."""
+
+    def __init__(self, ms: int = START_MS) -> None:
+        self.ms = ms
+
+    def __call__(self) -> int:
+        return self.ms
+
+    @property
+    def seconds(self) -> int:
+        return self.ms // 1000
+
+    def advance(self, seconds: float) -> None:
+        self.ms += int(seconds * 1000)
+
+
+def open_test_store(home: str, clock: Clock | None = None, **settings: Any) -> Store:
+    """A store whose time and settings the test decides."""
+    config = load_config(home, cwd="/").replace(**settings)
+    return Store(config, clock_ms=clock or Clock(), id_source=IdSource())
+
+
+def outcome(store: Store, tool: str, arguments: Any) -> dict[str, Any] | MossError:
+    """What a call answers, or the error with which it is refused; any other exception passes through."""
+    try:
+        return store.call(tool, arguments)
+    except MossError as error:
+        return error
+
+
+class Door:
+    """A way to call tools of one store, and to look behind it."""
+
+    home: str
+
+    def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def refuses(self, code: str, tool: str, /, **arguments: Any) -> MossError:
+        """The error of a call that must fail with this code and leave the store as it was."""
+        before = dump(self.home)
+        with pytest.raises(MossError) as caught:
+            self(tool, **arguments)
+        assert caught.value.code == code, caught.value.payload()
+        assert dump(self.home) == before, "a refused call changed the store"
+        return caught.value
+
+    def names(self, tool: str, /, **arguments: Any) -> list[Any]:
+        """The names of the items a listing shows, in its order."""
+        return [item.get("name") for item in self(tool, **arguments)["items"]]
+
+    def write_export(self, *lines: Any, name: str = "given.jsonl", end: str = "\n") -> str:
+        """Puts a file of records (or raw lines) into the exports folder and returns its name."""
+        folder = os.path.join(self.home, "exports")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        text = "".join((line if isinstance(line, str) else json.dumps(line)) + end for line in lines)
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(text.encode())
+        return name
+
+    def read_export(self, path: str) -> list[dict[str, Any]]:
+        """The records of an exported file, its header left out."""
+        with open(path, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        return [line for line in lines if "_moss_export" not in line]
+
+
+class StoreDoor(Door):
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.home = store.config.home
+
+    def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        return self.store.call(tool, arguments)
+
+
+class McpServer:
+    """A `moss mcp` process with the official SDK's client in front of it."""
+
+    def __init__(self, home: str) -> None:
+        from anyio.from_thread import start_blocking_portal
+        from mcp import ClientSession, StdioServerParameters, stdio_client
+
+        os.makedirs(home, mode=0o700)
+        self.home = os.path.realpath(home)
+        command = os.path.join(os.path.dirname(sys.executable), "moss")
+        environment = {**os.environ, "MOSS_HOME": self.home}
+        parameters = StdioServerParameters(command=command, args=["mcp"], env=environment, cwd=self.home)
+        self._opened_portal = start_blocking_portal()
+        self._portal = self._opened_portal.__enter__()
+        self._opened: list[Any] = []
+        read, write = self._enter(stdio_client(parameters))
+        self.session: Any = self._enter(ClientSession(read, write))
+        self._portal.call(self.session.initialize)
+
+    def _enter(self, manager: Any) -> Any:
+        wrapped = self._portal.wrap_async_context_manager(manager)
+        entered = wrapped.__enter__()
+        self._opened.append(wrapped)
+        return entered
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        return self._portal.call(self.session.call_tool, tool, arguments)
+
+    def forget(self) -> None:
+        """Empties the store behind the running server's back, so that each test begins with nothing."""
+        shutil.rmtree(os.path.join(self.home, "exports"), ignore_errors=True)
+        if os.path.exists(os.path.join(self.home, "moss.db")):
+            with connect(self.home, writable=True) as connection:
+                connection.execute("delete from capsules")
+                connection.execute("delete from events")
+
+    def close(self) -> None:
+        for manager in reversed(self._opened):
+            manager.__exit__(None, None, None)
+        self._opened_portal.__exit__(None, None, None)
+
+
+class McpDoor(Door):
+    def __init__(self, server: McpServer) -> None:
+        self._server = server
+        self.home = server.home
+
+    def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        result = self._server.call(tool, arguments)
+        answer = result.structured_content
+        if answer is None:
+            answer = json.loads(result.content[0].text)
+        else:
+            assert json.loads(result.content[0].text) == answer, "the text is not the structured answer"
+        assert isinstance(answer, dict)
+        if not result.is_error:
+            return answer
+        error = answer["error"]
+        rebuilt = MossError(
+            error["code"], error["message"], details=error.get("details"), recovery=error.get("recovery")
+        )
+        assert rebuilt.payload() == answer, "the error has not the one shape of all errors"
+        raise rebuilt
+
+
+def connect(home: str, *, writable: bool = False) -> apsw.Connection:
+    """A connection of the test's own to the store's database."""
+    flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
+    connection = apsw.Connection(os.path.join(home, "moss.db"), flags=flags)
+    connection.set_busy_timeout(10_000)
+    return connection
+
+
+def dump(home: str) -> dict[str, list[Any]]:
+    """Every row of every table, events included; nothing while the store has no database."""
+    if not os.path.exists(os.path.join(home, "moss.db")):
+        return {}
+    connection = connect(home)
+    try:
+        tables = [
+            name
+            for (name,) in connection.execute(
+                "select name from sqlite_schema where type = 'table' and name not like 'search_%'"
+            )
+        ]
+        found = {name: list(connection.execute(f"select * from {name}")) for name in tables}
+        return {name: content for name, content in found.items() if content}
+    finally:
+        connection.close()
+
+
+def rows(home: str, sql: str) -> list[tuple[Any, ...]]:
+    """The rows of one statement on the store's database."""
+    connection = connect(home)
+    try:
+        return list(connection.execute(sql))
+    finally:
+        connection.close()

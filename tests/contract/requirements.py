@@ -1,0 +1,424 @@
+"""What the documents on capsules promise, each with the tests that hold it.
+
+A promise is a line `where: what`, the names of its tests stand below it. `test_requirements.py` fails when a promise
+has no test, when a named test does not exist, and when a test of the contract serves no promise.
+"""
+
+from __future__ import annotations
+
+PROMISES = """
+2 §3.2: a capsule above capsule_max_chars is refused with both sizes
+    test_a_text_above_the_limit_is_refused_with_both_sizes
+    test_a_text_of_exactly_the_limit_is_stored
+    test_the_limit_of_characters_is_configurable
+decisions §1: characters are Unicode code points; size is checked before structure
+    test_characters_are_code_points
+    test_size_is_checked_before_structure
+2 §3.2: the six required sections must be there, found by header, label or JSON key
+    test_a_capsule_without_a_required_section_is_too_thin
+    test_sections_may_be_labels_with_a_colon
+    test_sections_may_be_json_keys
+    test_json_keys_count_with_underscores_and_dashes_as_spaces
+decisions §1: missing names the canonical sections in the order of the table
+    test_missing_sections_are_named_in_the_order_of_the_table
+    test_missing_sections_are_canonical_names_in_the_order_of_the_table
+2 §3.2: what stands in a section is not judged
+    test_what_stands_in_the_sections_is_not_judged
+2 §3.2: allow_thin bypasses the section check and nothing else
+    test_allow_thin_bypasses_the_section_check_only
+1 §3.2: any synonym in any of the formats counts, in any case
+    test_any_synonym_in_any_format_and_case_counts
+    test_lint_sees_every_heading_that_append_sees
+decisions §1: one parser: headings of any level, closing marks and a trailing colon ignored
+    test_levels_closing_marks_and_a_trailing_colon_are_no_part_of_a_title
+    test_sections_are_where_the_rules_say
+    test_sections_tile_the_text_after_the_first_heading
+decisions §1: headings inside fenced code do not count
+    test_what_only_looks_like_a_section_does_not_count
+    test_a_heading_after_closed_or_unopened_code_counts
+    test_headings_in_fenced_code_are_not_sections
+2 §4: an id is a ULID, sortable by creation
+    test_an_id_is_a_ulid_of_26_characters
+    test_ids_sort_by_creation
+decisions §0: ids never repeat and always rise, also when the clock steps back
+    test_ids_rise_when_the_clock_stands_still_or_steps_back
+2 §4.1: a missing workspace is default
+    test_the_workspace_is_default_when_none_is_given
+2 §4.2: names and workspaces are stored raw and compared normalized
+    test_names_and_workspaces_are_kept_raw_and_compared_normalized
+    test_names_that_normalize_alike_collide
+    test_workspaces_that_normalize_alike_are_one
+    test_names_are_looked_up_normalized_in_the_default_workspace
+decisions §0: names have at most 256 characters, no control character, and are not blank
+    test_blank_long_and_controlling_names_are_refused
+    test_names_may_look_dangerous_and_be_256_characters_long
+2 §4.3: exactly one way of addressing: an id beside a name or a workspace is ambiguous
+    test_an_id_beside_a_name_or_workspace_is_ambiguous
+    test_an_ambiguous_part_fails_the_whole_bundle
+decisions §1: no address at all is invalid
+    test_a_capsule_must_be_addressed
+2 §4.3: names are unique within a workspace, when there is one
+    test_the_same_name_lives_in_two_workspaces
+    test_unnamed_capsules_never_collide
+2 §6.1: store answers id and fetch_key
+    test_storing_answers_the_id_and_the_fetch_key
+    test_an_unnamed_capsule_is_found_by_its_id_alone
+2 §6.1: mode error refuses a taken name
+    test_a_taken_name_is_refused_with_the_call_that_shows_its_owner
+decisions §1: replace keeps id, created_at and raw names and clears what is not given again
+    test_replace_overwrites_and_keeps_id_created_at_and_raw_names
+    test_replace_clears_every_optional_field_not_given_again
+    test_a_title_that_replace_defaults_is_the_name_that_replace_keeps
+2 §10: replace creates when there is no active capsule, and revives none
+    test_replace_creates_when_no_active_capsule_has_the_name
+    test_replace_does_not_revive_a_deleted_capsule
+2 §6.1: a deleted capsule does not hold its name
+    test_a_deleted_capsule_does_not_keep_its_name
+decisions §1: an empty text is invalid
+    test_an_empty_text_is_refused
+    test_a_text_is_required
+decisions §1: an unknown mode is invalid
+    test_an_unknown_mode_is_refused
+decisions §1: the title defaults to the name
+    test_the_title_defaults_to_the_name
+2 §6.1: optional fields come back as given
+    test_the_optional_fields_come_back_as_given
+decisions §1: run_id, phase and role are trimmed, blank means none
+    test_run_id_phase_and_role_are_trimmed_and_blank_means_none
+    test_labels_of_a_record_are_found_by_their_filters
+decisions §0: tags are trimmed, unique, in order, at most 50 of 100 characters, never blank
+    test_tags_are_trimmed_without_duplicates_in_the_order_given
+    test_blank_long_and_too_many_tags_are_refused
+    test_fifty_tags_of_a_hundred_characters_are_stored
+1 §9: tokens are words times 1.3, rounded up
+    test_tokens_are_estimated_as_words_times_1_3_rounded_up
+decisions §0: null means absent for optional arguments
+    test_null_means_absent_for_an_optional_argument
+decisions §0: LF and CRLF are kept; a text comes back as it was
+    test_a_text_comes_back_byte_for_byte
+1 §6.2: fetch shows the whole capsule, by name or by id
+    test_a_fetch_shows_the_whole_capsule
+    test_a_capsule_is_fetched_by_its_id
+2 §6.2: a peek leaves the text out
+    test_a_peek_leaves_the_text_out
+2 §6.2: deleted capsules are hidden unless include_deleted
+    test_a_deleted_capsule_is_not_found
+    test_include_deleted_shows_a_deleted_capsule
+decisions §1: with include_deleted a name finds the active one, else the most recently deleted one
+    test_a_name_finds_the_active_capsule_before_deleted_ones
+    test_a_name_without_active_capsule_finds_the_most_recently_deleted_one
+    test_the_most_recently_deleted_is_judged_by_the_time_of_deletion
+decisions §0: not found carries the one best next call
+    test_a_missing_capsule_is_not_found_with_a_call_that_lists_what_there_is
+    test_the_recovery_from_a_thin_store_leads_to_the_same_place
+    test_the_recovery_from_a_thin_update_addresses_the_same_capsule
+2 §6.3: fetch_many: mixed addresses, in the order asked for, each with its fetch_key
+    test_fetch_many_mixes_addresses_and_keeps_the_order_asked_for
+    test_fetch_many_shows_each_capsule_as_fetch_does
+2 §6.3: fetch_many: partial success
+    test_fetch_many_reports_what_is_missing_beside_what_it_found
+    test_fetch_many_reports_a_bad_address_as_that_items_error
+2 §6.3: fetch_many: include_text and include_deleted
+    test_fetch_many_can_leave_out_texts_and_include_deleted_ones
+2 §6.3: fetch_many: at most 50, none is fine
+    test_fetch_many_takes_fifty_items_and_no_more
+    test_fetch_many_of_nothing_is_nothing
+decisions §0: wrong types are refused with the path of the bad value
+    test_a_wrong_type_is_refused_with_the_path_of_the_bad_value
+    test_a_value_of_a_wrong_type_is_refused_by_path
+decisions §0: unknown arguments are refused, naming the nearest known one
+    test_an_unknown_argument_is_refused_naming_it_and_the_nearest
+    test_an_unknown_argument_inside_an_item_is_refused_by_path
+    test_an_unknown_argument_is_always_refused
+2 §6.4: update changes the editable fields and no other
+    test_an_update_changes_one_field_and_leaves_the_others
+    test_an_update_has_no_argument_that_renames
+    test_an_update_by_id_of_an_unnamed_capsule_answers_its_fetch_key
+    test_an_update_of_the_text_measures_it_anew
+2 §6.4: an update of nothing is invalid
+    test_an_update_of_nothing_is_refused
+2 §6.4: size and structure are checked when the text changes, and only then
+    test_an_update_to_a_text_above_the_limit_is_refused
+    test_an_update_to_a_thin_text_is_refused_unless_allowed
+    test_an_update_to_an_empty_text_is_refused
+    test_metadata_of_a_thin_capsule_can_be_updated
+    test_a_metadata_update_of_a_text_above_the_limit_is_allowed
+decisions §1: empty strings and an empty list clear
+    test_empty_strings_and_an_empty_list_clear_fields
+1 §6.5: update works on active capsules only
+    test_a_deleted_capsule_cannot_be_updated
+2 §6.5: delete is soft, answers the id, and counts as a change
+    test_a_delete_answers_the_id_and_happens_once
+    test_a_delete_moves_the_capsule_to_the_front_of_the_changes
+    test_a_delete_sets_deleted_at_and_updated_at
+decisions §1: restore brings a capsule back unless its name is taken
+    test_a_restored_capsule_is_active_under_its_name_again
+    test_a_capsule_whose_name_was_taken_is_not_restored
+    test_an_unnamed_capsule_is_restored
+    test_a_capsule_that_is_not_there_is_not_restored
+    test_restoring_an_active_capsule_leaves_it_as_it_was
+2 §6.6: latest is the most recently changed capsule of the workspace, or null
+    test_latest_is_the_most_recently_changed_capsule
+    test_latest_of_an_empty_workspace_is_null
+    test_latest_reads_one_workspace
+2 §6.6: latest shows the text only when asked
+    test_latest_shows_the_text_only_when_asked
+1 §6.6: latest with deleted ones goes by the time of change alone
+    test_latest_with_deleted_has_no_preference_for_active_ones
+2 §6.6: latest narrows by run, phase and role
+    test_latest_narrows_by_run_phase_and_role
+2 §6.7: lists are summaries with pagination and sort, never the text
+    test_a_list_shows_summaries_with_pagination_and_sort
+    test_a_list_never_shows_the_text
+    test_unnamed_capsules_are_listed_with_their_id_as_key
+decisions §0: the order is the true order of change, also within one second
+    test_a_list_is_in_the_true_order_of_change
+    test_changes_within_one_second_keep_their_order
+    test_times_are_whole_seconds_of_the_clock
+decisions §0: pages show every row exactly once
+    test_pages_show_every_row_exactly_once
+    test_a_page_beyond_the_end_is_empty_and_the_last
+decisions §0: limits are clamped above and refused below; a negative offset is refused
+    test_a_limit_above_the_maximum_is_clamped_and_shown
+    test_a_limit_below_1_and_a_negative_offset_are_refused
+2 §6.7: deleted capsules are listed only when asked
+    test_a_list_leaves_deleted_capsules_out_unless_asked
+2 §6.8: a list is of one workspace, an inventory of all
+    test_a_list_is_of_one_workspace_and_an_inventory_of_all
+2 §6.7: lists narrow by run, phase and role
+    test_a_list_narrows_by_run_phase_and_role_together
+2 §6.8: an inventory filters by exact tag and by the beginning of a name
+    test_an_inventory_filters_by_exact_tag
+    test_an_inventory_filters_by_the_beginning_of_the_normalized_name
+decisions §0: updated_at moves with every change and never falls
+    test_a_change_moves_updated_at_and_not_created_at
+    test_updated_at_never_falls_when_the_clock_steps_back
+2 §6.9: a hit has address, snippet and fetch_key
+    test_a_hit_has_its_address_a_snippet_and_a_fetch_key
+    test_a_hit_of_the_search_over_everything_can_be_fetched
+    test_a_capsule_that_passes_the_check_is_found_by_its_sections
+2 §6.9: nothing found is an empty list
+    test_nothing_found_is_an_empty_list
+2 §6.9: a query has at most 1000 characters and is not blank
+    test_a_query_has_at_most_1000_characters
+    test_a_blank_query_is_refused
+2 §6.9: a malformed query is invalid
+    test_a_truly_malformed_query_is_refused
+decisions §1: punctuation alone finds nothing
+    test_punctuation_alone_finds_nothing
+decisions §0: ordinary text that trips FTS5 is searched as text
+    test_ordinary_text_is_searched_as_text
+decisions §0: operators are exact, a leading NOT included
+    test_operators_work_exactly
+    test_a_leading_not_lists_the_newest_first
+decisions §0: a plain query: any word, most words first, stemmed, stop words dropped
+    test_a_plain_question_finds_any_word_with_most_words_first
+    test_a_plain_query_is_stemmed
+    test_a_query_of_stop_words_only_is_searched_with_them
+    test_equal_matches_come_newest_first
+    test_search_ignores_case_and_accents
+2 §6.9: title matches weigh more
+    test_a_word_in_the_title_weighs_more_than_in_the_body
+2 §6.9: search narrows by its filters
+    test_search_narrows_by_every_filter
+    test_search_leaves_deleted_capsules_out_unless_asked
+decisions §0: search pages show every hit exactly once
+    test_search_pages_show_every_hit_exactly_once
+decisions §1: what is written is found at once, what is purged never again
+    test_every_change_is_found_at_once
+decisions §0: snippets are escaped text in which only hits are bold
+    test_a_snippet_is_escaped_text_with_bold_hits_and_nothing_else
+2 §6.10: an export answers path, count, time and bytes
+    test_an_export_answers_its_path_count_time_and_bytes
+1 §6.9: the file is JSONL with a header
+    test_an_export_begins_with_a_header_and_has_one_record_a_line
+decisions §0: every file is private whatever the umask
+    test_an_export_file_is_private_whatever_the_umask
+decisions §1: the default file is named after workspace and time and overwrites nothing
+    test_a_default_file_is_named_after_workspace_and_time
+    test_a_default_file_never_overwrites_another
+2 §6.10: an export can be of one workspace and can include deleted ones
+    test_an_export_can_be_of_one_workspace
+    test_an_export_leaves_deleted_capsules_out_unless_asked
+2 §8.1: files live directly in an allowed folder and end in .jsonl
+    test_a_path_outside_the_exports_folder_is_refused
+    test_a_path_that_begins_with_a_tilde_is_expanded
+    test_a_folder_listed_under_allowed_paths_is_allowed
+    test_allow_unsafe_paths_opens_every_folder_but_not_every_file
+decisions §1: an export above import_max_bytes warns
+    test_an_export_above_the_import_limit_warns
+2 §6.11: an import needs a path to a file that is there
+    test_an_import_needs_a_path
+    test_an_import_of_a_missing_file_is_refused
+decisions §1: export and import give back every column of every row, in order
+    test_an_import_into_an_empty_store_restores_what_was_exported
+    test_every_column_of_the_table_takes_part
+    test_a_restored_store_has_every_column_of_every_row_in_the_same_order
+    test_an_export_of_the_restored_store_is_the_same_file
+1 §6.9: header and blank lines are skipped
+    test_header_and_blank_lines_are_ignored
+    test_crlf_and_a_byte_order_mark_do_not_matter
+2 §6.11: normal forms and measures are computed anew
+    test_normal_forms_and_measures_are_computed_anew
+1 §6.10: times are restored as given; a deleted capsule stays deleted
+    test_times_are_restored_as_given
+    test_a_deleted_record_stays_deleted_and_claims_no_name
+1 §6.10: texts are restored as they are, empty or oversized
+    test_an_empty_and_an_oversized_text_are_restored_as_they_are
+decisions §1: a bad record is skipped and reported
+    test_a_bad_record_is_skipped_and_reported_by_its_line
+decisions §1: a line that is not JSON fails the whole import and is not shown
+    test_a_line_that_is_not_json_fails_the_whole_import_without_showing_it
+    test_a_line_that_is_not_utf8_fails_the_whole_import
+1 §6.10: error mode, the default, imports nothing on a collision and names every colliding line
+    test_error_mode_refuses_a_taken_id_and_a_taken_name_all_at_once
+    test_error_mode_is_the_default
+    test_a_deleted_capsules_id_is_taken_too
+    test_two_lines_of_one_file_that_collide_are_a_collision
+    test_every_colliding_line_is_named_also_behind_one_that_collides
+    test_an_import_knows_three_modes
+    test_a_collision_says_what_collided_and_why
+1 §6.10: replace overwrites by id or by name, keeps the id, refuses the ambiguous
+    test_replace_by_id_overwrites_in_place
+    test_replace_by_name_keeps_the_id_that_is_there_and_restores_the_times
+    test_replace_inserts_what_does_not_collide
+    test_replace_revives_a_deleted_capsule_of_that_id
+    test_an_ambiguous_replace_fails_the_whole_import
+    test_of_two_lines_that_replace_each_other_the_later_one_stays
+    test_a_line_that_meets_two_others_of_its_file_is_ambiguous
+1 §6.10: rename adds a number and gives new ids
+    test_rename_adds_the_first_free_number_and_keeps_the_spelling
+    test_rename_gives_a_new_id_on_an_id_collision
+    test_rename_shortens_a_name_that_would_pass_256_characters
+    test_rename_leaves_names_without_collision_alone
+decisions §1: files above import_max_bytes are refused with both sizes
+    test_a_file_above_the_limit_is_refused_with_both_sizes
+    test_a_file_of_exactly_the_limit_is_imported
+2 §6.12: purge removes deleted capsules for good
+    test_a_purge_removes_deleted_capsules_for_good
+    test_a_purge_can_be_of_one_workspace
+    test_a_purge_of_nothing_says_so
+decisions §1: older_than_days counts from the deletion; 0 means all; negative is invalid
+    test_a_purge_can_leave_recent_deletions
+    test_a_purge_by_age_counts_from_the_deletion
+    test_a_purge_older_than_0_days_takes_all_also_after_the_clock_stepped_back
+    test_a_purge_of_negative_days_is_refused
+2 §6.13: a Markdown bundle joins its parts under their display names
+    test_a_bundle_shows_each_part_under_its_display_name
+2 §6.13: a JSON bundle has structured parts
+    test_a_json_bundle_has_structured_parts
+2 §6.13: all or nothing
+    test_a_missing_part_fails_the_whole_bundle
+decisions §1: 1 to 50 items
+    test_a_bundle_has_1_to_50_parts
+    test_a_bundle_of_fifty_is_made
+2 §6.13: a bundle above the limit is refused
+    test_a_bundle_above_the_limit_is_refused
+2 §6.13: formats are markdown and json
+    test_an_unknown_format_is_refused
+2 §6.13: store_as stores as capsule_store does and needs a name
+    test_a_stored_bundle_is_a_capsule_like_any_other
+    test_a_stored_bundle_is_checked_for_its_sections
+    test_a_stored_bundle_respects_taken_names_and_the_mode
+    test_a_stored_bundle_needs_a_name
+2 §6.13: a JSON bundle cannot be stored
+    test_a_json_bundle_cannot_be_stored
+decisions §1: sections keeps only those sections; parts without any are named
+    test_a_bundle_keeps_only_the_wanted_sections
+    test_a_part_without_any_wanted_section_is_left_out_and_named
+    test_whatever_append_can_reach_compose_keeps
+    test_compose_keeps_the_wanted_sections_in_the_order_of_the_text
+2 §6.14: bulk tools hit active capsules that match every filter
+    test_bulk_tools_hit_the_active_capsules_that_match_every_filter
+    test_bulk_deleted_capsules_can_be_restored
+2 §6.14: the message names the filters and what was set
+    test_bulk_messages_name_the_filters_and_what_was_set
+2 §6.14: at least one filter that is not blank is needed
+    test_bulk_tools_without_any_real_filter_are_refused
+decisions §1: a blank filter beside a good one is refused
+    test_a_blank_filter_beside_a_good_one_is_refused
+    test_a_misspelt_filter_never_widens_a_bulk_change
+2 §6.15: at least one field to set is needed
+    test_a_bulk_update_of_nothing_is_refused
+2 §6.15: tags are replaced, empty values clear
+    test_a_bulk_update_replaces_tags_and_clears_with_empty_values
+    test_a_bulk_update_refuses_bad_tags
+2 §6.15: a bulk change counts as a change of each capsule
+    test_a_bulk_change_moves_its_capsules_to_the_front_in_their_order
+2 §6.16: append adds below the content after a blank line and answers what it hit
+    test_an_append_goes_below_the_content_after_a_blank_line
+    test_an_append_to_the_last_section_ends_the_text
+    test_an_append_measures_the_text_anew_and_counts_as_a_change
+2 §6.16: sections match by exact header in any case, without synonyms or labels
+    test_an_append_finds_the_section_in_any_case
+    test_an_append_does_not_resolve_synonyms
+    test_an_append_does_not_see_labels_with_a_colon
+decisions §1: a placeholder that is the whole content is replaced
+    test_an_append_takes_the_place_of_a_placeholder
+    test_content_that_only_begins_like_a_placeholder_stays
+decisions §1: every heading starts a flat section and the first match wins
+    test_the_first_section_of_that_name_wins
+    test_a_heading_of_any_level_ends_a_section
+decisions §1: append keeps line ends and every other byte
+    test_an_append_keeps_crlf
+    test_an_append_keeps_every_other_byte
+    test_an_append_of_plain_text_leaves_every_heading_a_heading
+2 §6.16: a missing section is refused with those there are; JSON has none
+    test_a_section_that_is_not_there_is_refused_with_those_that_are
+    test_a_json_capsule_has_no_section_to_append_to
+2 §6.16: blank content is invalid
+    test_blank_content_is_not_appended
+2 §6.16: the size limit holds for appends, the section check does not
+    test_an_append_past_the_limit_is_refused
+    test_an_append_is_not_checked_for_sections
+decisions §1: append omits fetch_key for an unnamed capsule
+    test_an_append_to_an_unnamed_capsule_answers_no_fetch_key
+2 §7.1: a cancelled import rolls back in all modes
+    test_a_cancelled_import_leaves_nothing
+2 §7.1: a cancelled export leaves no file and keeps the old one
+    test_a_cancelled_export_leaves_no_file
+    test_a_cancelled_export_keeps_the_file_that_was_there
+2 §7.1: fetch_many and compose can be cancelled
+    test_a_cancelled_batch_answers_cancelled_and_stores_nothing
+    test_a_caller_who_goes_on_is_served
+decisions §0: long calls report progress
+    test_long_calls_tell_how_far_they_are
+decisions §0: the eleven v1.0 names answer with task_link
+    test_every_v1_name_answers_as_its_later_tool_with_task_link
+    test_an_unnamed_capsules_task_link_is_its_id
+    test_a_v1_answer_never_says_fetch_key_and_a_later_one_never_task_link
+    test_a_v1_refusal_has_the_same_code
+    test_a_v1_write_is_logged_under_the_tools_own_name
+decisions §0: they are never listed, and there are only eleven
+    test_a_v1_name_is_found_but_never_listed
+    test_later_tools_have_no_v1_name
+decisions §0: one event for each mutation, none for reads and failures, never a text
+    test_every_successful_mutation_leaves_exactly_one_event
+    test_reads_leave_no_event
+    test_failures_leave_no_event
+    test_an_event_names_the_tool_the_workspace_the_capsule_and_the_time
+    test_events_are_numbered_in_the_order_of_commit
+    test_a_purged_capsules_events_stay_without_its_text
+decisions §0: whatever is sent is served or refused with a documented code, and a refusal changes nothing
+    test_any_value_for_any_argument_is_served_or_refused_with_a_documented_code
+    test_any_mixture_of_hostile_values_is_served_or_refused
+    test_hostile_values_get_one_typed_answer_over_mcp
+    test_arguments_that_are_no_object_are_refused
+    test_a_missing_or_null_required_argument_is_refused_by_name
+    test_an_unknown_tool_is_refused_naming_the_nearest
+    test_a_refusal_does_not_repeat_a_huge_value
+"""
+
+
+def requirements() -> dict[str, list[str]]:
+    """The names of the tests of each promise."""
+    found: dict[str, list[str]] = {}
+    promise = ""
+    for line in PROMISES.strip().splitlines():
+        if line.startswith("    "):
+            found[promise].append(line.strip())
+        else:
+            promise = line
+            assert promise not in found, f"{promise!r} is promised twice"
+            found[promise] = []
+    return found

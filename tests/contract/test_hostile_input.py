@@ -1,0 +1,253 @@
+"""Every tool of the registry against input that nobody should send: typed refusals, and a store left as it was."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contract.doors import FULL, Clock, McpDoor, McpServer, StoreDoor, dump, open_test_store, outcome
+from moss_memory import catalog
+from moss_memory.errors import STATUS, MossError
+from moss_memory.storage import sqlite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TOOLS = [operation.name for operation in catalog.operations()]
+
+
+def nested(levels: int, *, mapping: bool = False) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = {"a": value} if mapping else [value]
+    return value
+
+
+STRINGS: list[str] = [
+    "", " ", "\n", "x" * 100_000, "a\0b", "\0", "\ud800", "pair \udfff half", "\ufeff", "\uffff", "\U0010ffff",
+    "'; drop table capsules; --", '" or 1=1 --', "a' union select * from events --", "%s%n%x{0}{a.b}${x}", "\\", "*",
+    '"', "(", "NOT", "a AND", "name:x", "^a", "NEAR(a b)", "<script>alert(1)</script>", "&amp;<b>", "\x1b[2J\x07",
+    "a\x7f\x85b", "\u202egnp.exe", "e\u0301\u0301\u0301", "\u0130\u0130", "\u200b", "../../etc/passwd",
+    "/etc/passwd", "/etc/x.jsonl", "~/x.jsonl", "~nobody/x.jsonl", "moss.db", "../moss.db.jsonl", "con.jsonl",
+    "x" * 300 + ".jsonl", "/" + "x/" * 3000 + "a.jsonl", "a\0.jsonl", "\ud800.jsonl", ".jsonl", "a.jsonl/", "-",
+    "--help", "null", "true", "[]", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "9" * 5000,
+]  # fmt: skip
+NUMBERS: list[Any] = [
+    0, -1, 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**400, 1.5, -0.0, 1e300, 2.0,
+    float("nan"), float("inf"), float("-inf"),
+]  # fmt: skip
+VALUES: list[Any] = [
+    None, True, False, *STRINGS, *NUMBERS,
+    [], {}, [None], [[]], [{}], [0], [""], [" "], ["\0"], ["\ud800"], ["x" * 100_000], ["a"] * 10_000,
+    [{"id": 5}], [{"id": "\0"}], [{"name": "\ud800"}], [{"name": "x" * 100_000}], [{"id": "a", "name": "b"}],
+    [{"name": "a", "extra": 1}], [{"id": None}], [{1: 2}], {"name": "\0"}, {"name": 5}, {"name": ["a"]}, {"": ""},
+    {"name": "n", "tags": ["\ud800"]}, {"name": "n", "mode": "?"}, {"\ud800": 1}, {"\0": 1}, {None: 1},
+    nested(100), nested(100, mapping=True), nested(5_000), nested(5_000, mapping=True), [nested(100, mapping=True)],
+    b"bytes", {"set"}, ("tuple",), object, 1j,
+]  # fmt: skip
+SENSIBLE: dict[str, Any] = {
+    "capsule_text": FULL, "query": "objective", "items": [{"name": "a"}], "path": "given.jsonl", "section": "Objective",
+    "content": "more",
+}  # fmt: skip
+
+
+def base_arguments(tool: str, id: str) -> dict[str, Any]:
+    """The arguments a tool needs, as a sensible caller would send them."""
+    operation = catalog.find(tool)
+    assert operation is not None
+    arguments = {name: SENSIBLE.get(name, sample(operation.parameters[name])) for name in operation.required}
+    if "id" in operation.parameters:
+        arguments["id"] = id
+    elif "workspace" in operation.parameters and operation.destructive:
+        arguments["workspace"] = "default"
+    if "id" in arguments and "title" in operation.parameters:
+        arguments["title"] = "T"
+    return arguments
+
+
+def sample(schema: dict[str, Any]) -> Any:
+    if "enum" in schema:
+        return schema["enum"][0]
+    return {"string": "x", "integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}[schema["type"]]
+
+
+@pytest.fixture
+def hostile(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attack]:
+    """A store with something in it, and a caller without manners."""
+    # Durability is other tests' business; thousands of calls need not wait for the disk.
+    real = sqlite.settle
+
+    def without_waiting(connection: Any, pragma: str, expected: str | int) -> None:
+        real(connection, *(("synchronous = off", 0) if pragma.startswith("synchronous") else (pragma, expected)))
+
+    monkeypatch.setattr(sqlite, "settle", without_waiting)
+    with open_test_store(home, Clock()) as store:
+        yield Attack(StoreDoor(store))
+
+
+class Attack:
+    def __init__(self, door: StoreDoor) -> None:
+        self.door = door
+        self.fill()
+        self.before = dump(door.home)
+
+    def fill(self) -> None:
+        door = self.door
+        self.id = door("capsule_store", name="a", capsule_text=FULL, tags=["t"], mode="replace")["id"]
+        door("capsule_store", name="gone", capsule_text=FULL, mode="replace")
+        door("capsule_delete", name="gone")
+        door.write_export({"id": "X", "workspace_raw": "w", "name_raw": "x"})
+
+    def __call__(self, tool: Any, arguments: Any) -> None:
+        shown = f"{reprlib.repr(tool)}({reprlib.repr(arguments)})"
+        try:
+            answer = outcome(self.door.store, tool, arguments)
+        except Exception as error:
+            pytest.fail(f"{shown} raised {error!r:.500}")
+        if isinstance(answer, MossError):
+            assert dump(self.door.home) == self.before, f"{shown} failed and changed the store"
+            check_error(answer, shown)
+            return
+        json.dumps(answer, allow_nan=False, ensure_ascii=False).encode()
+        self.before = dump(self.door.home)
+        if len(self.before.get("capsules", [])) > 40 or not self.door.names("capsule_list"):
+            self.door("capsule_bulk_delete", workspace="default")
+            self.door("capsule_purge")
+            self.fill()
+            self.before = dump(self.door.home)
+
+
+def check_error(error: MossError, shown: str) -> None:
+    assert error.code in STATUS, shown
+    assert error.code != "INTERNAL", shown
+    payload = error.payload()
+    json.dumps(payload, allow_nan=False, ensure_ascii=False).encode()
+    inner = payload["error"]
+    assert set(inner) <= {"code", "message", "status", "details", "recovery"}, shown
+    assert inner["status"] == STATUS[error.code], shown
+    assert inner["message"], shown
+    if error.recovery is not None:
+        assert set(error.recovery) == {"tool", "arguments", "reason"}, shown
+        tool = catalog.find(error.recovery["tool"])
+        assert tool is not None, shown
+        assert set(error.recovery["arguments"]) <= set(tool.parameters), shown
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_any_value_for_any_argument_is_served_or_refused_with_a_documented_code(tool: str, hostile: Attack) -> None:
+    operation = catalog.find(tool)
+    assert operation is not None
+    for name in operation.parameters:
+        for value in VALUES:
+            hostile(tool, {**base_arguments(tool, hostile.id), name: value})
+            hostile(tool, {name: value})
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_value_of_a_wrong_type_is_refused_by_path(tool: str, hostile: Attack) -> None:
+    operation = catalog.find(tool)
+    assert operation is not None
+    wrong: dict[str, list[Any]] = {
+        "string": [1, True, 1.5, [], {}], "integer": ["1", True, 1.5, [], {}, float("nan")],
+        "boolean": ["true", 1, 0, [], {}], "array": ["a", 1, True, {}], "object": ["a", 1, True, []],
+        "number": ["1", True, [], {}],
+    }  # fmt: skip
+    for name, schema in operation.parameters.items():
+        for value in wrong[schema["type"]]:
+            with pytest.raises(MossError, match=name) as caught:
+                hostile.door.store.call(tool, {**base_arguments(tool, hostile.id), name: value})
+            assert caught.value.code in ("INVALID_REQUEST", "VALIDATION_ERROR")
+    assert dump(hostile.door.home) == hostile.before
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_an_unknown_argument_is_always_refused(tool: str, hostile: Attack) -> None:
+    for name in ["", "x", "__class__", "\0", "\ud800", "a b", "x" * 100_000, "Workspace", "workspace ", 5, None]:
+        arguments: dict[Any, Any] = {**base_arguments(tool, hostile.id), name: "default"}
+        with pytest.raises(MossError) as caught:
+            hostile.door.store.call(tool, arguments)
+        assert caught.value.code in ("INVALID_REQUEST", "VALIDATION_ERROR")
+        check_error(caught.value, f"{tool} {name!r:.50}")
+    assert dump(hostile.door.home) == hostile.before
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_missing_or_null_required_argument_is_refused_by_name(tool: str, hostile: Attack) -> None:
+    operation = catalog.find(tool)
+    assert operation is not None
+    base = base_arguments(tool, hostile.id)
+    for name in operation.required:
+        for arguments in ({key: base[key] for key in base if key != name}, {**base, name: None}):
+            with pytest.raises(MossError, match=name) as caught:
+                hostile.door.store.call(tool, arguments)
+            assert caught.value.code in ("INVALID_REQUEST", "VALIDATION_ERROR")
+    assert dump(hostile.door.home) == hostile.before
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_arguments_that_are_no_object_are_refused(tool: str, hostile: Attack) -> None:
+    for arguments in ([], "x", 5, [["id", "x"]], True):
+        hostile(tool, arguments)
+
+
+def test_an_unknown_tool_is_refused_naming_the_nearest(hostile: Attack) -> None:
+    tools = ["", "capsule", "capsule_", "capsule_stor", "moss.", "moss.append", "Operation", "__init__", "moss"]
+    for tool in [*tools, "capsule_filters", "\0", "\ud800", "x" * 100_000, "capsule_store; drop table", "moss_"]:
+        hostile(tool, {})
+    with pytest.raises(MossError, match="capsule_store"):
+        hostile.door.store.call("capsule_stor", {})
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_refusal_does_not_repeat_a_huge_value(tool: str, hostile: Attack) -> None:
+    operation = catalog.find(tool)
+    assert operation is not None
+    for name in operation.parameters:
+        for value in ("x" * 100_000, ["x" * 100_000], {"x" * 100_000: 1}):
+            answer = outcome(hostile.door.store, tool, {**base_arguments(tool, hostile.id), name: value})
+            if isinstance(answer, MossError):
+                assert len(json.dumps(answer.payload())) < 10_000, f"{tool} repeats {name}"
+
+
+@given(data=st.data())
+def test_any_mixture_of_hostile_values_is_served_or_refused(data: st.DataObject, tmp_path_factory: Any) -> None:
+    with open_test_store(str(tmp_path_factory.mktemp("mixture"))) as store:
+        attack = Attack(StoreDoor(store))
+        for _ in range(10):
+            tool = data.draw(st.sampled_from(TOOLS))
+            operation = catalog.find(tool)
+            assert operation is not None
+            chosen = data.draw(
+                st.dictionaries(st.sampled_from(sorted(operation.parameters)), st.sampled_from(VALUES), max_size=4)
+            )
+            attack(tool, {**base_arguments(tool, attack.id), **chosen})
+
+
+OVER_THE_WIRE: list[Any] = [
+    True, -1, 2**63 - 1, 1.5, "", "x" * 100_000, "a\0b", "'; drop table capsules; --", "\x1b[2J\u202e<b>", "../a.jsonl",
+    [], {}, [{"id": 5}], [{"name": "a", "extra": 1}], nested(40), nested(40, mapping=True), nested(200),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_hostile_values_get_one_typed_answer_over_mcp(tool: str, mcp_server: McpServer) -> None:
+    mcp_server.forget()
+    door = McpDoor(mcp_server)
+    stored = door("capsule_store", name="a", capsule_text=FULL)["id"]
+    operation = catalog.find(tool)
+    assert operation is not None
+    for name in operation.parameters:
+        for value in OVER_THE_WIRE:
+            before = dump(door.home)
+            try:
+                door(tool, **{**base_arguments(tool, stored), name: value})
+            except MossError as error:
+                check_error(error, f"{tool} {name}={reprlib.repr(value)}")
+                changed = dump(door.home) != before
+                if changed:
+                    pytest.fail(f"{tool} {name}={reprlib.repr(value)} failed and changed the store")

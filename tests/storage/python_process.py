@@ -1,0 +1,55 @@
+"""Python processes of the tests: started with a script, spoken to over pipes, killed when they linger."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DROP_ROOT = (
+    "setpriv", "--bounding-set", "-dac_override,-dac_read_search,-fowner",
+    "--inh-caps", "-dac_override,-dac_read_search,-fowner",
+)  # fmt: skip
+PATIENCE_S = 60.0
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment in which a child finds the modules beside this one."""
+    paths = [HERE, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **more}
+
+
+def start(script: str, *arguments: object, umask: int = -1, wrapped_in: Sequence[str] = ()) -> subprocess.Popen[str]:
+    """Runs the script; its stdin and stdout are pipes, its stderr is the test's."""
+    return subprocess.Popen(
+        [*wrapped_in, sys.executable, "-c", script, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        umask=umask,
+        env=environment(),
+    )
+
+
+def finish(process: subprocess.Popen[str], said: str = "") -> str:
+    """Waits for a process to end well and returns what it wrote."""
+    try:
+        output, _ = process.communicate(said, timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    assert process.returncode == 0, f"exit code {process.returncode}: {output}"
+    return output
+
+
+def run(script: str, *arguments: object, umask: int = -1, wrapped_in: Sequence[str] = ()) -> str:
+    """What the script wrote, once it has ended well."""
+    return finish(start(script, *arguments, umask=umask, wrapped_in=wrapped_in))
+
+
+def without_root_powers() -> Sequence[str]:
+    """What to put before a command so that permission bits bind it, also when the tests run as root."""
+    return DROP_ROOT if os.geteuid() == 0 else ()

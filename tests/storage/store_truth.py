@@ -1,0 +1,113 @@
+"""What must hold of a store on disk, whoever wrote it and however they ended."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from typing import Any
+
+import apsw
+
+from moss_memory.config import load_config
+from moss_memory.errors import MossError
+from moss_memory.store import Store
+
+SECTIONS = (
+    "Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions",
+)  # fmt: skip
+CHANGES_PER_EVENT = 1 << 24
+
+
+def capsule(content: str = "plain words") -> str:
+    """A capsule text that passes the lint and says `content` in every section."""
+    return "\n\n".join(f"## {section}\n{content}" for section in SECTIONS) + "\n"
+
+
+def open_at(home: object, *, clock_ms: Callable[[], int] | None = None, **settings: Any) -> Store:
+    """A store in that home, which no configuration outside of it can reach."""
+    config = load_config(home=str(home), cwd="/")
+    if settings:
+        config = config.replace(**settings)
+    return Store(config) if clock_ms is None else Store(config, clock_ms=clock_ms)
+
+
+def refusal(call: Callable[..., object], *arguments: Any, **named: Any) -> MossError:
+    """The typed error that a call ends in."""
+    try:
+        answer = call(*arguments, **named)
+    except MossError as error:
+        return error
+    raise AssertionError(f"not refused: {answer}")
+
+
+def look(home: object) -> apsw.Connection:
+    """A connection beside the store's own, to see what is really in the tables."""
+    connection = apsw.Connection(os.path.join(str(home), "moss.db"), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(5000)
+    return connection
+
+
+def check_truth(home: object) -> None:
+    """Asserts that file, index, rows and events agree with each other."""
+    connection = look(home)
+    try:
+        assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
+        # The plain integrity check of FTS5 is blind to an external content; with rank 1 it compares.
+        connection.execute("insert into search_index (search_index, rank) values ('integrity-check', 1)")
+        _check_names(connection)
+        _check_events(connection)
+    finally:
+        connection.close()
+
+
+def _check_names(connection: apsw.Connection) -> None:
+    twice = connection.execute(
+        "select workspace_norm, name_norm, count(*) from capsules "
+        "where deleted_at is null and name_norm is not null group by 1, 2 having count(*) > 1"
+    ).fetchall()
+    assert twice == []
+
+
+def _check_events(connection: apsw.Connection) -> None:
+    events = connection.execute("select seq, event_id, tool, address from events order by seq").fetchall()
+    assert [seq for seq, *_ in events] == list(range(1, len(events) + 1)), "an event is missing"
+    assert len({event_id for _, event_id, *_ in events}) == len(events), "an event is there twice"
+    by_seq = {seq: (tool, address) for seq, _, tool, address in events}
+    last = {address: seq for seq, _, _, address in events if address is not None}
+    capsules = dict(connection.execute("select id, change_seq / ? from capsules", (CHANGES_PER_EVENT,)))
+    for capsule_id, changed_by in capsules.items():
+        assert changed_by in by_seq, f"{capsule_id} was changed by a call that left no event"
+        assert by_seq[changed_by][1] in (capsule_id, None)
+        assert last.get(capsule_id, 0) <= changed_by, f"an event of {capsule_id} has no trace in its row"
+    purged = any(tool == "capsule_purge" for tool, _ in by_seq.values())
+    assert purged or last.keys() <= capsules.keys(), "an event speaks of a capsule that is not there"
+
+
+def events(home: object) -> list[tuple[Any, ...]]:
+    """Every event as (tool, address), in order."""
+    connection = look(home)
+    try:
+        return connection.execute("select tool, address from events order by seq").fetchall()
+    finally:
+        connection.close()
+
+
+def contents(home: object) -> list[tuple[Any, ...]]:
+    """Every column of every capsule and event: what must not change when a call is refused."""
+    connection = look(home)
+    try:
+        capsules = connection.execute("select * from capsules order by row_id").fetchall()
+        return capsules + connection.execute("select * from events order by seq").fetchall()
+    finally:
+        connection.close()
+
+
+def modes(home: object) -> dict[str, int]:
+    """The permission bits of the home and of everything in it, by relative path."""
+    found = {".": stat.S_IMODE(os.lstat(str(home)).st_mode)}
+    for folder, folders, files in os.walk(str(home)):
+        for name in [*folders, *files]:
+            path = os.path.join(folder, name)
+            found[os.path.relpath(path, str(home))] = stat.S_IMODE(os.lstat(path).st_mode)
+    return found

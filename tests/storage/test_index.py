@@ -1,0 +1,63 @@
+"""The search index agrees with the rows after every kind of change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from store_truth import capsule, check_truth, look
+
+from moss_memory.store import Store
+
+# FTS5 writes the length of a word's places as a number of one byte up to 63 places, then of two, then of three.
+TIMES = [1, 10, 11, 64, 100, 200]
+
+
+def documents_with(home: Path, word: str) -> int:
+    connection = look(home)
+    try:
+        found = connection.execute("select rowid from search_index where search_index match ?", (word,))
+        return len(found.fetchall())
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("times", TIMES)
+def test_a_word_said_often_leaves_the_index_with_its_last_text(store: Store, home: Path, times: int) -> None:
+    text = capsule("qzx " * times)
+    identity = store.call("capsule_store", {"capsule_text": text, "name": "a"})["id"]
+    for number in range(30):
+        store.call("capsule_store", {"capsule_text": capsule(f"other{number}"), "name": f"other {number}"})
+    store.call("capsule_update", {"id": identity, "title": "first"})
+    store.call("capsule_append", {"id": identity, "section": "Decisions", "content": "second"})
+    store.call("capsule_delete", {"id": identity})
+    store.call("capsule_restore", {"id": identity})
+    check_truth(home)
+    assert documents_with(home, "qzx") == 1
+    store.call("capsule_update", {"id": identity, "capsule_text": capsule()})
+    assert documents_with(home, "qzx") == 0
+    check_truth(home)
+    store.call("capsule_delete", {"id": identity})
+    store.call("capsule_purge", {})
+    assert documents_with(home, "qzx") == 0
+    check_truth(home)
+
+
+def test_every_change_of_many_capsules_keeps_the_index_true(store: Store, home: Path) -> None:
+    for number in range(25):
+        text = capsule(f"the word{number} and the " * (number * 3 + 1))
+        store.call("capsule_store", {"capsule_text": text, "name": f"n{number}", "tags": ["t"], "title": f"T {number}"})
+    store.call("capsule_bulk_update", {"tag": "t", "set_phase": "p", "set_tags": ["u"]})
+    check_truth(home)
+    store.call("capsule_export", {"path": "x.jsonl"})
+    store.call("capsule_bulk_delete", {"tag": "u"})
+    check_truth(home)
+    store.call("capsule_import", {"path": "x.jsonl", "mode": "replace"})
+    check_truth(home)
+    store.call("capsule_import", {"path": "x.jsonl", "mode": "rename"})
+    check_truth(home)
+    store.call("capsule_bulk_delete", {"name_prefix": "n1"})
+    store.call("capsule_purge", {})
+    check_truth(home)
+    assert documents_with(home, "word2") == 2
+    assert documents_with(home, "word12") == 0

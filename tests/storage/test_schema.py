@@ -1,0 +1,120 @@
+"""The schema: one version, made once, refused when newer, told when damaged."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import apsw
+import pytest
+from store_truth import capsule, check_truth, look, open_at, refusal
+
+from moss_memory.storage import migrate, sqlite
+from moss_memory.store import Store
+
+MIGRATIONS = os.path.join(os.path.dirname(migrate.__file__), "migrations")
+TEXT = {"capsule_text": capsule()}
+GARBAGE = [
+    b"this is not a database, it is a letter\n" * 200,
+    b"\0" * 100 + b"x" * 8192,
+    b"SQLite format 3\0" + b"\xff" * 5000,
+]
+
+
+@pytest.mark.parametrize("engine", sorted(os.listdir(MIGRATIONS)))
+def test_the_schema_version_is_the_highest_migration(engine: str) -> None:
+    numbers = [int(name.partition("_")[0]) for name in os.listdir(os.path.join(MIGRATIONS, engine))]
+    assert sorted(numbers) == list(range(1, len(numbers) + 1))
+    assert max(numbers) == migrate.SCHEMA_VERSION
+
+
+def test_a_new_store_has_the_newest_schema_and_is_marked_as_moss(store: Store, home: Path) -> None:
+    store.call("capsule_store", TEXT)
+    connection = look(home)
+    assert connection.execute("pragma user_version").fetchone() == (migrate.SCHEMA_VERSION,)
+    assert connection.execute("pragma application_id").fetchone() == (sqlite.APPLICATION_ID,)
+    connection.close()
+
+
+def test_a_read_makes_a_new_store_too(store: Store, home: Path) -> None:
+    assert store.call("capsule_list", {})["items"] == []
+    check_truth(home)
+
+
+@pytest.mark.parametrize("journal_mode", ["wal", "delete"])
+@pytest.mark.parametrize("tool", ["capsule_store", "capsule_list"])
+def test_a_newer_schema_is_refused_and_not_one_byte_is_changed(home: Path, journal_mode: str, tool: str) -> None:
+    home.mkdir(mode=0o700)
+    connection = apsw.Connection(str(home / "moss.db"))
+    connection.execute(f"pragma journal_mode = {journal_mode}").fetchall()
+    connection.execute("create table from_the_future (x)")
+    connection.execute(f"pragma user_version = {migrate.SCHEMA_VERSION + 1}")
+    connection.close()
+    before = (home / "moss.db").read_bytes()
+    with open_at(home) as store:
+        error = refusal(lambda: store.call(tool, TEXT if tool == "capsule_store" else {}))
+    assert error.code == "STORAGE_READONLY"
+    assert error.details == {
+        "database_version": migrate.SCHEMA_VERSION + 1,
+        "known_version": migrate.SCHEMA_VERSION,
+    }
+    assert "upgrade" in error.message
+    assert (home / "moss.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("tool", ["capsule_store", "capsule_list"])
+@pytest.mark.parametrize("garbage", GARBAGE, ids=["letter", "zeros", "header"])
+def test_a_file_that_is_no_database_is_called_corrupt_and_kept(home: Path, tool: str, garbage: bytes) -> None:
+    home.mkdir(mode=0o700)
+    (home / "moss.db").write_bytes(garbage)
+    with open_at(home) as store:
+        error = refusal(lambda: store.call(tool, TEXT if tool == "capsule_store" else {}))
+    assert error.code == "STORAGE_CORRUPT"
+    assert "doctor" in error.message
+    assert (home / "moss.db").read_bytes() == garbage
+
+
+def test_a_page_that_rotted_is_called_corrupt(home: Path) -> None:
+    with open_at(home) as store:
+        for number in range(40):
+            store.call("capsule_store", {"capsule_text": capsule(f"word{number} " * 200), "name": f"n{number}"})
+    database = home / "moss.db"
+    content = bytearray(database.read_bytes())
+    for start in range(4096, len(content), 4096):
+        content[start : start + 64] = b"\xee" * 64
+    database.write_bytes(bytes(content))
+    with open_at(home) as store:
+        assert refusal(lambda: store.call("capsule_fetch", {"name": "n7"})).code == "STORAGE_CORRUPT"
+        assert refusal(lambda: store.call("capsule_store", TEXT)).code == "STORAGE_CORRUPT"
+
+
+def test_a_migration_that_fails_leaves_the_database_as_it_was(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = [(1, "create table half (x); create table half (x)")]
+    monkeypatch.setattr(sqlite, "migrations_after", lambda engine, version: broken)
+    with open_at(home) as store:
+        assert refusal(lambda: store.call("capsule_list", {})).code == "INTERNAL"
+    connection = look(home)
+    assert connection.execute("select count(*) from sqlite_schema").fetchone() == (0,)
+    assert connection.execute("pragma user_version").fetchone() == (0,)
+    connection.close()
+    monkeypatch.undo()
+    with open_at(home) as store:
+        store.call("capsule_store", TEXT)
+    check_truth(home)
+
+
+@pytest.mark.parametrize("broken", ["moss.lock", "home"])
+def test_a_home_that_cannot_be_one_is_a_typed_error(home: Path, broken: str, tmp_path: Path) -> None:
+    if broken == "home":
+        home.write_text("a file")
+    else:
+        home.mkdir(mode=0o700)
+        (home / "moss.lock").symlink_to(tmp_path / "elsewhere")
+    with open_at(home) as store:
+        assert refusal(lambda: store.call("capsule_store", TEXT)).code == "STORAGE_READONLY"
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_home_whose_name_is_too_long_is_a_typed_error(home: Path) -> None:
+    with open_at(home / ("x" * 300)) as store:
+        assert refusal(lambda: store.call("capsule_list", {})).code == "STORAGE_READONLY"
