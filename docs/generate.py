@@ -129,9 +129,9 @@ def _configuration_page() -> str:
         "# Configuration",
         "",
         (
-            "`config.json` in the home folder (`MOSS_HOME`, else `~/.moss`) is yours; `.moss/config.json`, found upward "
-            "from the current folder, is the repository's. Numbers: the repository's wins. Switches: on if either says "
-            "so. Lists: both together. `moss config` shows what holds and where it comes from."
+            "`config.json` in the home folder (`MOSS_HOME`, else `~/.moss`) is yours; `.moss/config.json`, found "
+            "upward from the current folder, is the repository's. Numbers: the repository's wins. Switches: on if "
+            "either says so. Lists: both together. `moss config` shows what holds and where it comes from."
         ),
         "",
         "Generated from the registry by `make docs`; do not edit.",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from python_process import finish, start, without_root_powers
-from store_truth import check_truth, look, modes, open_at
 
 from moss_memory.storage.migrate import SCHEMA_VERSION
+from support.python_process import finish, start, without_root_powers
+from support.store_truth import check_truth, look, modes, open_at
 
 RACERS = 16
 RACE = """
 import sys
-from store_truth import capsule, open_at
+from support.store_truth import capsule, open_at
 import moss_memory.capsule.operations
 home, number = sys.argv[1], int(sys.argv[2])
 store = open_at(home)

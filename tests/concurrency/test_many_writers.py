@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from mcp_server import MOSS, McpServer
-from python_process import environment, finish, start
-from store_truth import capsule, check_truth, events, open_at
+from support.mcp_server import MOSS, McpServer
+from support.python_process import environment, finish, start
+from support.store_truth import capsule, check_truth, events, open_at
 
 ROUNDS = 15
 CONTESTED = 10
@@ -23,7 +23,7 @@ WORKERS = SERVERS + COMMANDS + LOOPS
 # Each write opens and closes the store: the last one to leave empties and removes the log.
 OPEN_AND_CLOSE = """
 import json, sys
-from store_truth import open_at
+from support.store_truth import open_at
 from moss_memory.errors import MossError
 home, plan = sys.argv[1], json.loads(sys.stdin.readline())
 answers = []

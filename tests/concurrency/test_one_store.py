@@ -8,11 +8,11 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
-from python_process import run, start
-from store_truth import capsule, check_truth, events, open_at
 
 from moss_memory import store as door
 from moss_memory.store import Store
+from support.python_process import run, start
+from support.store_truth import capsule, check_truth, events, open_at
 
 THREADS = 8
 ROUNDS = 25
@@ -42,7 +42,7 @@ def test_eight_threads_on_one_store_lose_nothing(store: Store, home: Path) -> No
 # The child and the parent wait for each other over pipes; os._exit keeps the child from the parent's clean-up.
 FORK = """
 import os, sys
-from store_truth import capsule, check_truth, open_at
+from support.store_truth import capsule, check_truth, open_at
 home = sys.argv[1]
 clock_ms = (lambda: 1_700_000_000_000) if "still clock" in sys.argv else None
 store = open_at(home, clock_ms=clock_ms)

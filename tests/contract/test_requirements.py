@@ -12,7 +12,7 @@ TESTS = Path(__file__).resolve().parent.parent
 OUTSIDE = {"test_requirements.py"}
 
 
-def tests_in(*folders: str) -> list[str]:
+def names_of_tests_in(*folders: str) -> list[str]:
     paths = [path for folder in folders for path in (TESTS / folder).glob("test_*.py") if path.name not in OUTSIDE]
     return [
         node.name
@@ -31,13 +31,13 @@ def test_every_promise_has_a_test() -> None:
 
 
 def test_every_named_test_exists() -> None:
-    assert sorted(set(named()) - set(tests_in("contract", "capsule"))) == []
+    assert sorted(set(named()) - set(names_of_tests_in("contract", "capsule"))) == []
 
 
 def test_every_test_of_the_contract_serves_a_promise() -> None:
-    assert sorted(set(tests_in("contract", "capsule")) - set(named())) == []
+    assert sorted(set(names_of_tests_in("contract", "capsule")) - set(named())) == []
 
 
 def test_no_test_is_named_twice() -> None:
     assert [name for name, count in Counter(named()).items() if count > 1] == []
-    assert [name for name, count in Counter(tests_in("contract", "capsule")).items() if count > 1] == []
+    assert [name for name, count in Counter(names_of_tests_in("contract", "capsule")).items() if count > 1] == []

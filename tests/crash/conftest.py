@@ -1,28 +1,7 @@
-"""A store in a folder of its own for each test."""
+"""These tests use a store with the real clock."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from support.real_store import home, store
 
-import pytest
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)), "storage"))
-
-from store_truth import open_at
-
-from moss_memory.store import Store
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """Where the store of this test lives; the folder is made by its first call."""
-    return tmp_path.resolve() / "home"
-
-
-@pytest.fixture
-def store(home: Path) -> Iterator[Store]:
-    with open_at(home) as store:
-        yield store
+__all__ = ["home", "store"]

@@ -10,9 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from killed_worker import STEPS, WORK, Plan, state_of
-from python_process import start
-from store_truth import check_truth, open_at
+
+from support.killed_worker import STEPS, WORK, Plan, state_of
+from support.python_process import start
+from support.store_truth import check_truth, open_at
 
 KILLS = 100
 BATCHES = 4

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from python_process import environment, finish
-from store_truth import capsule, check_truth, open_at
+
+from support.python_process import environment, finish
+from support.store_truth import capsule, check_truth, open_at
 
 CUTS = 200
 # Writes on a disk that may lose power at any moment, and leaves one folder an image behind.
 RUN = """
 import json, os, random, sys
-from power_cut_disk import Disk
-from store_truth import capsule, open_at
+from support.power_cut_disk import Disk
+from support.store_truth import capsule, open_at
 from moss_memory.storage import sqlite
 
 home, images, synchronous, cuts = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from python_process import finish, start
-from store_truth import capsule, contents, open_at, refusal
 
 from moss_memory import store as door
 from moss_memory.store import Store
+from support.python_process import finish, start
+from support.store_truth import capsule, contents, open_at, refusal
 
 HOLD_THE_LOCK = """
 import fcntl, os, sys

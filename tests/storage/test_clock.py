@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_truth import capsule, check_truth, look, open_at
 
 from moss_memory.store import Store
 from moss_memory.values import IdSource
+from support.store_truth import capsule, check_truth, look, open_at
 
 START_MS = 1_700_000_000_500
 

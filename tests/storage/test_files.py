@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_truth import capsule, check_truth, contents, open_at, refusal
 
 from moss_memory.errors import MossError
 from moss_memory.store import Store
+from support.store_truth import capsule, check_truth, contents, open_at, refusal
 
 ROUNDS = 300
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from python_process import run
-from store_truth import capsule, check_truth, contents, open_at, refusal
 
 from moss_memory.store import Store
+from support.python_process import run
+from support.store_truth import capsule, check_truth, contents, open_at, refusal
 
 LARGE = capsule("many different words " * 90)
 
@@ -63,7 +63,7 @@ def test_a_full_disk_is_a_typed_error_and_changes_nothing(full: Store, home: Pat
 FULL_VFS = """
 import sys
 import apsw
-from store_truth import capsule, open_at, refusal
+from support.store_truth import capsule, open_at, refusal
 
 class FullDisk(apsw.VFS):
     full = False

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from store_truth import capsule, check_truth, look
 
 from moss_memory.store import Store
+from support.store_truth import capsule, check_truth, look
 
 # FTS5 writes the length of a word's places as a number of one byte up to 63 places, then of two, then of three.
 TIMES = [1, 10, 11, 64, 100, 200]

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from python_process import run
-from store_truth import capsule, contents, open_at, refusal
 
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
+from support.python_process import run
+from support.store_truth import capsule, contents, open_at, refusal
 
 RECORD = json.dumps({"id": "from a file", "workspace_raw": "w", "capsule_text": "imported"}) + "\n"
 SECRET = json.dumps({"id": "secret", "workspace_raw": "w", "capsule_text": "from outside"}) + "\n"

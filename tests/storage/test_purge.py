@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from python_process import run
-from store_truth import capsule, check_truth, look, open_at
 
 from moss_memory.storage import sqlite_transaction
 from moss_memory.store import Store
+from support.python_process import run
+from support.store_truth import capsule, check_truth, look, open_at
 
 OTHERS = 30
 STORE_ONE = """
 import sys
-from store_truth import capsule, open_at
+from support.store_truth import capsule, open_at
 with open_at(sys.argv[1]) as store:
     store.call("capsule_store", {"capsule_text": capsule(), "name": "from another process"})
 """
@@ -40,7 +40,7 @@ def files_with(home: Path, *words: str) -> dict[str, list[str]]:
 
 READ_FILES = """
 import json, pathlib, sys
-from test_purge import files_with
+from storage.test_purge import files_with
 print(json.dumps(files_with(pathlib.Path(sys.argv[1]), *sys.argv[2:])))
 """
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from python_process import finish, run, start, without_root_powers
-from store_truth import capsule, check_truth, open_at
+
+from support.python_process import finish, run, start, without_root_powers
+from support.store_truth import capsule, check_truth, open_at
 
 PRELUDE = """
 import os, sys
-from store_truth import capsule, open_at, refusal
+from support.store_truth import capsule, open_at, refusal
 home = sys.argv[1]
 text = {"capsule_text": capsule()}
 writes = [

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import apsw
 import pytest
-from store_truth import capsule, check_truth, look, open_at, refusal
 
 from moss_memory.storage import migrate, sqlite
 from moss_memory.store import Store
+from support.store_truth import capsule, check_truth, look, open_at, refusal
 
 MIGRATIONS = os.path.join(os.path.dirname(migrate.__file__), "migrations")
 TEXT = {"capsule_text": capsule()}

@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cli_typist import CAPSULE, Cli
+
+from support.cli_typist import CAPSULE, Cli
 
 if TYPE_CHECKING:
     from pathlib import Path

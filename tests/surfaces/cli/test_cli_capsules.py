@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cli_typist import Cli
+    from support.cli_typist import Cli
 
 
 def test_a_capsule_stored_from_stdin_is_fetched_by_name_and_by_id(cli: Cli, capsule: str) -> None:

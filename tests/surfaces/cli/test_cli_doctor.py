@@ -13,7 +13,7 @@ from moss_memory.storage.sqlite import SqliteEngine
 from moss_memory.surfaces.cli import surroundings
 
 if TYPE_CHECKING:
-    from cli_typist import Cli
+    from support.cli_typist import Cli
 
 
 def findings(cli: Cli, *words: str) -> tuple[int, dict[str, list[dict[str, str]]]]:

@@ -14,7 +14,7 @@ from moss_memory.surfaces.cli.command import Command
 from moss_memory.surfaces.cli.help import command_names, find_any
 
 if TYPE_CHECKING:
-    from cli_typist import Cli
+    from support.cli_typist import Cli
 
 SERVERS_AND_SHOWS = ("mcp", "tour")
 COMMANDS = [name for name in command_names() if name not in SERVERS_AND_SHOWS]

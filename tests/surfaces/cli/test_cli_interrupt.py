@@ -13,7 +13,8 @@ from moss_memory.surfaces.cli.tool import Interruptions
 
 if TYPE_CHECKING:
     import pytest
-    from cli_typist import Cli
+
+    from support.cli_typist import Cli
 
 
 def test_a_write_that_waits_for_its_turn_is_cancelled(

@@ -17,9 +17,8 @@ from moss_memory.surfaces.cli.usage import Usage
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cli_typist import Cli
-
     from moss_memory.operation import Operation
+    from support.cli_typist import Cli
 
 OPERATIONS = catalog.operations()
 EVERY_ARGUMENT = [(one, name) for one in OPERATIONS for name in one.parameters]

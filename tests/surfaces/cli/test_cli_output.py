@@ -14,7 +14,7 @@ import pytest
 from moss_memory.surfaces.cli.table import table_of
 
 if TYPE_CHECKING:
-    from cli_typist import Cli
+    from support.cli_typist import Cli
 
 
 def shell(cli: Cli, line: str) -> subprocess.CompletedProcess[bytes]:

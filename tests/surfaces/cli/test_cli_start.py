@@ -17,7 +17,7 @@ from moss_memory.surfaces.cli.help import command_names
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cli_typist import Cli
+    from support.cli_typist import Cli
 
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 HEAVY = {

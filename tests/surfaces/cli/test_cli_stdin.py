@@ -13,7 +13,7 @@ from moss_memory.surfaces.cli import stdin
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cli_typist import Cli
+    from support.cli_typist import Cli
 
 
 def text_of(cli: Cli) -> str:

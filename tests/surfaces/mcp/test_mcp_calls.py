@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from mcp_fakes import TOOLS, FakeStore
 
 from moss_memory.errors import MossError
 from moss_memory.surfaces.mcp import calls as calls_module
 from moss_memory.surfaces.mcp.calls import Calls, Progress, is_busy
 from moss_memory.surfaces.mcp.protocol import ToolCall
+from support.mcp_fakes import TOOLS, FakeStore
 
 PATIENCE_S = 10.0
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from mcp_fakes import CODE
-from mcp_pipe import PipeClient, call, request
+
+from support.mcp_fakes import CODE
+from support.mcp_pipe import PipeClient, call, request
 
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(st.characters(), max_size=8)

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp_fakes import FakeOffer
 
 from moss_memory.errors import MossError
 from moss_memory.surfaces.mcp import messages
@@ -21,6 +20,7 @@ from moss_memory.surfaces.mcp.protocol import (
     tool_failure,
 )
 from moss_memory.version import __version__
+from support.mcp_fakes import FakeOffer
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"

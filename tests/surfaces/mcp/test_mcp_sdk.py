@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
-from mcp_pipe import SERVE, PipeClient, call, request
 from mcp_types import methods
+
+from support.mcp_pipe import SERVE, PipeClient, call, request
 
 MODES = ["legacy", "2026-07-28", "auto"]
 ENVELOPE = {

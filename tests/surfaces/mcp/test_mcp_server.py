@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_pipe import PATIENCE_S, PipeClient, call, request
+
+from support.mcp_pipe import PATIENCE_S, PipeClient, call, request
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 TEXT = "\n".join(

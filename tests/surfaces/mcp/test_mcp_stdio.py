@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_fakes import CODE
-from mcp_pipe import PATIENCE_S, SERVE, PipeClient, call, request
+
+from support.mcp_fakes import CODE
+from support.mcp_pipe import PATIENCE_S, SERVE, PipeClient, call, request
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from python_process import environment
+from support.python_process import environment
 
 MOSS = "import sys; from moss_memory.surfaces.cli.main import main; sys.exit(main())"
 

@@ -147,4 +147,5 @@ def serve() -> int:
     return Server(lambda: offer, lambda: store, private_stdout()).run()
 
 
-CODE = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import mcp_fakes; sys.exit(mcp_fakes.serve())"
+TESTS = os.path.dirname(os.path.dirname(__file__))
+CODE = f"import sys; sys.path.insert(0, {TESTS!r}); from support import mcp_fakes; sys.exit(mcp_fakes.serve())"

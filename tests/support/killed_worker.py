@@ -8,13 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-from store_truth import capsule, open_at
+from support.store_truth import capsule, open_at
 
 STEPS = 60
 # Runs the plan from stdin and acknowledges each step with one byte, until it is killed.
 WORK = """
 import json, os, sys
-from store_truth import open_at
+from support.store_truth import open_at
 import moss_memory.capsule.operations, moss_memory.capsule.transfer, moss_memory.capsule.bulk
 plan = json.loads(sys.stdin.readline())
 store = open_at(sys.argv[1])

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DROP_ROOT = (
     "setpriv", "--bounding-set", "-dac_override,-dac_read_search,-fowner",
     "--inh-caps", "-dac_override,-dac_read_search,-fowner",
@@ -16,7 +16,7 @@ PATIENCE_S = 60.0
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment in which a child finds the modules beside this one."""
+    """The environment in which a child finds the modules of the tests."""
     paths = [HERE, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **more}
 
