@@ -30,7 +30,7 @@ MEANINGS = {
     "FILE_TOO_LARGE": "the import file is over `import_max_bytes`",
     "CAPSULE_TOO_THIN": "required sections are missing; `details.missing` names them",
     "CANCELLED": "the caller gave up; nothing was changed",
-    "INTERNAL": "a fault of Moss; its cause is in the log, never in the answer",
+    "INTERNAL": "a fault of Moss; the server logs its cause on stderr, the command line shows it with `MOSS_DEBUG=1`",
     "STORAGE_CORRUPT": "the database is damaged; `moss doctor` says more",
     "STORAGE_READONLY": "the store cannot be written; reads go on",
     "STORAGE_BUSY": "other processes kept the store busy past the deadline; try again",

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from .families import FAMILIES
 from .operation import Operation
 
 TOOLSETS = ("capsule", "artifact", "reasoning", "task", "record", "core")
 """The names that `toolsets` and `disabled_types` know."""
-
-_ROOMS = {
-    "capsule": ("moss_memory.capsule.operations", "moss_memory.capsule.transfer", "moss_memory.capsule.bulk"),
-    "moss": ("moss_memory.search.operations",),
-}
-"""The modules of each prefix; a module's tools are listed in the order in which they are written."""
 
 V1_TOOLS = (
     "store", "fetch", "fetch_many", "update", "delete", "latest", "list", "inventory", "export", "import", "purge",
@@ -25,7 +20,7 @@ def find(tool: str) -> Operation | None:
     """The tool of that name, or none; answers the names of v1.0 too."""
     if tool.startswith("moss.") and tool[5:] in V1_TOOLS:
         return _alias(tool)
-    for module_name in _ROOMS.get(tool.partition("_")[0], ()):
+    for module_name in _modules(tool):
         found = getattr(_module(module_name), tool, None)
         if isinstance(found, Operation):
             return found
@@ -36,17 +31,20 @@ def operations() -> list[Operation]:
     """Every listed tool, in listing order; imports every room."""
     return [
         value
-        for modules in _ROOMS.values()
-        for module_name in modules
+        for family in FAMILIES.values()
+        for module_name in family.modules
         for value in vars(_module(module_name)).values()
-        if isinstance(value, Operation) and value.body.__module__ == module_name
+        if isinstance(value, Operation) and value.listed and value.body.__module__ == module_name
     ]
 
 
 def toolset_of(tool: str) -> str:
     """The toolset a tool belongs to; empty for those that are always on."""
-    prefix = tool.partition("_")[0]
-    return "" if prefix == "moss" else prefix
+    return next((family.name for family in FAMILIES.values() if tool.startswith(family.prefix + "_")), "")
+
+
+def _modules(tool: str) -> tuple[str, ...]:
+    return next((family.modules for family in FAMILIES.values() if tool.startswith(family.prefix + "_")), ())
 
 
 def _module(name: str) -> object:

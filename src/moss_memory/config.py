@@ -88,7 +88,12 @@ def load_config(home: str | None = None, cwd: str | None = None) -> Config:
 def resolve_home(home: str | None = None) -> str:
     """The folder of the store: the one given, else `MOSS_HOME`, else `~/.moss`; links resolved."""
     chosen = home or os.environ.get("MOSS_HOME") or os.path.join("~", ".moss")
-    return os.path.realpath(os.path.expanduser(chosen))
+    try:
+        return os.path.realpath(os.path.expanduser(chosen))
+    except OSError:
+        raise MossError(
+            "INVALID_REQUEST", f"the current folder no longer exists; give {chosen!r} as an absolute path"
+        ) from None
 
 
 def find_repo_config(cwd: str | None, home: str) -> str | None:

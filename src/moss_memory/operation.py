@@ -19,21 +19,13 @@ _PLAIN: dict[str, dict[str, str]] = {
     "int": {"type": "integer"},
     "bool": {"type": "boolean"},
 }
-_PYTHON_TYPE = {
-    "string": str,
-    "integer": int,
-    "number": float,
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-}
 
 
 class Operation:
     """One tool: what it is called, what it takes, what it promises, and the function that does it."""
 
     __slots__ = (
-        "alias_of", "body", "defaults", "description", "destructive", "example", "idempotent", "long",
+        "alias_of", "body", "defaults", "description", "destructive", "example", "idempotent", "listed", "long",
         "mutates", "name", "parameters", "required", "single_statement", "summary", "writes_with",
     )  # fmt: skip
 
@@ -45,6 +37,7 @@ class Operation:
         self.destructive: bool = traits["destructive"]
         self.idempotent: bool = traits["idempotent"]
         self.long: bool = traits["long"]
+        self.listed: bool = traits["listed"]
         self.writes_with: str | None = traits["writes_with"]
         self.single_statement: bool = traits["single_statement"]
         self.example: str = traits["example"]
@@ -73,7 +66,7 @@ class Operation:
 
     def _with_default(self, name: str, schema: Schema) -> Schema:
         default = self.defaults.get(name)
-        return schema if default is None else {**schema, "default": default}
+        return schema if default is None or schema.get("nullable") else {**schema, "default": default}
 
     def writes(self, values: dict[str, Any]) -> bool:
         """Whether a call with these decoded arguments changes the store."""
@@ -103,13 +96,15 @@ def operation(
     destructive: bool = False,
     idempotent: bool = False,
     long: bool = False,
+    listed: bool = True,
     single_statement: bool = False,
     writes_with: str | None = None,
 ) -> Callable[[Body], Operation]:
     """Makes the decorated function a tool of the same name.
 
     `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
-    names the argument without which the tool only reads.
+    names the argument without which the tool only reads. One that is not `listed` is for people on the command
+    line, not for agents.
     """
 
     def wrap(body: Body) -> Operation:
@@ -120,6 +115,7 @@ def operation(
             destructive=destructive,
             idempotent=idempotent,
             long=long,
+            listed=listed,
             single_statement=single_statement,
             writes_with=writes_with,
         )
@@ -142,27 +138,39 @@ def _schema_of(annotation: str, scope: dict[str, Any]) -> Schema:
 
 
 def _check(value: Any, schema: Schema, path: str) -> Any:
-    kind = schema["type"]
-    if kind == "string":
-        if not isinstance(value, str):
-            raise _wrong_type(value, kind, path)
-        check_text(value, path)
-        if "enum" in schema and value not in schema["enum"]:
-            known = ", ".join(map(repr, schema["enum"]))
-            raise invalid(f"{path} is not one of {known}", path=path, allowed=schema["enum"])
-        return value
-    if kind == "integer":
-        return _integer(value, path)
-    if kind == "array":
-        if not isinstance(value, list):
-            raise _wrong_type(value, kind, path)
-        items = schema["items"]
-        return [_check(item, items, f"{path}[{index}]") for index, item in enumerate(value)]
-    if kind == "object":
-        return _check_object(value, schema, path)
-    if not isinstance(value, _PYTHON_TYPE[kind]):
-        raise _wrong_type(value, kind, path)
+    if value is None and schema.get("nullable"):
+        return None
+    return _CHECKS[schema["type"]](value, schema, path)
+
+
+def _check_string(value: Any, schema: Schema, path: str) -> str:
+    if not isinstance(value, str):
+        raise _wrong_type(value, "string", path)
+    check_text(value, path)
+    if "enum" in schema and value not in schema["enum"]:
+        known = ", ".join(map(repr, schema["enum"]))
+        raise invalid(f"{path} is not one of {known}", path=path, allowed=schema["enum"])
     return value
+
+
+def _check_integer(value: Any, schema: Schema, path: str) -> int:
+    number = _integer(value, path)
+    if number < schema.get("minimum", number):
+        raise invalid(f"{path} is {number}; give at least {schema['minimum']}", path=path)
+    return number
+
+
+def _check_flag(value: Any, schema: Schema, path: str) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong_type(value, "boolean", path)
+    return value
+
+
+def _check_array(value: Any, schema: Schema, path: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _wrong_type(value, "array", path)
+    items = schema["items"]
+    return [_check(item, items, f"{path}[{index}]") for index, item in enumerate(value)]
 
 
 def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
@@ -182,6 +190,15 @@ def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
         if name not in decoded:
             raise invalid(f"{path}.{name} is required; add it", path=f"{path}.{name}")
     return decoded
+
+
+_CHECKS = {
+    "string": _check_string,
+    "integer": _check_integer,
+    "boolean": _check_flag,
+    "array": _check_array,
+    "object": _check_object,
+}
 
 
 def _integer(value: Any, path: str) -> int:

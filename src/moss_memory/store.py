@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 from . import catalog
 from .config import Config, load_config
 from .errors import MossError, invalid
@@ -104,12 +102,21 @@ class Store:
         return operation
 
     def __getattr__(self, tool: str) -> Callable[..., dict[str, Any]]:
-        if tool.startswith("_") or catalog.find(tool) is None:
-            raise AttributeError(f"{tool} is neither an attribute of Store nor a tool")
-        return functools.partial(self._call_by_name, tool)
+        if tool.startswith("_"):
+            raise AttributeError(tool)
+        operation = catalog.find(tool)
+        if operation is None:
+            raise AttributeError(unknown_tool(tool).message)
 
-    def _call_by_name(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        return self.call(tool, arguments)
+        def method(**arguments: Any) -> dict[str, Any]:
+            return self.call(tool, arguments)
+
+        method.__name__ = method.__qualname__ = tool
+        method.__doc__ = operation.description
+        return method
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(operation.name for operation in catalog.operations())]
 
     def close(self) -> None:
         """Lets go of the database; a closed store opens again at the next call."""
@@ -129,7 +136,7 @@ def open_store(home: str | None = None, *, config: Config | None = None) -> Stor
 
 def internal_error(tool: str) -> MossError:
     """What a caller sees of a fault of Moss; its cause is chained for the log and for Python callers."""
-    return MossError("INTERNAL", f"{tool} failed in a way it should not; the log of Moss says how")
+    return MossError("INTERNAL", f"{tool} failed in a way it should not; please report it")
 
 
 def unknown_tool(tool: str) -> MossError:

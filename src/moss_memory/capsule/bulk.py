@@ -6,9 +6,9 @@ import json
 
 from ..arguments import NamePrefix, Phase, Role, RunId, Tag, Tags, Workspace
 from ..errors import invalid
+from ..filters import change_all, counted, required_filters
 from ..operation import operation
 from ..values import clean_tags, label
-from .rows import Filters, capsule_filters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ def capsule_bulk_delete(
     role: Role | None = None,
 ) -> dict[str, Any]:
     """Soft-delete every active capsule that matches all of the given filters; at least one is needed."""
-    filters = _required_filters(
+    filters = required_filters(
         tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
     )
-    deleted = _change_all(tx, filters, {"deleted_at": tx.now})
-    return {"deleted": deleted, "message": f"Soft-deleted {_capsules(deleted)} matching {filters.shown()}"}
+    deleted = change_all(tx, "capsules", filters, {"deleted_at": tx.now})
+    return {"deleted": deleted, "message": f"Soft-deleted {counted(deleted, 'capsule')} matching {filters.shown()}"}
 
 
 @operation(
@@ -65,7 +65,7 @@ def capsule_bulk_update(
 
     An empty string or list clears the field; tags are replaced, not merged.
     """
-    filters = _required_filters(
+    filters = required_filters(
         tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
     )
     changes: dict[str, Any] = {}
@@ -80,39 +80,6 @@ def capsule_bulk_update(
         said.append(f"tags={json.dumps(tags, ensure_ascii=False)}")
     if not changes:
         raise invalid("nothing to set; give set_phase, set_role or set_tags")
-    updated = _change_all(tx, filters, changes)
-    message = f"Updated {_capsules(updated)} matching {filters.shown()}; set {', '.join(said)}"
+    updated = change_all(tx, "capsules", filters, changes)
+    message = f"Updated {counted(updated, 'capsule')} matching {filters.shown()}; set {', '.join(said)}"
     return {"updated": updated, "message": message}
-
-
-def _required_filters(tx: Transaction, **given: str | None) -> Filters:
-    filters = capsule_filters(tx, strict=True, **given)
-    if not filters.named:
-        raise invalid(f"at least one filter is needed: {', '.join(given)}")
-    return filters
-
-
-def _change_all(tx: Transaction, filters: Filters, changes: dict[str, Any]) -> int:
-    """Sets columns of every matching active capsule in one statement, keeping their order among each other."""
-    assignments = ", ".join(f"{column} = :new_{column}" for column in changes)
-    # A row's number among the matching ones keeps the order that the capsules had before.
-    numbered = (
-        "select row_id, row_number() over (order by updated_at, change_seq) as place "
-        f"from capsules {filters.where('deleted_at is null')}"
-    )
-    count = tx.run(
-        f"update capsules set {assignments}, updated_at = max(updated_at, :now), change_seq = :change + chosen.place "
-        f"from ({numbered}) as chosen where capsules.row_id = chosen.row_id",
-        {
-            **filters.parameters,
-            **{f"new_{column}": value for column, value in changes.items()},
-            "now": tx.now,
-            "change": tx.next_change(),
-        },
-    )
-    tx.concerns(workspace=filters.parameters.get("f_workspace"))
-    return count
-
-
-def _capsules(count: int) -> str:
-    return f"{count} capsule" if count == 1 else f"{count} capsules"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from ..addressing import Address, address_of
 from ..arguments import (
     Id,
     IncludeDeleted,
@@ -26,23 +27,11 @@ from ..arguments import (
     Workspace,
 )  # fmt: skip
 from ..errors import MossError, invalid, next_call
+from ..filters import Filters, filters_from
 from ..operation import operation
 from ..values import DEFAULT_WORKSPACE, Page, clean_tags, estimate_tokens, label, normalize
 from . import sections as markdown
-from .rows import (
-    NEWEST_FIRST,
-    Address,
-    Filters,
-    capsule_filters,
-    fetch_key,
-    find,
-    find_or_none,
-    not_found,
-    shown,
-    sql,
-    summary,
-    summary_columns,
-)  # fmt: skip
+from .rows import NEWEST_FIRST, capsules, fetch_key, shown, sql, summary, summary_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,9 +119,9 @@ def capsule_store(
         row["change_seq"] = tx.next_change()
         tx.run(sql["insert"], row)
     elif mode == "error":
-        raise _name_taken(workspace, str(name))
+        raise capsules.name_taken(workspace, str(name))
     else:
-        kept = find(tx, Address(taken[0], None, None))
+        kept = capsules.find(tx, Address(taken[0], None, None))
         row = {**kept, **_content_of(row), "title": _title(title) or kept["name_raw"]}
         tx.run(sql["change"], {**row, "now": tx.now, "change_seq": tx.next_change()})
     tx.concerns(workspace=row["workspace_norm"], address=row["id"])
@@ -150,7 +139,7 @@ def capsule_fetch(
     include_deleted: IncludeDeleted = False,
 ) -> dict[str, Any]:
     """Load one capsule by id, or by workspace and name, with its full text."""
-    row = find(tx, Address(id, workspace, name), include_deleted=include_deleted)
+    row = capsules.find(tx, Address(id, workspace, name), include_deleted=include_deleted)
     return shown(row, include_text=include_text)
 
 
@@ -173,8 +162,7 @@ def capsule_fetch_many(
     for index, ref in enumerate(items):
         tx.check_cancelled()
         try:
-            address = Address(ref.get("id"), ref.get("workspace"), ref.get("name"), at=f"items[{index}].")
-            row = find(tx, address, include_deleted=include_deleted)
+            row = capsules.find(tx, address_of(ref, index), include_deleted=include_deleted)
         except MossError as error:
             errors.append({"ref": ref, "code": error.code, "message": error.message})
         else:
@@ -211,7 +199,7 @@ def capsule_update(
         changes["tags_json"] = _tags_json(tags)
     if not changes and capsule_text is None:
         raise invalid("no fields to update; give capsule_text, title, tags, source, run_id, phase or role")
-    row = find(tx, address)
+    row = capsules.find(tx, address)
     if capsule_text is not None:
         send_again = ("capsule_update", address.arguments())
         changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin, send_again=send_again)
@@ -231,7 +219,7 @@ def capsule_delete(
     name: Name | None = None,
 ) -> dict[str, Any]:
     """Soft-delete a capsule: it leaves lists and search, its name is free again, capsule_restore brings it back."""
-    row = find(tx, Address(id, workspace, name))
+    row = capsules.find(tx, Address(id, workspace, name))
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.concerns(workspace=row["workspace_norm"], address=row["id"])
     return {"deleted": True, "id": row["id"]}
@@ -241,12 +229,12 @@ def capsule_delete(
 def capsule_restore(tx: Transaction, *, id: Id) -> dict[str, Any]:
     """Bring a soft-deleted capsule back under its name; refused when another has taken that name."""
     address = Address(id, None, None)
-    row = find_or_none(tx, address, include_deleted=True)
+    row = capsules.find_or_none(tx, address, include_deleted=True)
     if row is None:
-        raise not_found(address, include_deleted=True)
+        raise capsules.not_found(address, include_deleted=True)
     if row["deleted_at"] is not None:
         if row["name_norm"] is not None and tx.row(sql["name_taken"], row) is not None:
-            raise _name_taken(row["workspace_raw"], row["name_raw"])
+            raise capsules.name_taken(row["workspace_raw"], row["name_raw"])
         tx.run(sql["restore"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.concerns(workspace=row["workspace_norm"], address=row["id"])
     return {"restored": row["deleted_at"] is not None, "id": row["id"], "fetch_key": fetch_key(row)}
@@ -264,12 +252,12 @@ def capsule_latest(
     include_deleted: IncludeDeleted = False,
 ) -> dict[str, Any]:
     """The most recently changed capsule of a workspace, as a summary unless `include_text`."""
-    filters = capsule_filters(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
+    filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
     where = filters.where(*_alive(include_deleted))
     row = tx.row(f"select id from capsules {where} {NEWEST_FIRST} limit 1", filters.parameters)
     if row is None:
         return {"item": None}
-    capsule = find(tx, Address(row[0], None, None), include_deleted=True)
+    capsule = capsules.find(tx, Address(row[0], None, None), include_deleted=True)
     return {"item": shown(capsule, include_text=include_text)}
 
 
@@ -286,7 +274,7 @@ def capsule_list(
     offset: Offset = 0,
 ) -> dict[str, Any]:
     """List one workspace's capsules, newest change first, without their text; at most 100 a page."""
-    filters = capsule_filters(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
+    filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
     return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
 
 
@@ -305,7 +293,7 @@ def capsule_inventory(
     offset: Offset = 0,
 ) -> dict[str, Any]:
     """List the capsules of all workspaces, newest change first, without their text; at most 500 a page."""
-    filters = capsule_filters(
+    filters = filters_from(
         tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
     )
     return _listing(tx, filters, Page(limit, offset, maximum=500), include_deleted=include_deleted)
@@ -332,7 +320,7 @@ def capsule_search(
     """
     from .search import search_capsules  # the search room is not worth its import to other calls
 
-    filters = capsule_filters(tx, tag=tag, run_id=run_id, phase=phase, role=role)
+    filters = filters_from(tx, tag=tag, run_id=run_id, phase=phase, role=role)
     page = Page(limit, offset, maximum=100)
     norm = None if workspace is None else normalize(workspace, what="workspace")
     return search_capsules(tx, query, filters, page, workspace_norm=norm, include_deleted=include_deleted)
@@ -356,7 +344,7 @@ def capsule_append(
     address = Address(id, workspace, name)
     if not content.strip():
         raise invalid("content is blank; give the text to append", path="content")
-    row = find(tx, address)
+    row = capsules.find(tx, address)
     target = _section(row["capsule_text"], section)
     text, replaced = markdown.append_to(row["capsule_text"], target, content)
     _check_size(tx, text)
@@ -488,17 +476,6 @@ def _tags_json(tags: list[str] | None) -> str | None:
     return json.dumps(cleaned, ensure_ascii=False) if cleaned else None
 
 
-def _name_taken(workspace: str, name: str) -> MossError:
-    return MossError(
-        "NAME_ALREADY_EXISTS",
-        f'a capsule named "{name}" already exists in workspace "{workspace}"; '
-        'choose another name, update it, or store with mode "replace"',
-        recovery=next_call(
-            "capsule_fetch", {"workspace": workspace, "name": name}, "shows the capsule that has the name"
-        ),
-    )
-
-
 def _alive(include_deleted: bool) -> list[str]:
     return [] if include_deleted else ["deleted_at is null"]
 
@@ -545,7 +522,7 @@ def _parts(
     parts, missing = [], []
     for index, ref in enumerate(items):
         tx.check_cancelled()
-        row = find(tx, Address(ref.get("id"), ref.get("workspace"), ref.get("name"), at=f"items[{index}]."))
+        row = capsules.find(tx, address_of(ref, index))
         text = row["capsule_text"] if sections is None else markdown.keep_sections(row["capsule_text"], sections)
         part = {"id": row["id"], "workspace": row["workspace_raw"]}
         if row["name_raw"] is not None:

@@ -9,30 +9,6 @@ insert into capsules (
   :tags_json, :source, :run_id, :phase, :role, :created_at, :updated_at, :deleted_at, :change_seq
 )
 
--- name: active_by_id
-select {columns} from capsules where id = :id and deleted_at is null
-
--- name: any_by_id
-select {columns} from capsules where id = :id
-
--- name: active_by_name
-select {columns} from capsules
-where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null
-
--- name: any_by_name
--- The active capsule of that name, else the most recently deleted one; one statement, so one snapshot.
-select {columns} from (
-  select 0 as turn, {columns} from capsules
-  where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null
-  union all
-  select 1 as turn, {columns} from (
-    select {columns} from capsules
-    where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is not null
-    order by deleted_at desc, change_seq desc limit 1
-  ) as latest
-) as found
-order by turn limit 1
-
 -- name: id_taken
 select 1 from capsules where id = :id
 

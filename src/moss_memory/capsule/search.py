@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ..search.query import parse
 from ..search.snippet import snippet
-from .rows import FULL_COLUMNS, Filters, full_columns, shown
+from .rows import FULL_COLUMNS, full_columns, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..filters import Filters
     from ..storage.engine import ReadTransaction
     from ..values import Page
 

@@ -6,11 +6,12 @@ import json
 import time
 
 from ..arguments import Days, FilePath, IncludeDeleted, Workspace
-from ..errors import MossError, invalid
+from ..errors import MossError
+from ..filters import filters_from, purge
 from ..operation import operation
 from ..storage.files import ExportFile, ImportFile
-from .records import Importer, parse_lines
-from .rows import FULL_COLUMNS, capsule_filters, full_columns
+from .import_lines import Importer, parse_lines
+from .rows import FULL_COLUMNS, full_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ else:
     ImportMode = {"type": "string", "enum": ["error", "replace", "rename"], "description": "on a collision"}
 
 FORMAT_VERSION = "1.0"
-_DAY_S = 86_400
 _TOLD_EVERY = 200
 
 
@@ -39,7 +39,7 @@ def capsule_export(
 
     Without a path a new file in the exports folder. The file appears whole or not at all.
     """
-    filters = capsule_filters(tx, workspace=workspace)
+    filters = filters_from(tx, workspace=workspace)
     where = filters.where(*([] if include_deleted else ["deleted_at is null"]))
     counted = tx.row(f"select count(*) from capsules {where}", filters.parameters)
     total = counted[0] if counted else 0
@@ -112,22 +112,7 @@ def capsule_purge(
     tx: Transaction, *, workspace: Workspace | None = None, older_than_days: Days | None = None
 ) -> dict[str, Any]:
     """Remove soft-deleted capsules for good, from the store, the search index and the disk."""
-    filters = capsule_filters(tx, workspace=workspace)
-    if older_than_days is not None and older_than_days < 0:
-        raise invalid("older_than_days is negative; 0 means all", path="older_than_days")
-    if older_than_days:
-        before = tx.now - min(older_than_days * _DAY_S, 2**62)
-        filters.add("older_than_days", str(older_than_days), "deleted_at <= :f_before", f_before=before)
-    purged = tx.run(f"delete from capsules {filters.where('deleted_at is not null')}", filters.parameters)
-    tx.concerns(workspace=filters.parameters.get("f_workspace"))
-    noun = "capsule" if purged == 1 else "capsules"
-    answer: dict[str, Any] = {
-        "purged": purged,
-        "message": f"Permanently deleted {purged} {noun}",
-        "erased": True,
-    }
-    tx.erase_after_commit(answer, anything=purged > 0)
-    return answer
+    return purge(tx, "capsules", "capsule", filters_from(tx, workspace=workspace), older_than_days)
 
 
 def _record(row: Row) -> dict[str, Any]:

@@ -11,11 +11,10 @@ def make_private_folder(path: str) -> None:
         os.mkdir(path, 0o700)
     except FileNotFoundError:
         parent = os.path.dirname(path)
-        if parent == path:
-            raise
+        if os.path.isdir(parent):
+            raise  # the parent is there and still nothing can be made in it, as in /proc
         make_private_folder(parent)
-        make_private_folder(path)
-        return
+        os.mkdir(path, 0o700)
     except FileExistsError:
         status = os.stat(path)
         shared_on_purpose = status.st_mode & 0o1000 or status.st_uid != os.geteuid()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from ..errors import MossError, invalid
+from ..filters import counted
 from ..operation import check_text
 from ..values import NAME_MAX_CHARS, clean_tags, estimate_tokens, label, normalize
 from .rows import sql
@@ -84,7 +85,7 @@ class Importer:
             lines = ", ".join([str(problem["line"]) for problem in self._collisions[:10]])
             raise MossError(
                 "CONFLICT",
-                f"{len(self._collisions)} lines collide with capsules that are there (lines {lines}); nothing was "
+                f"{counted(len(self._collisions), 'line')} cannot stand beside what is there ({lines}); nothing was "
                 'imported. Mode "rename" keeps both, "replace" overwrites where that is unambiguous',
                 details={"errors": self._collisions},
             )

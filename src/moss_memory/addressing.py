@@ -1,0 +1,139 @@
+"""How one row is asked for, by id or by workspace and name, in every family that has names."""
+
+from __future__ import annotations
+
+from .errors import MossError, invalid, next_call
+from .values import DEFAULT_WORKSPACE, normalize
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .storage.engine import ReadTransaction
+
+
+class Address:
+    """What one row is asked for by: its id, or its workspace and name."""
+
+    __slots__ = ("id", "name", "name_norm", "workspace", "workspace_norm")
+
+    def __init__(self, id: str | None, workspace: str | None, name: str | None, *, at: str = "") -> None:
+        if id is not None:
+            if name is not None or workspace is not None:
+                raise _ambiguous(at)
+            if not id.strip():
+                raise invalid(f"{at}id is blank; give an id, or workspace and name", path=f"{at}id")
+        elif name is None:
+            raise invalid(f"{at}id or {at}name is needed", path=f"{at}name")
+        self.id = id
+        self.name = name
+        self.workspace = workspace
+        if name is not None:
+            asked = DEFAULT_WORKSPACE if workspace is None else workspace
+            self.workspace_norm = normalize(asked, what=f"{at}workspace")
+            self.name_norm = normalize(name, what=f"{at}name")
+
+    def shown(self) -> str:
+        """The address as an error message shows it; a huge id is not repeated."""
+        return self.id[:64] if self.id else f"{self.workspace or DEFAULT_WORKSPACE}/{self.name}"
+
+    def arguments(self) -> dict[str, str]:
+        """The address as a further call takes it."""
+        if self.id is not None:
+            return {"id": self.id}
+        return {"workspace": self.workspace or DEFAULT_WORKSPACE, "name": self.name or ""}
+
+
+def address_of(ref: dict[str, Any], index: int) -> Address:
+    """The address in one of the `items` of a call."""
+    return Address(ref.get("id"), ref.get("workspace"), ref.get("name"), at=f"items[{index}].")
+
+
+def _ambiguous(at: str) -> MossError:
+    return MossError(
+        "AMBIGUOUS_ADDRESSING",
+        f"{at}id stands beside {at}name or {at}workspace; give the id alone, or workspace and name",
+    )
+
+
+class NamedRows:
+    """The rows of one table that have an id, may have a name, and are deleted softly."""
+
+    def __init__(self, table: str, columns: tuple[str, ...], *, noun: str, lists: str, lists_all: str) -> None:
+        self.table = table
+        self.columns = columns
+        self.noun = noun
+        self._lists = lists
+        self._lists_all = lists_all
+        self._statements: dict[tuple[bool, bool, str], str] = {}
+
+    def find(self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = "") -> Any:
+        """Every column by name of the row at an address; raises `NOT_FOUND` with the call that lists what there is.
+
+        `also` is a further condition, in which `:now` is the time of the call.
+        """
+        row = self.find_or_none(tx, address, include_deleted=include_deleted, also=also)
+        if row is None:
+            raise self.not_found(address, include_deleted=include_deleted)
+        return row
+
+    def find_or_none(
+        self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = ""
+    ) -> dict[str, Any] | None:
+        """The same, or none."""
+        by_id = address.id is not None
+        key: dict[str, Any] = {"id": address.id} if by_id else {}
+        if not by_id:
+            key = {"workspace_norm": address.workspace_norm, "name_norm": address.name_norm}
+        if also:
+            key["now"] = tx.now
+        statement = self._statements.get((by_id, include_deleted, also))
+        row = tx.row(statement or self._statement(by_id, include_deleted, also), key)
+        return None if row is None else dict(zip(self.columns, row, strict=True))
+
+    def not_found(self, address: Address, *, include_deleted: bool) -> MossError:
+        """The refusal of an address where nothing is."""
+        if address.id is not None:
+            arguments: dict[str, Any] = {"include_deleted": True} if include_deleted else {}
+            recovery = next_call(self._lists_all, arguments, f"lists every {self.noun} with its id, name and workspace")
+        else:
+            arguments = {"workspace": address.workspace or DEFAULT_WORKSPACE}
+            recovery = next_call(self._lists, arguments, f"lists the {self.noun}s of this workspace")
+        hint = "" if include_deleted else "; a deleted one is shown with include_deleted"
+        return MossError("NOT_FOUND", f"{self.noun} not found: {address.shown()}{hint}", recovery=recovery)
+
+    def name_taken(self, workspace: str, name: str) -> MossError:
+        """The refusal of a name that another row has."""
+        return MossError(
+            "NAME_ALREADY_EXISTS",
+            f'{self._article()} {self.noun} named "{name}" already exists in workspace "{workspace}"; '
+            'choose another name, change that one, or store with mode "replace"',
+            recovery=next_call(
+                f"{self.noun}_fetch",
+                {"workspace": workspace, "name": name},
+                f"shows the {self.noun} that has the name",
+            ),
+        )
+
+    def _article(self) -> str:
+        return "an" if self.noun[0] in "aeiou" else "a"
+
+    def _statement(self, by_id: bool, include_deleted: bool, also: str) -> str:
+        columns = ", ".join(self.columns)
+        more = f" and {also}" if also else ""
+        start = f"select {columns} from {self.table} where "
+        if by_id:
+            alive = "" if include_deleted else " and deleted_at is null"
+            statement = f"{start}id = :id{alive}{more}"
+        else:
+            named = f"workspace_norm = :workspace_norm and name_norm = :name_norm{more}"
+            statement = f"{start}{named} and deleted_at is null"
+            if include_deleted:
+                # The active row, else the most recently deleted one; one statement, so one snapshot.
+                statement = (
+                    f"select {columns} from (select 0 as turn, {columns} from ({statement}) as active union all "
+                    f"select 1 as turn, {columns} from ({start}{named} and deleted_at is not null "
+                    f"order by deleted_at desc, change_seq desc limit 1) as latest) as found order by turn limit 1"
+                )
+        self._statements[by_id, include_deleted, also] = statement
+        return statement
