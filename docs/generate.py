@@ -16,6 +16,11 @@ FOLDER = Path(__file__).parent / "reference"
 
 FAMILIES = {
     "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
+    "artifact": (
+        "artifacts.md",
+        "Artifacts",
+        "Typed JSON state for orchestration code, with versions and time-to-live.",
+    ),
     "": ("search.md", "Search over everything", "One search for all families, always on."),
 }
 
@@ -23,8 +28,13 @@ MEANINGS = {
     "AMBIGUOUS_ADDRESSING": "`id` stands beside `name` or `workspace`",
     "INVALID_REQUEST": "an argument is missing, unknown, of the wrong type or not allowed; `details.path` names it",
     "NOT_FOUND": "there is no such thing, or it is deleted",
+    "FILTER_REQUIRED": "a bulk change of artifacts without any filter",
     "CONFLICT": "an import collides with what is there; `details.errors` names every line",
     "NAME_ALREADY_EXISTS": "the name is taken in its workspace",
+    "VERSION_MISMATCH": "the artifact is not at `expected_version`; `details.actual` says where it is",
+    "DATA_TOO_LARGE": "an artifact's data is over 50,000 characters of compact JSON",
+    "TEXT_TOO_LARGE": "an artifact's text is over 12,000 characters",
+    "COMPOSE_MISSING_TEXT": "an artifact to compose has no text; `details.missing` names them",
     "CAPSULE_TOO_LARGE": "the text is over `capsule_max_chars`",
     "COMPOSE_TOO_LARGE": "the bundle is over `capsule_max_chars`",
     "FILE_TOO_LARGE": "the import file is over `import_max_bytes`",
@@ -40,6 +50,7 @@ MEANINGS = {
 SETTINGS = {
     "capsule_max_chars": "most characters of a capsule",
     "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once",
+    "artifact_validate": "check every artifact whose kind has a schema, as `validate: true` does for one call",
     "allowed_paths": "further folders for import and export, absolute; a repository may not set it",
     "allow_unsafe_paths": "any folder for import and export; links, `..` and other extensions stay refused; "
     "a repository may not set it",

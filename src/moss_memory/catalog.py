@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from .families import FAMILIES
+from .families import FAMILIES, module
 from .operation import Operation
 
 TOOLSETS = ("capsule", "artifact", "reasoning", "task", "record", "core")
@@ -21,7 +19,7 @@ def find(tool: str) -> Operation | None:
     if tool.startswith("moss.") and tool[5:] in V1_TOOLS:
         return _alias(tool)
     for module_name in _modules(tool):
-        found = getattr(_module(module_name), tool, None)
+        found = getattr(module(module_name), tool, None)
         if isinstance(found, Operation):
             return found
     return None
@@ -33,7 +31,7 @@ def operations() -> list[Operation]:
         value
         for family in FAMILIES.values()
         for module_name in family.modules
-        for value in vars(_module(module_name)).values()
+        for value in vars(module(module_name)).values()
         if isinstance(value, Operation) and value.listed and value.body.__module__ == module_name
     ]
 
@@ -45,12 +43,6 @@ def toolset_of(tool: str) -> str:
 
 def _modules(tool: str) -> tuple[str, ...]:
     return next((family.modules for family in FAMILIES.values() if tool.startswith(family.prefix + "_")), ())
-
-
-def _module(name: str) -> object:
-    if name not in sys.modules:
-        __import__(name)
-    return sys.modules[name]
 
 
 def _alias(tool: str) -> Operation | None:

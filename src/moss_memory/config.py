@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 DEFAULTS: dict[str, Any] = {
     "capsule_max_chars": 12_000,
     "import_max_bytes": 25_000_000,
+    "artifact_validate": False,
     "allowed_paths": [],
     "allow_unsafe_paths": False,
     "trust_repo_config": False,

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Family:
     """One family: its tools' prefix, the modules of its room, its table and its place in the search index."""
@@ -46,6 +52,15 @@ FAMILIES = {
             code=0,
             search_module="moss_memory.capsule.search",
         ),
+        Family(
+            "artifact",
+            prefix="artifact",
+            modules=("moss_memory.artifact.operations", "moss_memory.artifact.bulk", "moss_memory.artifact.schemas"),
+            table="artifacts",
+            code=1,
+            alive="(expires_at is null or expires_at > :moss_now)",
+            search_module="moss_memory.artifact.search",
+        ),
         Family("", prefix="moss", modules=("moss_memory.search.operations",)),
     )
 }
@@ -53,3 +68,10 @@ FAMILIES = {
 
 SEARCHED = tuple(family for family in FAMILIES.values() if family.code >= 0)
 """The families whose rows are in the search index."""
+
+
+def module(name: str) -> Any:
+    """A module by its full name, imported when it is first needed."""
+    if name not in sys.modules:
+        __import__(name)
+    return sys.modules[name]

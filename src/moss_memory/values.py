@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import time
@@ -84,6 +85,12 @@ def clean_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
     if len(seen) > TAGS_MAX:
         raise invalid(f"{what} has {len(seen)} entries; at most {TAGS_MAX} are allowed", path=what)
     return list(seen)
+
+
+def tags_json(raw: list[str] | None, *, what: str = "tags") -> str | None:
+    """Cleaned tags as they are stored; none when there are none."""
+    tags = clean_tags(raw, what=what)
+    return json.dumps(tags, ensure_ascii=False) if tags else None
 
 
 def estimate_tokens(text: str) -> int:

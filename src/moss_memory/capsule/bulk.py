@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from ..arguments import NamePrefix, Phase, Role, RunId, Tag, Tags, Workspace
 from ..errors import invalid
 from ..filters import change_all, counted, required_filters
 from ..operation import operation
-from ..values import clean_tags, label
+from ..values import label, tags_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,9 +73,8 @@ def capsule_bulk_update(
             changes[name] = label(value, what=f"set_{name}")
             said.append(f'{name}="{changes[name] or ""}"')
     if set_tags is not None:
-        tags = clean_tags(set_tags, what="set_tags")
-        changes["tags_json"] = json.dumps(tags, ensure_ascii=False) if tags else None
-        said.append(f"tags={json.dumps(tags, ensure_ascii=False)}")
+        changes["tags_json"] = tags_json(set_tags, what="set_tags")
+        said.append(f"tags={changes['tags_json'] or '[]'}")
     if not changes:
         raise invalid("nothing to set; give set_phase, set_role or set_tags")
     updated = change_all(tx, "capsules", filters, changes)

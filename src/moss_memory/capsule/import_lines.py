@@ -7,7 +7,7 @@ import json
 from ..errors import MossError, invalid
 from ..filters import counted
 from ..operation import check_text
-from ..values import NAME_MAX_CHARS, clean_tags, estimate_tokens, label, normalize
+from ..values import NAME_MAX_CHARS, estimate_tokens, label, normalize, tags_json
 from .rows import sql
 
 TYPE_CHECKING = False
@@ -198,8 +198,7 @@ def _tags(record: dict[str, Any]) -> str | None:
         raise InvalidRecordError("tags must be a list of strings")
     for tag in value:
         check_text(tag, "tags")
-    tags = clean_tags(value)
-    return json.dumps(tags, ensure_ascii=False) if tags else None
+    return tags_json(value)
 
 
 def _problem(line: int, record: Any, code: str, message: str) -> dict[str, Any]:

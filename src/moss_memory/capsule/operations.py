@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from ..addressing import Address, address_of
 from ..arguments import (
     Id,
@@ -29,7 +27,7 @@ from ..arguments import (
 from ..errors import MossError, invalid, next_call
 from ..filters import Filters, filters_from
 from ..operation import operation
-from ..values import DEFAULT_WORKSPACE, Page, clean_tags, estimate_tokens, label, normalize
+from ..values import DEFAULT_WORKSPACE, Page, estimate_tokens, label, normalize, tags_json
 from . import sections as markdown
 from .rows import NEWEST_FIRST, capsules, fetch_key, shown, sql, summary, summary_columns
 
@@ -103,7 +101,7 @@ def capsule_store(
         "name_raw": name,
         "name_norm": None if name is None else normalize(name, what="name"),
         "title": _title(title) or name,
-        "tags_json": _tags_json(tags),
+        "tags_json": tags_json(tags),
         "source": label(source, what="source"),
         "run_id": label(run_id, what="run_id"),
         "phase": label(phase, what="phase"),
@@ -196,7 +194,7 @@ def capsule_update(
     if title is not None:
         changes["title"] = _title(title)
     if tags is not None:
-        changes["tags_json"] = _tags_json(tags)
+        changes["tags_json"] = tags_json(tags)
     if not changes and capsule_text is None:
         raise invalid("no fields to update; give capsule_text, title, tags, source, run_id, phase or role")
     row = capsules.find(tx, address)
@@ -469,11 +467,6 @@ def _title(raw: str | None) -> str | None:
     if len(raw) > TITLE_MAX_CHARS:
         raise invalid(f"title has {len(raw)} characters; at most {TITLE_MAX_CHARS} are allowed", path="title")
     return raw
-
-
-def _tags_json(tags: list[str] | None) -> str | None:
-    cleaned = clean_tags(tags)
-    return json.dumps(cleaned, ensure_ascii=False) if cleaned else None
 
 
 def _alive(include_deleted: bool) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 from ..arguments import Limit, Offset, Query, RunId, Workspace
 from ..errors import invalid
+from ..families import FAMILIES, SEARCHED, module
 from ..operation import operation
 from ..values import Page, label, normalize
 
@@ -14,17 +13,15 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ..storage.engine import ReadTransaction
+    from .hits import Hit
 
-    SearchTypes = list[Literal["capsule"]]
+    SearchTypes = list[Literal["capsule", "artifact"]]
 else:
     SearchTypes = {
         "type": "array",
-        "items": {"type": "string", "enum": ["capsule"]},
+        "items": {"type": "string", "enum": ["capsule", "artifact"]},
         "description": "families to search; all by default",
     }
-
-SOURCES = {"capsule": "moss_memory.capsule.search"}
-"""The module of each family whose `documents` shows its hits."""
 
 
 @operation(idempotent=True, example='moss search "how do we rotate tokens" --workspace shop')
@@ -45,13 +42,12 @@ def moss_search(
     from .query import parse  # decoding and refusals need no tokenizer
     from .snippet import snippet
 
-    if types is not None and not types:
-        raise invalid(f"types is empty; name at least one of {', '.join(SOURCES)} or leave it out", path="types")
+    families = _families(types, tx.config.disabled_types)
     page = Page(limit, offset, maximum=100)
     run = label(run_id, what="run_id")
     hits = tx.search(
         parse(query),
-        families=tuple(dict.fromkeys(types or SOURCES)),
+        families=families,
         workspace_norm=None if workspace is None else normalize(workspace, what="workspace"),
         where=[] if run is None else ["run_id = :f_run_id"],
         parameters={} if run is None else {"f_run_id": run},
@@ -67,11 +63,18 @@ def moss_search(
     return {"items": items, "pagination": page.answer(returned=len(items), total=hits.total), "sort": "relevance"}
 
 
-def _documents(tx: ReadTransaction, family: str, hits: list[Any]) -> dict[int, dict[str, Any]]:
-    module = SOURCES[family]
-    if module not in sys.modules:
-        __import__(module)
-    found: dict[int, dict[str, Any]] = sys.modules[module].documents(
-        tx, [hit.row_id for hit in hits if hit.family == family]
-    )
+def _families(types: SearchTypes | None, disabled: list[str]) -> tuple[str, ...]:
+    """The families to search: those asked for, or all, without those that the configuration switched off."""
+    known = [family.name for family in SEARCHED if family.name not in disabled]
+    if types is not None and not types:
+        raise invalid(f"types is empty; name at least one of {', '.join(known)} or leave it out", path="types")
+    chosen = tuple(name for name in known if types is None or name in types)
+    if not chosen:
+        raise invalid("every type asked for is disabled by the configuration", path="types")
+    return chosen
+
+
+def _documents(tx: ReadTransaction, family: str, hits: list[Hit]) -> dict[int, dict[str, Any]]:
+    show = module(FAMILIES[family].search_module).documents
+    found: dict[int, dict[str, Any]] = show(tx, [hit.row_id for hit in hits if hit.family == family])
     return found

@@ -54,6 +54,9 @@ if TYPE_CHECKING:
         def run(self, sql: str, parameters: Parameters | None = None) -> int:
             """Runs a statement that changes rows and says how many it changed."""
 
+        def try_run(self, sql: str, parameters: Parameters | None = None) -> None:
+            """Runs a statement whose failure must not fail the call; a failed one leaves nothing."""
+
         def new_id(self) -> str:
             """A ULID larger than every one given out before by this process."""
 

@@ -7,6 +7,7 @@ those are ranked; `_ranked_many` says how. A search is several statements: run i
 
 from __future__ import annotations
 
+from ..families import FAMILIES, SEARCHED
 from ..search.operators import Operand
 from ..search.snippet import Matcher
 from ..search.words import stems_of
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from ..families import Family
     from ..search.operators import Operation
     from ..search.query import Query
-
-FAMILIES: dict[str, tuple[int, str]] = {"capsule": (0, "capsules")}
-"""Family -> its code in the low four bits of a document's number, and the table of its rows."""
 
 MARK = "\ue000"
 TITLE_WEIGHT = 5.0
@@ -65,12 +64,15 @@ def search(
     parameters: dict[str, Any] | None = None,
     limit: int,
     offset: int = 0,
+    now: int = 0,
 ) -> Hits:
     """Every document that the query and the filters match, one page of it, in an order that never changes.
 
-    `where` holds conditions on columns of the families' tables, with named `parameters`.
+    `where` holds conditions on columns of the families' tables, with named `parameters`; what has expired by
+    `now` is not found.
     """
-    scope = _Scope(connection, families, workspace_norm, include_deleted, where, parameters or {})
+    chosen = {**(parameters or {}), "moss_now": now}
+    scope = _Scope(connection, families, workspace_norm, include_deleted, where, chosen)
     if query.expression is not None:
         expression = _render(query.expression)
         if query.excludes:
@@ -121,36 +123,31 @@ class _Scope:
         self._inside = "" if workspace_norm is None else f'filter : "{MARK}w{workspace_norm.encode().hex()}" AND '
         self.live_only = not include_deleted
         self.condition = self._condition()
-        self.row_condition = self._row_condition(include_deleted)
 
-    def _row_condition(self, include_deleted: bool) -> str:
-        """The same filters in SQL over the columns of a family's table."""
+    def _beyond_the_index(self, family: Family) -> list[str]:
+        """The filters that only a family's table can answer."""
         conditions = [f"({condition})" for condition in self.where]
+        return [*conditions, family.alive] if family.alive else conditions
+
+    def row_condition(self, family: Family) -> str:
+        """All filters in SQL over the columns of a family's table."""
+        conditions = self._beyond_the_index(family)
         if self.workspace_norm is not None:
             conditions.append("workspace_norm = :moss_workspace")
-        if not include_deleted:
+        if self.live_only:
             conditions.append("deleted_at is null")
         return " and ".join(conditions) or "true"
 
     def _condition(self) -> str:
         """What the index alone cannot check, in SQL over `search_index`; empty when there is nothing."""
-        if self.where:
-            return self._either(" and ".join(f"({condition})" for condition in self.where))
-        return "" if len(self.families) == len(FAMILIES) else self._either("")
+        beyond = {family: " and ".join(self._beyond_the_index(family)) for family in self.families}
+        if len(self.families) == len(SEARCHED) and not any(beyond.values()):
+            return ""
+        return _either(beyond)
 
     def table_condition(self) -> str:
         """All filters in SQL over `search_index`: for few documents cheaper than what the index knows."""
-        return self._either(self.row_condition)
-
-    def _either(self, condition: str) -> str:
-        choices = []
-        for code, table in self.families:
-            choice = f"search_index.rowid & 15 = {code}"
-            if condition:
-                row = f"{table}.row_id = search_index.rowid >> 4"
-                choice += f" and exists (select 1 from {table} where {row} and {condition})"
-            choices.append(choice)
-        return " and (" + " or ".join(choices) + ")"
+        return _either({family: self.row_condition(family) for family in self.families})
 
     def match(self, expression: str) -> str:
         """The FTS5 query for an expression within the filters that the index knows."""
@@ -174,6 +171,18 @@ class _Scope:
         if self.live_only:
             total -= self.rows(sql, moss_match=f"{_GONE} AND {self.part(expression)}")[0][0]
         return total
+
+
+def _either(conditions: dict[Family, str]) -> str:
+    """That a document is of one of the families and its row meets that family's condition."""
+    choices = []
+    for family, condition in conditions.items():
+        choice = f"search_index.rowid & 15 = {family.code}"
+        if condition:
+            row = f"{family.table}.row_id = search_index.rowid >> 4"
+            choice += f" and exists (select 1 from {family.table} where {row} and {condition})"
+        choices.append(choice)
+    return " and (" + " or ".join(choices) + ")"
 
 
 def _forms(connection: apsw.Connection, words: Sequence[str]) -> list[_Word]:
@@ -364,24 +373,25 @@ def _in_order(scope: _Scope, rows: list[Any], covered: dict[int, int], need: int
 def _changes(scope: _Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
     """When each document last changed, comparable across families."""
     found = {}
-    for code, table in scope.families:
+    for family in scope.families:
         sql = (
-            f"select row_id, updated_at, change_seq from {table}"
+            f"select row_id * 16 + {family.code}, updated_at, change_seq from {family.table}"
             " where row_id in (select value from json_each(:moss_rows))"
         )
-        for row_id, updated_at, change_seq in scope.rows(
-            sql, moss_rows=_json(doc >> 4 for doc in docs if doc & 15 == code)
+        for doc, updated_at, change_seq in scope.rows(
+            sql, moss_rows=_json(doc >> 4 for doc in docs if doc & 15 == family.code)
         ):
-            found[row_id * 16 + code] = (updated_at, change_seq, row_id * 16 + code)
+            found[doc] = (updated_at, change_seq, doc)
     return found
 
 
 def _everything_but(scope: _Scope, expression: str, limit: int, offset: int) -> Hits:
     """Every document in the filters that the expression does not match, newest first."""
     parts = [
-        f"select row_id * 16 + {code} as doc, updated_at, change_seq from {table} where {scope.row_condition}"
-        f" and row_id * 16 + {code} not in (select rowid from search_index where search_index match :moss_match)"
-        for code, table in scope.families
+        f"select row_id * 16 + {family.code} as doc, updated_at, change_seq from {family.table} "
+        f"where {scope.row_condition(family)} and row_id * 16 + {family.code} not in "
+        "(select rowid from search_index where search_index match :moss_match)"
+        for family in scope.families
     ]
     source = " union all ".join(parts)
     values = {"moss_match": scope.match(expression), "moss_workspace": scope.workspace_norm}

@@ -48,11 +48,12 @@ class SqliteTransaction:
             self.call.progress(done, total)
 
     def search(self, query: Query, **filters: Any) -> Hits:
+        from ..families import SEARCHED
         from ..search.hits import Hit, Hits
-        from .sqlite_search import FAMILIES, search  # most calls search nothing
+        from .sqlite_search import search  # most calls search nothing
 
-        found = search(self.connection, query, **filters)
-        names = {code: family for family, (code, _) in FAMILIES.items()}
+        found = search(self.connection, query, now=self.now, **filters)
+        names = {family.code: family.name for family in SEARCHED}
         items = [Hit(names[doc & 15], doc >> 4, score) for doc, score in found.items]
         return Hits(items, found.total, found.matcher)
 
@@ -87,6 +88,16 @@ class SqliteWrite(SqliteTransaction):
         for _ in self.connection.execute(sql, parameters):
             pass
         return self.connection.changes()
+
+    def try_run(self, sql: str, parameters: Parameters | None = None) -> None:
+        self.connection.execute("savepoint attempt")
+        try:
+            self.run(sql, parameters)
+        except apsw.Error:
+            if not self.connection.in_transaction:
+                raise  # SQLite has undone the whole transaction, not only this statement
+            self.connection.execute("rollback to attempt")
+        self.connection.execute("release attempt")
 
     def new_id(self) -> str:
         return self.call.new_id(self.now_ms)

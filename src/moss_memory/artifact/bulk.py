@@ -1,0 +1,97 @@
+"""Changing many artifacts at once, always by at least one filter; expired ones are left alone."""
+
+from __future__ import annotations
+
+from ..arguments import Days, Phase, Role, RunId, Tag, Tags, Workspace
+from ..errors import invalid
+from ..filters import Filters, change_all, filters_from, purge, required_filters
+from ..operation import operation
+from ..values import label, tags_json
+from .operations import Kind, checked_kind, lifetime, sweep_expired
+from .rows import UNEXPIRED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import Transaction
+
+    NewPhase = str
+    NewRole = str
+    NewTtlSeconds = int
+else:
+    NewPhase = {"type": "string", "description": '"" clears'}
+    NewRole = {"type": "string", "description": '"" clears'}
+    NewTtlSeconds = {"type": "integer", "minimum": 1, "nullable": True, "description": "from now on; null clears"}
+
+UNCHANGED = 0
+"""Stands for a time to live that was not given; null means to clear it."""
+
+
+@operation(mutates=True, destructive=True, example="moss artifact bulk-delete --run-id run-1")
+def artifact_bulk_delete(
+    tx: Transaction,
+    *,
+    workspace: Workspace | None = None,
+    kind: Kind | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    tag: Tag | None = None,
+) -> dict[str, Any]:
+    """Soft-delete every artifact that matches all of the given filters; at least one is needed."""
+    filters = _filters(tx, workspace=workspace, kind=kind, run_id=run_id, phase=phase, role=role, tag=tag)
+    deleted = change_all(tx, "artifacts", filters, {"deleted_at": tx.now}, UNEXPIRED)
+    sweep_expired(tx)
+    return {"deleted": deleted}
+
+
+@operation(mutates=True, destructive=True, example="moss artifact bulk-update --run-id run-1 --set-phase done")
+def artifact_bulk_update(
+    tx: Transaction,
+    *,
+    workspace: Workspace | None = None,
+    kind: Kind | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    tag: Tag | None = None,
+    set_phase: NewPhase | None = None,
+    set_role: NewRole | None = None,
+    set_tags: Tags | None = None,
+    set_ttl_seconds: NewTtlSeconds | None = UNCHANGED,
+) -> dict[str, Any]:
+    """Set phase, role, tags or time to live of every artifact that matches all of the given filters.
+
+    An empty string or list, or a null time to live, clears the field. Versions stay.
+    """
+    filters = _filters(tx, workspace=workspace, kind=kind, run_id=run_id, phase=phase, role=role, tag=tag)
+    changes: dict[str, Any] = {}
+    for name, value in (("phase", set_phase), ("role", set_role)):
+        if value is not None:
+            changes[name] = label(value, what=f"set_{name}")
+    if set_tags is not None:
+        changes["tags_json"] = tags_json(set_tags, what="set_tags")
+    if set_ttl_seconds != UNCHANGED:
+        changes |= lifetime(tx, set_ttl_seconds)
+    if not changes:
+        raise invalid("nothing to set; give set_phase, set_role, set_tags or set_ttl_seconds")
+    updated = change_all(tx, "artifacts", filters, changes, UNEXPIRED)
+    sweep_expired(tx)
+    return {"updated": updated}
+
+
+@operation(
+    mutates=True, destructive=True, long=True, listed=False, example="moss purge --type artifact --older-than 7d"
+)
+def artifact_purge(
+    tx: Transaction, *, workspace: Workspace | None = None, older_than_days: Days | None = None
+) -> dict[str, Any]:
+    """Remove soft-deleted artifacts for good, from the store, the search index and the disk."""
+    return purge(tx, "artifacts", "artifact", filters_from(tx, workspace=workspace), older_than_days)
+
+
+def _filters(tx: Transaction, *, kind: str | None, **given: str | None) -> Filters:
+    if kind is not None:
+        checked_kind(kind)
+    return required_filters(tx, code="FILTER_REQUIRED", kind=kind, **given)

@@ -1,0 +1,355 @@
+"""Artifacts: store with versions and a time to live, fetch, list, compose, touch, delete."""
+
+from __future__ import annotations
+
+import json
+
+from ..addressing import Address, address_of
+from ..arguments import (
+    Id,
+    IncludeDeleted,
+    Limit,
+    Name,
+    Offset,
+    Phase,
+    Ref,
+    Role,
+    RunId,
+    StoreMode,
+    Tag,
+    Tags,
+    Workspace,
+)  # fmt: skip
+from ..errors import MossError, invalid, next_call
+from ..filters import filters_from
+from ..operation import operation
+from ..values import DEFAULT_WORKSPACE, Page, label, normalize, tags_json
+from .rows import UNEXPIRED, artifacts, list_columns, listed, shown, sql
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from ..storage.engine import ReadTransaction, Transaction
+
+    Kind = str
+    Data = dict[str, Any]
+    ArtifactText = str
+    TtlSeconds = int
+    ExpectedVersion = int
+    Validate = bool
+    IncludeExpired = bool
+    OrderBy = Literal["updated_at", "created_at"]
+    ArtifactFormat = Literal["markdown", "json"]
+    ArtifactStoreAs = dict[str, Any]
+else:
+    Kind = {"type": "string", "description": "type of the data, e.g. explorer-finding"}
+    Data = {"type": "object", "description": "structured content, a JSON object"}
+    ArtifactText = {"type": "string", "description": "rendered view for LLMs"}
+    TtlSeconds = {"type": "integer", "minimum": 1, "description": "seconds until it expires"}
+    ExpectedVersion = {"type": "integer", "description": "update only this version; mode is ignored"}
+    Validate = {"type": "boolean", "description": "check data against the kind's schema"}
+    IncludeExpired = {"type": "boolean", "description": "also expired ones"}
+    OrderBy = {"type": "string", "enum": ["updated_at", "created_at"], "description": "newest first by this"}
+    ArtifactFormat = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
+    ArtifactStoreAs = {
+        "type": "object",
+        "properties": {
+            "workspace": {"type": "string"},
+            "name": {"type": "string"},
+            "kind": {"type": "string"},
+            "mode": StoreMode,
+        },
+        "required": ["name", "kind"],
+        "additionalProperties": False,
+        "description": "also store the bundle",
+    }
+
+DATA_MAX_CHARS = 50_000
+TEXT_MAX_CHARS = 12_000
+TTL_MAX_S = 10**11
+ITEMS_MAX = 50
+SWEEP_EVERY_S = 300
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    example="moss artifact store --kind explorer-finding --name run-1-code --data @finding.json --ttl-seconds 3600",
+)
+def artifact_store(
+    tx: Transaction,
+    *,
+    kind: Kind,
+    data: Data,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+    name: Name | None = None,
+    text: ArtifactText | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    tags: Tags | None = None,
+    ttl_seconds: TtlSeconds | None = None,
+    expected_version: ExpectedVersion | None = None,
+    mode: StoreMode = "error",
+    validate: Validate = False,
+) -> dict[str, Any]:
+    """Save typed JSON state for code, with an optional text view, name, version check and time to live.
+
+    Replacing, by mode or by expected_version, overwrites every field; what is not given is cleared. Expired
+    artifacts do not block a name. Durable when it returns.
+    """
+    row = {
+        "workspace_raw": workspace,
+        "workspace_norm": normalize(workspace, what="workspace"),
+        "name_raw": name,
+        "name_norm": None if name is None else normalize(name, what="name"),
+        "kind": checked_kind(kind),
+        **_content(data, text),
+        "run_id": label(run_id, what="run_id"),
+        "phase": label(phase, what="phase"),
+        "role": label(role, what="role"),
+        "tags_json": tags_json(tags),
+        **lifetime(tx, ttl_seconds),
+        "now": tx.now,
+        "change_seq": tx.next_change(),
+    }
+    if validate or tx.config.artifact_validate:
+        from .schemas import refuse_invalid  # the schema library is not worth its import to other calls
+
+        refuse_invalid(tx.config.home, str(row["kind"]), data, required=validate)
+    if expected_version is not None:
+        stored = _update_versioned(tx, row, expected_version)
+    else:
+        stored = _create_or_replace(tx, row, mode)
+    tx.concerns(workspace=str(row["workspace_norm"]), address=stored["id"])
+    sweep_expired(tx)
+    return {
+        **stored,
+        "data_chars": row["data_chars"],
+        "text_chars": row["text_chars"],
+        "expires_at": row["expires_at"],
+    }
+
+
+@operation(idempotent=True, example="moss artifact list --run-id run-1 --kind explorer-finding")
+def artifact_list(
+    tx: ReadTransaction,
+    *,
+    workspace: Workspace | None = None,
+    kind: Kind | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    tag: Tag | None = None,
+    include_expired: IncludeExpired = False,
+    include_deleted: IncludeDeleted = False,
+    order_by: OrderBy = "updated_at",
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """List artifacts with their data, newest first, in all workspaces unless one is given; at most 100 a page."""
+    page = Page(limit, offset, maximum=100)
+    if kind is not None:
+        checked_kind(kind)
+    filters = filters_from(tx, workspace=workspace, tag=tag, kind=kind, run_id=run_id, phase=phase, role=role)
+    alive = [*([] if include_deleted else ["deleted_at is null"]), *([] if include_expired else [UNEXPIRED])]
+    newest = {"updated_at": "updated_at desc, change_seq desc", "created_at": "created_at desc, row_id desc"}[order_by]
+    rows = tx.rows(
+        f"select {list_columns} from artifacts {filters.where(*alive)} order by {newest} limit :limit offset :offset",
+        {**filters.parameters, "now": tx.now, "limit": page.limit + 1, "offset": page.offset},
+    )
+    items = [listed(row) for row in rows]
+    pagination = {"limit": page.limit, "offset": page.offset, "has_more": len(items) > page.limit}
+    return {"items": items[: page.limit], "pagination": pagination}
+
+
+@operation(single_statement=True, idempotent=True, example="moss artifact fetch --workspace plan --name run-1-code")
+def artifact_fetch(
+    tx: ReadTransaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    include_expired: IncludeExpired = False,
+    include_deleted: IncludeDeleted = False,
+) -> dict[str, Any]:
+    """Load one artifact with its data and text, by id, or by workspace and name."""
+    also = "" if include_expired else UNEXPIRED
+    return shown(artifacts.find(tx, Address(id, workspace, name), include_deleted=include_deleted, also=also))
+
+
+@operation(
+    mutates=True,
+    writes_with="store_as",
+    example="moss artifact compose --item plan/run-1-code --item plan/run-1-tests",
+)
+def artifact_compose(
+    tx: Transaction,
+    *,
+    items: list[Ref],
+    format: ArtifactFormat = "markdown",
+    store_as: ArtifactStoreAs | None = None,
+) -> dict[str, Any]:
+    """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing.
+
+    Every artifact needs a text. `store_as` also saves the bundle as an artifact that names its sources.
+    """
+    if not 1 <= len(items) <= ITEMS_MAX:
+        raise invalid(f"items has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
+    if format == "json" and store_as is not None:
+        raise invalid("store_as needs the markdown format", path="store_as")
+    rows = []
+    for index, ref in enumerate(items):
+        tx.check_cancelled()
+        rows.append(artifacts.find(tx, address_of(ref, index), also=UNEXPIRED))
+    _refuse_missing_text(rows)
+    if format == "json":
+        return {"parts": [_part(row) for row in rows], "parts_count": len(rows)}
+    bundle = "\n\n".join([f"## {_heading(row)}\n\n{row['text']}\n\n---" for row in rows])
+    answer: dict[str, Any] = {"bundle_text": bundle, "bundle_chars": len(bundle), "parts_count": len(rows)}
+    if store_as is not None:
+        sources = {"sources": [row["id"] for row in rows]}
+        stored = artifact_store.body(tx, data=sources, text=bundle, **store_as)
+        answer["stored"] = {key: stored[key] for key in ("id", "workspace", "name", "kind", "version")}
+    return answer
+
+
+@operation(mutates=True, destructive=True, example="moss artifact delete --workspace plan --name run-1-code")
+def artifact_delete(
+    tx: Transaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+) -> dict[str, Any]:
+    """Soft-delete one artifact: its name is free again, include_deleted still shows it."""
+    row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
+    tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
+    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    sweep_expired(tx)
+    return {"deleted": True, "id": row["id"]}
+
+
+@operation(mutates=True, example="moss artifact touch --workspace plan --name run-1-code --ttl-seconds 7200")
+def artifact_touch(
+    tx: Transaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    ttl_seconds: TtlSeconds,
+) -> dict[str, Any]:
+    """Let an artifact live so many seconds from now; content and version stay. An expired one is not found."""
+    row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
+    lives = lifetime(tx, ttl_seconds)
+    tx.run(sql["touch"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change(), **lives})
+    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    sweep_expired(tx)
+    return {"id": row["id"], **lives, "version": row["version"]}
+
+
+def checked_kind(raw: str) -> str:
+    """A kind without blanks around it; a blank one is refused."""
+    kind = label(raw, what="kind")
+    if kind is None:
+        raise invalid("kind is blank; name the type of the data", path="kind")
+    return kind
+
+
+def lifetime(tx: Transaction, ttl_seconds: int | None) -> dict[str, int | None]:
+    """The time to live, and when it ends."""
+    if ttl_seconds is None:
+        return {"ttl_seconds": None, "expires_at": None}
+    if ttl_seconds > TTL_MAX_S:
+        raise invalid(f"ttl_seconds is over {TTL_MAX_S}; leave it out for no expiry", path="ttl_seconds")
+    return {"ttl_seconds": ttl_seconds, "expires_at": tx.now + ttl_seconds}
+
+
+def sweep_expired(tx: Transaction) -> None:
+    """At most every five minutes makes a batch of expired artifacts deleted ones; never fails the write it rides on."""
+    last = tx.row(sql["last_sweep"])
+    if last is None or not 0 <= tx.now - last[0] < SWEEP_EVERY_S:
+        tx.try_run(sql["sweep"], {"now": tx.now, "change_seq": tx.next_change()})
+        tx.try_run(sql["note_sweep"], {"now": tx.now})
+
+
+def _content(data: dict[str, Any], text: str | None) -> dict[str, Any]:
+    """The content with its measures, once it has passed the limits."""
+    data_json = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    _check_limit("data", "DATA_TOO_LARGE", len(data_json), DATA_MAX_CHARS)
+    if text is not None:
+        _check_limit("text", "TEXT_TOO_LARGE", len(text), TEXT_MAX_CHARS)
+    return {
+        "data_json": data_json,
+        "text": text,
+        "data_chars": len(data_json),
+        "text_chars": None if text is None else len(text),
+    }
+
+
+def _check_limit(what: str, code: str, actual: int, limit: int) -> None:
+    if actual > limit:
+        raise MossError(
+            code,
+            f"{what} has {actual} characters, the limit is {limit}; split it into several artifacts",
+            details={"max_chars": limit, "actual_chars": actual},
+        )
+
+
+def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[str, Any]:
+    """A new artifact, or the next version of the one that has the name."""
+    named = None if row["name_norm"] is None else tx.row(sql["named"], row)
+    if named is not None:
+        old_id, expires_at, version = named
+        if expires_at is not None and expires_at <= tx.now:
+            tx.run(sql["soft_delete"], {"id": old_id, "now": tx.now, "change_seq": tx.next_change()})
+        elif mode == "error":
+            raise artifacts.name_taken(row["workspace_raw"], row["name_raw"])
+        else:
+            return _update_versioned(tx, row, version)
+    row["id"] = tx.new_id()
+    tx.run(sql["insert"], row)
+    return _stored(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)
+
+
+def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: int) -> dict[str, Any]:
+    """The next version of a named artifact; only when nothing changed is the reason looked up."""
+    if row["name_norm"] is None:
+        raise invalid("expected_version needs the name of the artifact to update", path="expected_version")
+    changed = tx.row(sql["update_versioned"], {**row, "expected_version": expected_version})
+    if changed is not None:
+        return _stored(changed[0], changed[1], changed[2], row["kind"], changed[3])
+    address = Address(None, row["workspace_raw"], row["name_raw"])
+    found = artifacts.find(tx, address, also=UNEXPIRED)
+    actual = found["version"]
+    raise MossError(
+        "VERSION_MISMATCH",
+        f"{address.shown()} is at version {actual}, not {expected_version}; fetch it, apply your change to what is "
+        f"there now and store with expected_version {actual}",
+        details={"expected": expected_version, "actual": actual},
+        recovery=next_call("artifact_fetch", address.arguments(), "shows the current data and version"),
+    )
+
+
+def _stored(id: str, workspace: str, name: str | None, kind: str, version: int) -> dict[str, Any]:
+    return {"id": id, "workspace": workspace, "name": name, "kind": kind, "version": version}
+
+
+def _refuse_missing_text(rows: list[dict[str, Any]]) -> None:
+    missing = [row["id"] for row in rows if row["text"] is None]
+    if missing:
+        raise MossError(
+            "COMPOSE_MISSING_TEXT",
+            f"these artifacts have no text: {', '.join(missing)}; store them with one or leave them out",
+            details={"missing": missing},
+        )
+
+
+def _heading(row: dict[str, Any]) -> str:
+    role = f": {row['role']}" if row["role"] else ""
+    return f"{row['kind']}{role} ({row['name_raw'] or row['id']})"
+
+
+def _part(row: dict[str, Any]) -> dict[str, Any]:
+    return {"id": row["id"], "name": row["name_raw"], "data": json.loads(row["data_json"]), "text": row["text"]}

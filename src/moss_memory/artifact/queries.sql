@@ -1,0 +1,50 @@
+-- Every statement on artifacts that has one fixed form. Lists and bulk changes add their filters.
+
+-- name: insert
+insert into artifacts (
+  id, workspace_raw, workspace_norm, name_raw, name_norm, kind, data_json, text, data_chars, text_chars,
+  run_id, phase, role, tags_json, version, ttl_seconds, expires_at, created_at, updated_at, change_seq
+) values (
+  :id, :workspace_raw, :workspace_norm, :name_raw, :name_norm, :kind, :data_json, :text, :data_chars, :text_chars,
+  :run_id, :phase, :role, :tags_json, 1, :ttl_seconds, :expires_at, :now, :now, :change_seq
+)
+
+-- name: named
+-- The active row of a name, expired or not.
+select id, expires_at, version from artifacts
+where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null
+
+-- name: update_versioned
+-- One conditional update: of several writers with the same expected version exactly one changes the row.
+update artifacts set
+  kind = :kind, data_json = :data_json, text = :text, data_chars = :data_chars, text_chars = :text_chars,
+  run_id = :run_id, phase = :phase, role = :role, tags_json = :tags_json, version = version + 1,
+  ttl_seconds = :ttl_seconds, expires_at = :expires_at,
+  updated_at = max(updated_at, :now), change_seq = :change_seq
+where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null
+  and (expires_at is null or expires_at > :now) and version = :expected_version
+returning id, workspace_raw, name_raw, version
+
+-- name: soft_delete
+update artifacts set deleted_at = :now, updated_at = max(updated_at, :now), change_seq = :change_seq where id = :id
+
+-- name: touch
+update artifacts set
+  ttl_seconds = :ttl_seconds, expires_at = :expires_at, updated_at = max(updated_at, :now), change_seq = :change_seq
+where id = :id
+
+-- name: last_sweep
+select done_at from upkeep where task = 'expired artifacts'
+
+-- name: note_sweep
+insert into upkeep (task, done_at) values ('expired artifacts', :now)
+on conflict (task) do update set done_at = excluded.done_at
+
+-- name: sweep
+-- A batch of expired artifacts becomes deleted; the audit trail stays.
+update artifacts set deleted_at = :now, updated_at = max(updated_at, :now), change_seq = :change_seq
+where row_id in (
+  select row_id from artifacts
+  where deleted_at is null and expires_at is not null and expires_at <= :now
+  order by expires_at, row_id limit 100
+)

@@ -1,0 +1,78 @@
+"""The columns of an artifact, and how its row is shown."""
+
+from __future__ import annotations
+
+import json
+
+from ..addressing import NamedRows
+from ..storage.queries import load_queries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import Row
+
+COLUMNS = (
+    "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "kind", "data_json", "text", "data_chars",
+    "text_chars", "run_id", "phase", "role", "tags_json", "version", "ttl_seconds", "expires_at", "created_at",
+    "updated_at", "deleted_at",
+)  # fmt: skip
+LIST_COLUMNS = tuple(column for column in COLUMNS if column not in ("text", "workspace_norm", "name_norm"))
+UNEXPIRED = "(expires_at is null or expires_at > :now)"
+
+list_columns = ", ".join(LIST_COLUMNS)
+sql = load_queries(__file__)
+artifacts = NamedRows("artifacts", COLUMNS, noun="artifact", lists="artifact_list", lists_all="artifact_list")
+
+
+def shown(row: dict[str, Any]) -> dict[str, Any]:
+    """A whole artifact as callers see it; what it does not have is null, so that it can be sent back as it came."""
+    return {
+        "id": row["id"],
+        "workspace": row["workspace_raw"],
+        "workspace_norm": row["workspace_norm"],
+        "name": row["name_raw"],
+        "name_norm": row["name_norm"],
+        "kind": row["kind"],
+        "data": json.loads(row["data_json"]),
+        "text": row["text"],
+        "run_id": row["run_id"],
+        "phase": row["phase"],
+        "role": row["role"],
+        "tags": json.loads(row["tags_json"]) if row["tags_json"] else [],
+        "data_chars": row["data_chars"],
+        "text_chars": row["text_chars"],
+        "version": row["version"],
+        "ttl_seconds": row["ttl_seconds"],
+        "expires_at": row["expires_at"],
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+        "deleted_at": row["deleted_at"],
+    }
+
+
+def listed(values: Row) -> dict[str, Any]:
+    """A row of `list_columns` as lists show it: with its data, never its text."""
+    row = dict(zip(LIST_COLUMNS, values, strict=True))
+    item = {
+        "id": row["id"],
+        "workspace": row["workspace_raw"],
+        "name": row["name_raw"],
+        "kind": row["kind"],
+        "data": json.loads(row["data_json"]),
+        "version": row["version"],
+        "run_id": row["run_id"],
+        "phase": row["phase"],
+        "role": row["role"],
+        "tags": json.loads(row["tags_json"]) if row["tags_json"] else [],
+        "data_chars": row["data_chars"],
+        "text_chars": row["text_chars"],
+        "ttl_seconds": row["ttl_seconds"],
+        "expires_at": row["expires_at"],
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+    }
+    if row["deleted_at"] is not None:
+        item["deleted_at"] = row["deleted_at"]
+    return item

@@ -1,0 +1,108 @@
+"""The kinds of artifacts that have a JSON Schema: the built-in ones and those a user adds as files."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ..errors import MossError, invalid, next_call
+from ..operation import operation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction
+
+_BUILT_IN = os.path.join(os.path.dirname(__file__), "kinds")
+_FILE_MAX_BYTES = 1_000_000
+_ERRORS_MAX = 50
+
+
+@operation(idempotent=True, example="moss artifact kinds")
+def artifact_kinds(tx: ReadTransaction) -> dict[str, Any]:
+    """List the kinds that have a JSON Schema: the built-in ones and the files in the home's kinds folder."""
+    kinds, problems = known_kinds(tx.config.home)
+    answer: dict[str, Any] = {"kinds": [kinds[name] for name in sorted(kinds)]}
+    if problems:
+        answer["problems"] = problems
+    return answer
+
+
+def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, str]]]:
+    """Every kind with its schema by name, a user's before a built-in one, and the files that are no schema."""
+    kinds: dict[str, dict[str, Any]] = {}
+    problems: list[dict[str, str]] = []
+    for folder, source in ((_BUILT_IN, "built-in"), (os.path.join(home, "kinds"), "user")):
+        for file in sorted(_json_files(folder)):
+            path = os.path.join(folder, file)
+            try:
+                schema = _read_schema(path)
+            except ValueError as error:
+                problems.append({"file": path, "message": str(error)})
+                continue
+            name = file.removesuffix(".json")
+            kinds[name] = {"kind": name, "source": source, "schema": schema}
+    return kinds, problems
+
+
+def refuse_invalid(home: str, kind: str, data: dict[str, Any], *, required: bool) -> None:
+    """Checks data against its kind's schema; a kind without one is refused only when the check was asked for."""
+    kinds, _ = known_kinds(home)
+    if kind not in kinds:
+        if required:
+            raise MossError(
+                "INVALID_REQUEST",
+                f"kind {kind!r} has no schema to validate against; known: {', '.join(sorted(kinds))}",
+                details={"path": "kind", "known": sorted(kinds)},
+                recovery=next_call("artifact_kinds", {}, "lists the kinds with their schemas"),
+            )
+        return
+    problems = _violations(kinds[kind]["schema"], data)
+    if problems:
+        first = problems[0]
+        raise invalid(
+            f"data is no valid {kind}: {first['path']} {first['message']}"
+            + (f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""),
+            errors=problems[:_ERRORS_MAX],
+        )
+
+
+def _violations(schema: dict[str, Any], data: dict[str, Any]) -> list[dict[str, str]]:
+    """Every place where the data breaks the schema, by its path in the data."""
+    import jsonschema
+
+    try:
+        validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(schema)
+        found = sorted(validator.iter_errors(data), key=lambda error: list(map(str, error.absolute_path)))
+    except Exception as error:
+        raise invalid(f"the kind's schema cannot be used ({type(error).__name__}); see artifact_kinds") from error
+    return [{"path": _path(error.absolute_path), "message": str(error.message)[:500]} for error in found]
+
+
+def _path(parts: Any) -> str:
+    path = "data"
+    for part in parts:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return path
+
+
+def _json_files(folder: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if name.endswith(".json") and not name.startswith(".")]
+    except OSError:
+        return []  # most homes have no kinds of their own
+
+
+def _read_schema(path: str) -> dict[str, Any]:
+    """The JSON object in a schema file; raises ValueError saying what is wrong with it."""
+    if not os.path.isfile(path) or os.path.getsize(path) > _FILE_MAX_BYTES:
+        raise ValueError("it is not a plain file of at most 1 MB")
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            schema = json.load(file)
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"it cannot be read as JSON ({error})") from None
+    if not isinstance(schema, dict):
+        raise ValueError("it does not hold a JSON Schema object")
+    return schema
