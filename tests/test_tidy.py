@@ -216,10 +216,10 @@ def test_the_version_is_that_of_the_distribution() -> None:
         assert tomllib.load(file)["project"]["version"] == moss_memory.__version__
 
 
-def test_the_only_dependency_at_run_time_is_apsw() -> None:
+def test_the_dependencies_at_run_time_are_these_few() -> None:
     with open(ROOT / "pyproject.toml", "rb") as file:
         needed = tomllib.load(file)["project"]["dependencies"]
-    assert [re.split(r"[^a-z-]", name)[0] for name in needed] == ["apsw"]
+    assert [re.split(r"[^a-z-]", name)[0] for name in needed] == ["apsw", "jsonschema"]
 
 
 def repository_files() -> list[Path]:

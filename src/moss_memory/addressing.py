@@ -74,7 +74,8 @@ class NamedRows:
         """
         row = self.find_or_none(tx, address, include_deleted=include_deleted, also=also)
         if row is None:
-            raise self.not_found(address, include_deleted=include_deleted)
+            deleted = None if include_deleted else self.find_or_none(tx, address, include_deleted=True, also=also)
+            raise self.not_found(address, deleted)
         return row
 
     def find_or_none(
@@ -91,23 +92,30 @@ class NamedRows:
         row = tx.row(statement or self._statement(by_id, include_deleted, also), key)
         return None if row is None else dict(zip(self.columns, row, strict=True))
 
-    def not_found(self, address: Address, *, include_deleted: bool) -> MossError:
-        """The refusal of an address where nothing is."""
+    def not_found(self, address: Address, deleted: dict[str, Any] | None = None) -> MossError:
+        """The refusal of an address where nothing is, or nothing but a deleted row."""
+        said = f"{self.noun} not found: {address.shown()}"
+        if deleted is not None:
+            recovery = next_call(*self._revives(deleted["id"]))
+            return MossError("NOT_FOUND", f"{said} (it was deleted)", recovery=recovery)
         if address.id is not None:
-            arguments: dict[str, Any] = {"include_deleted": True} if include_deleted else {}
-            recovery = next_call(self._lists_all, arguments, f"lists every {self.noun} with its id, name and workspace")
+            why = f"lists every {self.noun} with its id, name and workspace"
+            recovery = next_call(self._lists_all, {"include_deleted": True}, why)
         else:
             arguments = {"workspace": address.workspace or DEFAULT_WORKSPACE}
             recovery = next_call(self._lists, arguments, f"lists the {self.noun}s of this workspace")
-        hint = "" if include_deleted else "; a deleted one is shown with include_deleted"
-        return MossError("NOT_FOUND", f"{self.noun} not found: {address.shown()}{hint}", recovery=recovery)
+        return MossError("NOT_FOUND", said, recovery=recovery)
 
-    def name_taken(self, workspace: str, name: str) -> MossError:
+    def _revives(self, id: str) -> tuple[str, dict[str, Any], str]:
+        if self.noun == "capsule":
+            return "capsule_restore", {"id": id}, "brings the deleted capsule back"
+        return f"{self.noun}_fetch", {"id": id, "include_deleted": True}, f"shows the deleted {self.noun}"
+
+    def name_taken(self, workspace: str, name: str, what_to_do: str) -> MossError:
         """The refusal of a name that another row has."""
         return MossError(
             "NAME_ALREADY_EXISTS",
-            f'{self._article()} {self.noun} named "{name}" already exists in workspace "{workspace}"; '
-            'choose another name, change that one, or store with mode "replace"',
+            f'{self._article()} {self.noun} named "{name}" already exists in workspace "{workspace}"; {what_to_do}',
             recovery=next_call(
                 f"{self.noun}_fetch",
                 {"workspace": workspace, "name": name},

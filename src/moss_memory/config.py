@@ -138,22 +138,28 @@ def _merge_repo(
 
 def _read(path: str, *, strict: bool, warnings: list[str]) -> dict[str, Any]:
     """The JSON object in a configuration file; a repository's broken file is only worth a warning."""
-    text = _read_regular(path)
-    if text is None:
+    if not os.path.lexists(path):
         return {}
-    import json
-
-    try:
-        found = json.loads(text)
-        problem = "" if isinstance(found, dict) else "it does not hold a JSON object"
-    except (ValueError, RecursionError) as error:
-        problem = f"it is not valid JSON ({error})" if isinstance(error, ValueError) else "it is nested too deeply"
+    found, problem = _parsed(_read_regular(path))
     if not problem:
-        return dict(found)
+        return found
     if strict:
         raise MossError("INVALID_REQUEST", f"{path}: {problem}; correct or remove the file", details={"file": path})
     warnings.append(f"{path} is ignored: {problem}")
     return {}
+
+
+def _parsed(text: str | None) -> tuple[dict[str, Any], str]:
+    """The JSON object in the text, or what is wrong with it."""
+    if text is None:
+        return {}, "it cannot be read as a plain file of at most 1 MB"
+    import json
+
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return {}, f"it is not valid JSON ({error})" if isinstance(error, ValueError) else "it is nested too deeply"
+    return (dict(found), "") if isinstance(found, dict) else ({}, "it does not hold a JSON object")
 
 
 def _read_regular(path: str) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from .errors import MossError, invalid
 from .values import label, normalize, prefix_range
 
@@ -35,7 +37,7 @@ class Filters:
 
     def shown(self) -> str:
         """The filters as a message shows them."""
-        return ", ".join(f'{name}="{value}"' for name, value in self.named)
+        return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.named)
 
 
 def filters_from(
@@ -55,7 +57,9 @@ def filters_from(
     if tag is not None and (trimmed := _present("tag", tag, strict)):
         filters.add("tag", trimmed, tx.contains_tag("tags_json", "f_tag"), f_tag=trimmed)
     if name_prefix is not None and (strict or name_prefix.strip()):
-        low, high = prefix_range(normalize(name_prefix, what="name_prefix"))
+        # A space at the end is part of the prefix: without it "my " would also mean "myth".
+        space = " " if name_prefix[-1:].isspace() and name_prefix.strip() else ""
+        low, high = prefix_range(normalize(name_prefix, what="name_prefix") + space)
         condition = "name_norm >= :f_prefix and name_norm < :f_prefix_end"
         filters.add("name_prefix", name_prefix, condition, f_prefix=low, f_prefix_end=high)
     for name, value in labels.items():

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     Schema = dict[str, Any]
     Body = Callable[..., dict[str, Any]]
+    Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
 
 MAX_DEPTH = 64
 _INT64 = 2**63
@@ -26,7 +27,7 @@ class Operation:
 
     __slots__ = (
         "alias_of", "body", "defaults", "description", "destructive", "example", "idempotent", "listed", "long",
-        "mutates", "name", "parameters", "required", "single_statement", "summary", "writes_with",
+        "mutates", "name", "parameters", "recover", "required", "single_statement", "summary", "writes_with",
     )  # fmt: skip
 
     def __init__(self, body: Body, **traits: Any) -> None:
@@ -38,6 +39,7 @@ class Operation:
         self.idempotent: bool = traits["idempotent"]
         self.long: bool = traits["long"]
         self.listed: bool = traits["listed"]
+        self.recover: Recover | None = traits["recover"]
         self.writes_with: str | None = traits["writes_with"]
         self.single_statement: bool = traits["single_statement"]
         self.example: str = traits["example"]
@@ -97,6 +99,7 @@ def operation(
     idempotent: bool = False,
     long: bool = False,
     listed: bool = True,
+    recover: Recover | None = None,
     single_statement: bool = False,
     writes_with: str | None = None,
 ) -> Callable[[Body], Operation]:
@@ -104,7 +107,7 @@ def operation(
 
     `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
     names the argument without which the tool only reads. One that is not `listed` is for people on the command
-    line, not for agents.
+    line, not for agents. `recover` finds the best next call after an error, given the call that failed.
     """
 
     def wrap(body: Body) -> Operation:
@@ -116,6 +119,7 @@ def operation(
             idempotent=idempotent,
             long=long,
             listed=listed,
+            recover=recover,
             single_statement=single_statement,
             writes_with=writes_with,
         )

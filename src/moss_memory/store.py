@@ -63,7 +63,9 @@ class Store:
                 result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0)
             else:
                 result = self._read(operation, values, call)
-        except MossError:
+        except MossError as error:
+            if error.recovery is None and operation.recover is not None:
+                error.recovery = operation.recover(operation.name, values, error)
             raise
         except Exception as error:
             raise self._engine.translate(error) or internal_error(tool) from error

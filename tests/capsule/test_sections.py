@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from moss_memory.capsule.sections import append_to, keep_sections, missing_sections, parse
+from moss_memory.capsule.sections import append_to, keep_sections, missing_sections, parse, same_title
 
 TABLE = {
     "Objective": ["Objective", "Goal", "Purpose"],
@@ -184,6 +184,7 @@ def test_sections_tile_the_text_after_the_first_heading(text: str) -> None:
 
 @given(text=TEXTS, content=st.sampled_from(["x", "- a\n- b", "a\r\nb", "  indented"]), data=st.data())
 @example(text="## A\ntext  \n\n## B\n", content="x", data=None)
+@example(text="## A\n\n\n\n## B\n", content="x", data=None)
 def test_an_append_keeps_every_other_byte(text: str, content: str, data: st.DataObject | None) -> None:
     found = parse(text)
     if not found:
@@ -200,8 +201,9 @@ def test_an_append_keeps_every_other_byte(text: str, content: str, data: st.Data
     if replaced:
         assert middle.strip() == addition.strip()
     else:
-        content_part = body.rstrip()
-        assert middle == content_part + newline * 2 + addition + body[len(content_part) :]
+        # Whole lines stay: the spaces behind the last one belong to it.
+        line_end = len(body.rstrip()) + len(body[len(body.rstrip()) :].split("\n")[0].rstrip("\r"))
+        assert middle == body[:line_end] + newline * 2 + addition + body[line_end:]
     if rest:
         assert middle.endswith("\n"), "the next heading no longer starts a line"
         assert not body.endswith("\n\n") or middle.endswith("\n\n"), "the blank line before the heading is gone"
@@ -238,3 +240,26 @@ def test_lint_sees_every_heading_that_append_sees(text: str) -> None:
         for canonical, label in SYNONYMS:
             if section.title.lower() == label.lower():
                 assert canonical not in missing_sections(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "expected"),
+    [
+        ("## A\n    TBD\n\n## B\nkeep\n", "```\n# note\n```", "## A\n```\n# note\n```\n\n## B\nkeep\n"),
+        ("## A\n\tTBD\n", "- one\n- two", "## A\n- one\n- two\n"),
+        ("## A\n  tbd  \n", "new", "## A\nnew\n"),
+        ("## A\n", "y", "## A\ny\n"),
+        ("## A\r\n", "y", "## A\r\ny\r\n"),
+        ("## A", "y", "## A\ny"),
+        ("## A\n\n\n## B\n", "y", "## A\ny\n\n\n## B\n"),
+        ("## A\n## B\n", "y", "## A\ny\n\n## B\n"),
+    ],
+)
+def test_an_append_touches_only_whole_lines(text: str, content: str, expected: str) -> None:
+    assert append_to(text, parse(text)[0], content)[0] == expected
+
+
+def test_a_bold_header_and_one_given_with_its_marks_are_the_same_section() -> None:
+    assert same_title("**Objective**", "objective")
+    assert same_title("## Design", "Design")
+    assert keep_sections("## Design\nx\n## Other\ny\n", ["## design"]) == "## Design\nx"

@@ -407,6 +407,19 @@ decisions §0: whatever is sent is served or refused with a documented code, and
     test_a_missing_or_null_required_argument_is_refused_by_name
     test_an_unknown_tool_is_refused_naming_the_nearest
     test_a_refusal_does_not_repeat_a_huge_value
+decisions §0: recovery is one best next call that can be sent as it is
+    test_the_call_after_a_thin_store_stores_the_capsule_with_places_to_fill
+    test_the_call_after_a_thin_update_updates_the_same_capsule
+    test_the_call_after_a_thin_bundle_stores_the_bundle
+    test_the_call_after_fetching_a_deleted_capsule_brings_it_back
+decisions §0: a filter never widens a bulk change
+    test_a_prefix_with_a_space_at_its_end_does_not_widen
+decisions §1: append and compose see the same sections, and append keeps every other line
+    test_an_append_touches_only_whole_lines
+    test_a_bold_header_and_one_given_with_its_marks_are_the_same_section
+    test_a_title_with_line_breaks_forges_no_section_of_a_bundle
+decisions §0: a plain question is stemmed, words that end in y too
+    test_a_question_finds_the_forms_of_a_word_that_ends_in_y
 """
 
 

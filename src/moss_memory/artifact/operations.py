@@ -305,7 +305,8 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
         if expires_at is not None and expires_at <= tx.now:
             tx.run(sql["soft_delete"], {"id": old_id, "now": tx.now, "change_seq": tx.next_change()})
         elif mode == "error":
-            raise artifacts.name_taken(row["workspace_raw"], row["name_raw"])
+            hint = 'choose another name, or store with mode "replace" or expected_version'
+            raise artifacts.name_taken(row["workspace_raw"], row["name_raw"], hint)
         else:
             return _update_versioned(tx, row, version)
     row["id"] = tx.new_id()

@@ -83,10 +83,11 @@ class Importer:
         """Fails the whole import when any line collided in a way its mode does not settle."""
         if self._collisions:
             lines = ", ".join([str(problem["line"]) for problem in self._collisions[:10]])
+            advice = "" if self._mode == "replace" else ', "replace" overwrites where that is unambiguous'
             raise MossError(
                 "CONFLICT",
                 f"{counted(len(self._collisions), 'line')} cannot stand beside what is there ({lines}); nothing was "
-                'imported. Mode "rename" keeps both, "replace" overwrites where that is unambiguous',
+                f'imported. Mode "rename" keeps both{advice}',
                 details={"errors": self._collisions},
             )
 

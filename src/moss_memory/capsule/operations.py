@@ -68,12 +68,32 @@ else:
         "description": "also store the bundle",
     }
 
+
+def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dict[str, Any] | None:
+    """The call that stores a thin capsule after all: with the missing headers, as places to fill."""
+    if error.code != "CAPSULE_TOO_THIN" or error.details is None:
+        return None
+    missing = error.details["missing"]
+    if tool == "capsule_compose":
+        store_as = {**arguments["store_as"], "allow_thin": True}
+        return next_call(tool, {**arguments, "store_as": store_as}, "stores the bundle without the six sections")
+    headers = "".join([f"\n\n## {title}\n(pending)" for title in missing])
+    text = arguments["capsule_text"].rstrip() + headers + "\n"
+    reason = "adds the missing headers; better fill them in first, or allow_thin: true stores it as it is"
+    return next_call(tool, {**arguments, "capsule_text": text}, reason)
+
+
 TITLE_MAX_CHARS = 1_000
 ITEMS_MAX = 50
 SEPARATOR = "\n\n---\n\n"
 
 
-@operation(mutates=True, destructive=True, example="moss store --name auth --tags auth,jwt < capsule.md")
+@operation(
+    mutates=True,
+    destructive=True,
+    recover=thin_recovery,
+    example="moss store --name auth --tags auth,jwt < capsule.md",
+)
 def capsule_store(
     tx: Transaction,
     *,
@@ -106,7 +126,7 @@ def capsule_store(
         "run_id": label(run_id, what="run_id"),
         "phase": label(phase, what="phase"),
         "role": label(role, what="role"),
-        **_checked_text(tx, capsule_text, allow_thin=allow_thin, send_again=_store_again(workspace, name)),
+        **_checked_text(tx, capsule_text, allow_thin=allow_thin),
         "created_at": tx.now,
         "updated_at": tx.now,
         "deleted_at": None,
@@ -117,7 +137,8 @@ def capsule_store(
         row["change_seq"] = tx.next_change()
         tx.run(sql["insert"], row)
     elif mode == "error":
-        raise capsules.name_taken(workspace, str(name))
+        hint = 'choose another name, update that one, or store with mode "replace"'
+        raise capsules.name_taken(workspace, str(name), hint)
     else:
         kept = capsules.find(tx, Address(taken[0], None, None))
         row = {**kept, **_content_of(row), "title": _title(title) or kept["name_raw"]}
@@ -168,7 +189,12 @@ def capsule_fetch_many(
     return {"items": found, "errors": errors}
 
 
-@operation(mutates=True, destructive=True, example='moss update --name auth --title "Auth, second round"')
+@operation(
+    mutates=True,
+    destructive=True,
+    recover=thin_recovery,
+    example='moss update --name auth --title "Auth, second round"',
+)
 def capsule_update(
     tx: Transaction,
     *,
@@ -199,8 +225,7 @@ def capsule_update(
         raise invalid("no fields to update; give capsule_text, title, tags, source, run_id, phase or role")
     row = capsules.find(tx, address)
     if capsule_text is not None:
-        send_again = ("capsule_update", address.arguments())
-        changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin, send_again=send_again)
+        changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin)
     row |= changes
     statement = "change" if capsule_text is not None else "change_metadata"
     tx.run(sql[statement], {**row, "now": tx.now, "change_seq": tx.next_change()})
@@ -229,10 +254,10 @@ def capsule_restore(tx: Transaction, *, id: Id) -> dict[str, Any]:
     address = Address(id, None, None)
     row = capsules.find_or_none(tx, address, include_deleted=True)
     if row is None:
-        raise capsules.not_found(address, include_deleted=True)
+        raise capsules.not_found(address)
     if row["deleted_at"] is not None:
         if row["name_norm"] is not None and tx.row(sql["name_taken"], row) is not None:
-            raise capsules.name_taken(row["workspace_raw"], row["name_raw"])
+            raise capsules.name_taken(row["workspace_raw"], row["name_raw"], "delete or keep the one that has it")
         tx.run(sql["restore"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.concerns(workspace=row["workspace_norm"], address=row["id"])
     return {"restored": row["deleted_at"] is not None, "id": row["id"], "fetch_key": fetch_key(row)}
@@ -357,6 +382,8 @@ def capsule_append(
 
 @operation(
     mutates=True,
+    destructive=True,
+    recover=thin_recovery,
     writes_with="store_as",
     example='moss compose --items \'[{"name": "auth"}, {"name": "db"}]\' --sections "Next actions"',
 )
@@ -390,17 +417,13 @@ def capsule_compose(
         answer["missing"] = missing
     _check_bundle_size(tx, size)
     if store_as is not None:
+        if not parts:
+            raise invalid("no capsule holds any of the wanted sections; there is nothing to store", path="sections")
         answer["stored"] = capsule_store.body(tx, capsule_text=answer["bundle_text"], **store_as)
     return answer
 
 
-def _store_again(workspace: str, name: str | None) -> tuple[str, dict[str, str]]:
-    return "capsule_store", {"workspace": workspace} if name is None else {"workspace": workspace, "name": name}
-
-
-def _checked_text(
-    tx: Transaction, text: str, *, allow_thin: bool, send_again: tuple[str, dict[str, str]]
-) -> dict[str, Any]:
+def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
     """The text with its measures, once it has passed size and structure."""
     if not text.strip():
         raise invalid("capsule_text is empty; write the six sections", path="capsule_text")
@@ -411,11 +434,6 @@ def _checked_text(
             "CAPSULE_TOO_THIN",
             f"capsule missing required sections: [{', '.join(missing)}]",
             details={"missing": missing},
-            recovery=next_call(
-                *send_again,
-                f"add the headers {', '.join(missing)} to capsule_text and send it again; "
-                "allow_thin: true stores it as it is",
-            ),
         )
     return _measured(text)
 
@@ -496,9 +514,8 @@ def _section(text: str, title: str) -> markdown.Section:
     found = markdown.parse(text)
     if not found:
         raise invalid("the capsule has no Markdown headers to append to; use capsule_update", path="section")
-    wanted = markdown.heading_title(title)
     for section in found:
-        if markdown.same_title(section.title, title if wanted is None else wanted):
+        if markdown.same_title(section.title, title):
             return section
     available = [section.title for section in found]
     raise invalid(
@@ -520,7 +537,8 @@ def _parts(
         part = {"id": row["id"], "workspace": row["workspace_raw"]}
         if row["name_raw"] is not None:
             part["name"] = row["name_raw"]
-        part["display_name"] = row["title"] or row["name_raw"] or row["id"]
+        # On one line: a title with line breaks could forge sections.
+        part["display_name"] = " ".join((row["title"] or row["name_raw"] or row["id"]).split())
         if text is None:
             missing.append(part)
         else:

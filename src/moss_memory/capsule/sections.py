@@ -90,12 +90,15 @@ def heading_title(line: str) -> str | None:
 
 
 def same_title(one: str, other: str) -> bool:
-    """Whether two headers are the same to a person: case, spacing and a trailing colon aside."""
+    """Whether two headers are the same to a person: case, spacing, bold and a trailing colon aside."""
     return _plain(one) == _plain(other)
 
 
 def _plain(title: str) -> str:
-    return " ".join(title.strip().removesuffix(":").split()).casefold()
+    """A title as it is compared; one given with its `##` means the same."""
+    written = heading_title(title)
+    bare = (title if written is None else written).strip(" \t\r*_:")
+    return " ".join(bare.split()).casefold()
 
 
 def _labels(text: str) -> Iterator[str]:
@@ -159,27 +162,34 @@ def _fence_mark(line: str) -> str:
 def append_to(text: str, section: Section, content: str) -> tuple[str, bool]:
     """The text with content added to a section, and whether it took the place of a placeholder.
 
-    The blank lines before the next heading stay, and so does the style of line ends.
+    Every other line stays as it is, blank ones included, and so does the style of line ends.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     addition = content.strip("\r\n").replace("\r\n", "\n").replace("\n", newline)
-    before, body, after = (
-        text[: section.body_start],
-        text[section.body_start : section.end],
-        text[section.end :],
-    )
+    before, body, after = text[: section.body_start], text[section.body_start : section.end], text[section.end :]
     if not before.endswith("\n"):
         before += newline
-    kept = body.rstrip()
-    gap = body[len(kept) :]
-    replaced = kept.strip().lower() in PLACEHOLDERS
+    blank_lines, kept, rest = _split_blank(body)
     if not kept:
-        gap = newline * 2 if after else body
-    elif replaced:
-        before += body[: len(body) - len(body.lstrip())]
-    else:
-        before += kept + newline * 2
-    return before + addition + gap + after, replaced
+        rest = newline + (body or newline) if after else body or (newline if text.endswith("\n") else "")
+        return before + addition + rest + after, True
+    replaced = kept.strip().lower() in PLACEHOLDERS
+    start = blank_lines if replaced else blank_lines + kept + newline * 2
+    return before + start + addition + rest + after, replaced
+
+
+def _split_blank(body: str) -> tuple[str, str, str]:
+    """The blank lines at the start, the lines from the first to the last that says something, and what follows."""
+    said = body.strip()
+    if not said:
+        return "", "", body
+    first = body.rfind("\n", 0, body.index(said[0])) + 1
+    end = body.find("\n", len(body.rstrip()))
+    if end < 0:
+        end = len(body)
+    elif body[end - 1] == "\r":
+        end -= 1
+    return body[:first], body[first:end], body[end:]
 
 
 def keep_sections(text: str, wanted: list[str]) -> str | None:

@@ -27,7 +27,7 @@ FORMAT_VERSION = "1.0"
 _TOLD_EVERY = 200
 
 
-@operation(long=True, example="moss export --path backup.jsonl")
+@operation(long=True, destructive=True, example="moss export --path backup.jsonl")
 def capsule_export(
     tx: Transaction,
     *,

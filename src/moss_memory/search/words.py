@@ -45,11 +45,11 @@ def places_in(data: bytes) -> list[tuple[int, int, str]]:
 
 
 def stems_of(words: Iterable[str]) -> list[str]:
-    """The stem of each word, in order."""
+    """The stem of each word, in order; one that ends in i is written with y, so that deploy and deployment agree."""
     found: list[str] = _tokenizers()[1](
         " ".join(words).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
     )
-    return found
+    return [stem[:-1] + "y" if stem[-1] == "i" else stem for stem in found]
 
 
 @functools.cache

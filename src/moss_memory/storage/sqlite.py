@@ -43,17 +43,25 @@ class SqliteEngine:
         self._readers: list[apsw.Connection] = []
         self._unwritable = False
         self._reading = 0
+        self._identity: tuple[int, int] | None = None
         self._owner = NOBODY
         _engines.append(ref(self, _engines.remove))
 
     def begin_read(self, *, snapshot: bool, call: Call) -> SqliteTransaction:
         """A transaction that sees one state of the store and never waits for a writer."""
         self._refuse_after_fork()
+        self._notice_a_move()
         connection = self._pooled_reader() or self._open_reader()
         if snapshot:
             connection.execute("begin")
         self._reading += 1
         return SqliteTransaction(self, connection, call)
+
+    def _notice_a_move(self) -> None:
+        """Lets go of a database that was moved or removed, so that nothing is written where nobody finds it."""
+        if self._identity is not None and file_identity(self._path) != self._identity:
+            self._close_connections()
+            self._identity = None
 
     def _pooled_reader(self) -> apsw.Connection | None:
         try:
@@ -66,6 +74,7 @@ class SqliteEngine:
         self._refuse_after_fork()
         self._acquire(patience_s, call)
         try:
+            self._notice_a_move()
             if self._writer is None:
                 self._writer = self._open_writer()
             self._writer.execute("begin immediate")
@@ -145,8 +154,9 @@ class SqliteEngine:
             while True:
                 try:
                     fcntl.flock(self._lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    self._owner = get_ident()
-                    return
+                    if self._is_the_lock():
+                        self._owner = get_ident()
+                        return
                 except BlockingIOError:
                     if time.monotonic() >= deadline:
                         raise busy_error(patience_s) from None
@@ -157,6 +167,16 @@ class SqliteEngine:
         except BaseException:
             self._thread_lock.release()
             raise
+
+    def _is_the_lock(self) -> bool:
+        """Whether the descriptor is still the lock file that other processes find; if not, that one is opened."""
+        status = os.fstat(self._lock_fd)
+        if file_identity(os.path.join(self._home, LOCK)) == (status.st_dev, status.st_ino):
+            return True
+        os.close(self._lock_fd)
+        self._lock_fd = -1
+        self._lock_fd = self._open_lock_file()
+        return False
 
     def end_write(self) -> None:
         """Lets the next writer in."""
@@ -178,10 +198,12 @@ class SqliteEngine:
         connection = apsw.Connection(self._path, flags=_WRITE_FLAGS)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         check_version(connection)
+        refuse_foreign(connection, self._path)
         settle(connection, "journal_mode = wal", "wal")
         settle(connection, "synchronous = full", 2)
         settle(connection, "secure_delete = on", 1)
         self._migrate(connection)
+        self._identity = file_identity(self._path)
         return connection
 
     def _create_file(self) -> None:
@@ -204,6 +226,8 @@ class SqliteEngine:
             version = check_version(connection)
         if version < SCHEMA_VERSION:
             self._prepare()
+        refuse_foreign(connection, self._path)
+        self._identity = file_identity(self._path)
         connection.execute("pragma query_only = on")
         return connection
 
@@ -305,3 +329,24 @@ def check_version(connection: apsw.Connection) -> int:
             details={"database_version": version, "known_version": SCHEMA_VERSION},
         )
     return version
+
+
+def refuse_foreign(connection: apsw.Connection, path: str) -> None:
+    """Refuses a database that another program made, or that was made by hand; an empty one is welcome."""
+    if only_value(connection, "pragma application_id") == APPLICATION_ID:
+        return
+    if only_value(connection, "select count(*) from sqlite_schema"):
+        raise MossError(
+            "STORAGE_CORRUPT",
+            f"{path} is not a database of Moss; move it away, or set MOSS_HOME to another folder",
+            details={"file": path},
+        )
+
+
+def file_identity(path: str) -> tuple[int, int] | None:
+    """What tells a file apart from every other, whatever its name; none when there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

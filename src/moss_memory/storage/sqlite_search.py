@@ -207,7 +207,7 @@ def _forms(connection: apsw.Connection, words: Sequence[str]) -> list[_Word]:
 def _shared_beginning(word: str, stem: str) -> str:
     """What every word of this stem begins with. The stemmer may change the last letter of a stem: happy, happi;
     store, storing; sensible, sensibility."""
-    if not word.startswith(stem) or stem.endswith(("e", "i", "bl")):
+    if not word.startswith(stem) or stem.endswith(("e", "i", "y", "bl")):
         return stem[:-1] or stem
     return stem
 

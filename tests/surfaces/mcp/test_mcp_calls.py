@@ -10,7 +10,8 @@ import pytest
 from moss_memory.errors import MossError
 from moss_memory.surfaces.mcp import calls as calls_module
 from moss_memory.surfaces.mcp.calls import Calls, Progress, is_busy
-from moss_memory.surfaces.mcp.protocol import ToolCall
+from moss_memory.surfaces.mcp.listing import Offer
+from moss_memory.surfaces.mcp.protocol import Request, ToolCall
 from support.mcp_fakes import TOOLS, FakeStore
 
 PATIENCE_S = 10.0
@@ -29,7 +30,7 @@ class Bench:
         self.answered = threading.Condition()
 
     def take(self, key: Any, tool: str, progress_token: str | None = None, **arguments: Any) -> None:
-        call = ToolCall(key, json.dumps(key), False, TOOLS[tool], arguments)
+        call = ToolCall(Request(key, json.dumps(key), "tools/call", {}), Offer(), TOOLS[tool], arguments)
         call.progress_token = progress_token
 
         def reply(answer: bytes | None) -> None:
@@ -230,7 +231,7 @@ def test_no_progress_is_told_unasked(bench: Bench) -> None:
 
 
 def test_progress_that_does_not_rise_or_is_unwanted_is_not_told() -> None:
-    call = ToolCall(1, "1", False, TOOLS["haul"], {})
+    call = ToolCall(Request(1, "1", "tools/call", {}), Offer(), TOOLS["haul"], {})
     call.progress_token = 7
     sent: list[bytes] = []
     report = Progress(call, sent.append)

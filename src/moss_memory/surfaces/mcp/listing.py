@@ -60,7 +60,7 @@ class Offer:
         if found is not None:
             return found
         operation = catalog.find(tool)
-        if operation is None or tool in self._disabled_tools:
+        if operation is None or not operation.listed or tool in self._disabled_tools:
             return None
         if self._disabled(operation.alias_of or tool):
             return None
@@ -87,7 +87,10 @@ class Offer:
 
     def _disabled(self, tool: str) -> bool:
         types = self._disabled_types
-        return tool in self._disabled_tools or catalog.toolset_of(tool) in types or ("core" in types and tool in CORE)
+        family = catalog.toolset_of(tool)
+        if not family:
+            return tool in self._disabled_tools
+        return tool in self._disabled_tools or family in types or ("core" in types and tool in CORE)
 
 
 def offer_of(config: Config, toolsets: Sequence[str] | None) -> Offer:

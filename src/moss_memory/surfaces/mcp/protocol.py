@@ -52,12 +52,13 @@ _CACHE = f'"ttlMs":{LIST_TTL_MS},"cacheScope":"private"'
 class ToolCall:
     """A tool call on its way: what is asked, how it is answered, and whether anybody still waits."""
 
-    __slots__ = ("arguments", "cancelled", "id", "key", "operation", "progress_token", "stateless", "tool")
+    __slots__ = ("arguments", "cancelled", "id", "key", "offer", "operation", "progress_token", "stateless", "tool")
 
-    def __init__(self, key: object, id: str, stateless: bool, operation: Operation, arguments: dict[str, Any]) -> None:
-        self.key = key
-        self.id = id
-        self.stateless = stateless
+    def __init__(self, request: Request, offer: Offer, operation: Operation, arguments: dict[str, Any]) -> None:
+        self.key = request.key
+        self.id = request.id
+        self.stateless = request.stateless
+        self.offer = offer
         self.operation = operation
         self.tool = operation.name
         self.arguments = arguments
@@ -146,7 +147,7 @@ class Protocol:
             arguments = {}
         elif not isinstance(arguments, dict):
             return invalid_call(request, f"the arguments of {name} must be a JSON object")
-        call = ToolCall(request.key, request.id, request.stateless, operation, arguments)
+        call = ToolCall(request, offer, operation, arguments)
         meta = params.get("_meta")
         if meta:
             token = meta.get("progressToken")
@@ -165,7 +166,11 @@ def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: b
 
 def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
     """The answer to a tool call that failed; what is not a `MossError` is logged and hidden."""
-    return tool_answer(call, _shown(error).payload(), is_error=True)
+    shown = _shown(error)
+    recovery = shown.recovery
+    if recovery is not None and isinstance(call, ToolCall) and call.offer.find(recovery["tool"]) is None:
+        shown.recovery = None  # the configuration has switched off the tool it would lead to
+    return tool_answer(call, shown.payload(), is_error=True)
 
 
 def _shown(error: BaseException) -> MossError:
