@@ -160,7 +160,7 @@ def test_any_json_object_passes_a_free_form_argument_unchanged(value: dict[str, 
 
 @pytest.mark.parametrize("tool", catalog.operations(), ids=lambda tool: tool.name)
 def test_every_tool_has_a_promise_an_example_and_a_valid_schema(tool: Operation) -> None:
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+    from jsonschema import Draft202012Validator
 
     assert 10 < len(tool.summary) <= 120
     assert tool.summary[-1] in ".:"

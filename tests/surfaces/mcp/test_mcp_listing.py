@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
 import pytest
 
 from moss_memory import catalog
+from moss_memory.errors import MossError
 from moss_memory.surfaces.mcp.listing import CORE, TOOLS_FILE, Offer, generated, tool_lines
+from moss_memory.surfaces.mcp.protocol import Request, ToolCall, tool_failure
 
 ALL = [name for name, _ in tool_lines()]
 
@@ -114,3 +117,23 @@ def test_a_refusal_never_names_a_disabled_tool() -> None:
 
 def test_a_refusal_is_made_also_when_nothing_is_on_offer() -> None:
     assert "disabled" in Offer(disabled_tools=ALL).refusal("x").message
+
+
+def test_moss_search_stays_on_when_the_core_is_disabled() -> None:
+    assert "moss_search" in listed(disabled_types=["core"])
+
+
+def test_a_tool_for_people_is_neither_listed_nor_found() -> None:
+    assert "artifact_purge" not in listed()
+    assert Offer().find("artifact_purge") is None
+
+
+def test_an_error_does_not_lead_to_a_tool_that_is_switched_off() -> None:
+    error = MossError("NOT_FOUND", "gone", recovery={"tool": "capsule_list", "arguments": {}, "reason": "lists"})
+    for disabled, kept in ((["capsule_list"], False), ([], True)):
+        offer = Offer(disabled_tools=disabled)
+        fetch = offer.find("capsule_fetch")
+        assert fetch is not None
+        call = ToolCall(Request(1, "1", "tools/call", {}), offer, fetch, {})
+        answer = json.loads(tool_failure(call, copy.copy(error)))["result"]["structuredContent"]["error"]
+        assert ("recovery" in answer) is kept
