@@ -39,11 +39,11 @@ clean:
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable .
 	$(COMPILE)
 	@touch $@
 
 $(VENV)/.developed: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet "pip>=25.1" # the first that reads --group
 	$(BIN)/python -m pip install --quiet --group dev
 	@touch $@

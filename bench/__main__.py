@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import apsw
 
-from . import conversation, in_process, peers, plain_query, scale, startup
+from . import artifacts, conversation, in_process, langgraph, peers, plain_query, scale, startup
 from .measure import Line
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "benchmarks.md")
@@ -19,6 +19,7 @@ ROOMS: dict[str, Callable[[], list[Line]]] = {
     "startup": startup.lines,
     "conversation": conversation.lines,
     "in_process": in_process.lines,
+    "artifacts": artifacts.lines,
     "scale": scale.lines,
     "plain_query": plain_query.lines,
     "peers": peers.lines,
@@ -59,8 +60,8 @@ def write(found: list[Line]) -> None:
     after = rest.partition(END)[2]
     versions = f"Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, {os.cpu_count()} cores"
     system = f"{platform.system()} on {platform.machine()}"
-    if peers.versions():
-        versions = f"{versions}, {peers.versions()}"
+    for installed in filter(None, (peers.versions(), langgraph.version())):
+        versions = f"{versions}, {installed}"
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(f"{before}{BEGIN}\n{table(found)}\n\nMeasured with {versions}, {system}.\n\n{END}{after}")
 

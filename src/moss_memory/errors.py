@@ -73,6 +73,13 @@ def invalid(message: str, **details: Any) -> MossError:
     return MossError("INVALID_REQUEST", message, details=details or None)
 
 
+def nearest(name: str, known: list[str], *, cutoff: float = 0.0) -> str | None:
+    """Of the known names the one most like this; none when there is none like it enough."""
+    import difflib  # only a refusal needs it
+
+    return next(iter(difflib.get_close_matches(name[:100], known, n=1, cutoff=cutoff)), None)
+
+
 def next_call(tool: str, arguments: dict[str, Any], reason: str) -> dict[str, Any]:
     """A `recovery`: the one best next call after an error."""
     return {"tool": tool, "arguments": arguments, "reason": reason}

@@ -45,6 +45,8 @@ FAMILIES = {
             prefix="capsule",
             modules=(
                 "moss_memory.capsule.operations",
+                "moss_memory.capsule.browsing",
+                "moss_memory.capsule.composing",
                 "moss_memory.capsule.transfer",
                 "moss_memory.capsule.bulk",
             ),
@@ -72,6 +74,5 @@ SEARCHED = tuple(family for family in FAMILIES.values() if family.code >= 0)
 
 def module(name: str) -> Any:
     """A module by its full name, imported when it is first needed."""
-    if name not in sys.modules:
-        __import__(name)
+    __import__(name)  # also when it is there: another thread may still be importing it, and this waits for it
     return sys.modules[name]

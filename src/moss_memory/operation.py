@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .errors import MossError, invalid
+from .errors import MossError, invalid, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
         raise _wrong_type(value, "object", path)
     properties = schema.get("properties")
     if properties is None:
-        _check_json(value, path, 1)
+        check_json(value, path, 1)
         return value
     decoded: dict[str, Any] = {}
     for name, part in value.items():
@@ -226,14 +226,14 @@ def check_text(value: str, path: str) -> None:
             raise invalid(f"{path} contains half of a surrogate pair; send valid Unicode", path=path) from None
 
 
-def _check_json(value: Any, path: str, depth: int) -> None:
+def check_json(value: Any, path: str, depth: int) -> None:
     """Refuses what does not survive a round trip through JSON, wherever it hides in a free-form value."""
     if isinstance(value, (dict, list)):
         if depth > MAX_DEPTH:
             raise invalid(f"{path[:200]} is nested deeper than {MAX_DEPTH} levels", path=path[:200])
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             check_text(str(key), path)
-            _check_json(part, f"{path}.{key}" if isinstance(value, dict) else f"{path}[{key}]", depth + 1)
+            check_json(part, f"{path}.{key}" if isinstance(value, dict) else f"{path}[{key}]", depth + 1)
     elif isinstance(value, str):
         check_text(value, path)
     elif isinstance(value, float):
@@ -268,16 +268,16 @@ def _json_type(value: Any) -> str:
 
 
 def _unknown(name: Any, known: list[str], *, at: str) -> MossError:
-    import difflib  # only a refusal needs it
-
     shown = str(name)[:100].encode("utf-8", "replace").decode().replace("\0", "?")
-    nearest = next(iter(difflib.get_close_matches(shown, known, n=1, cutoff=0.0)), known[0] if known else "")
     path = f"{at}.{shown}" if at else shown
+    if not known:
+        return invalid(f"unknown argument {path!r}; this tool takes none", path=path, argument=shown)
+    like = nearest(shown, known) or known[0]
     return invalid(
-        f"unknown argument {path!r}; the nearest known one is {nearest!r} (known: {', '.join(known)})",
+        f"unknown argument {path!r}; the nearest known one is {like!r} (known: {', '.join(known)})",
         path=path,
         argument=shown,
-        nearest=nearest,
+        nearest=like,
     )
 
 

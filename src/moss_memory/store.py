@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import catalog
 from .config import Config, load_config
-from .errors import MossError, invalid
+from .errors import MossError, invalid, nearest
 from .storage.engine import Call, open_engine
 from .values import new_id, wall_clock_ms
 
@@ -143,11 +143,8 @@ def internal_error(tool: str) -> MossError:
 
 def unknown_tool(tool: str) -> MossError:
     """The refusal of a tool that does not exist, naming the nearest one that does."""
-    import difflib  # only a refusal needs it
-
-    names = [operation.name for operation in catalog.operations()]
-    nearest = difflib.get_close_matches(tool[:100], names, n=1, cutoff=0.0)[0]
-    return invalid(f"there is no tool {tool[:100]!r}; the nearest is {nearest!r}", nearest=nearest)
+    like = nearest(tool, [operation.name for operation in catalog.operations()])
+    return invalid(f"there is no tool {tool[:100]!r}; the nearest is {like!r}", nearest=like)
 
 
 def _v1_answer(value: Any) -> Any:

@@ -164,7 +164,7 @@ def artifact_list(
     return {"items": items[: page.limit], "pagination": pagination}
 
 
-@operation(single_statement=True, idempotent=True, example="moss artifact fetch --workspace plan --name run-1-code")
+@operation(single_statement=True, idempotent=True, example="moss artifact fetch plan/run-1-code")
 def artifact_fetch(
     tx: ReadTransaction,
     *,
@@ -182,7 +182,7 @@ def artifact_fetch(
 @operation(
     mutates=True,
     writes_with="store_as",
-    example="moss artifact compose --item plan/run-1-code --item plan/run-1-tests",
+    example="moss artifact compose plan/run-1-code plan/run-1-tests",
 )
 def artifact_compose(
     tx: Transaction,
@@ -215,7 +215,7 @@ def artifact_compose(
     return answer
 
 
-@operation(mutates=True, destructive=True, example="moss artifact delete --workspace plan --name run-1-code")
+@operation(mutates=True, destructive=True, example="moss artifact delete plan/run-1-code")
 def artifact_delete(
     tx: Transaction,
     *,
@@ -231,7 +231,7 @@ def artifact_delete(
     return {"deleted": True, "id": row["id"]}
 
 
-@operation(mutates=True, example="moss artifact touch --workspace plan --name run-1-code --ttl-seconds 7200")
+@operation(mutates=True, example="moss artifact touch plan/run-1-code --ttl-seconds 7200")
 def artifact_touch(
     tx: Transaction,
     *,

@@ -6,7 +6,7 @@ import json
 import os
 
 from ..errors import MossError, invalid, next_call
-from ..operation import operation
+from ..operation import check_json, operation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,10 +38,12 @@ def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, st
             path = os.path.join(folder, file)
             try:
                 schema = _read_schema(path)
-            except ValueError as error:
-                problems.append({"file": path, "message": str(error)})
+                name = file.removesuffix(".json")
+                check_json(name, "its name", 1)
+            except (ValueError, MossError) as error:
+                shown = os.fsencode(path).decode("utf-8", "replace")
+                problems.append({"file": shown, "message": str(getattr(error, "message", error))})
                 continue
-            name = file.removesuffix(".json")
             kinds[name] = {"kind": name, "source": source, "schema": schema}
     return kinds, problems
 
@@ -105,4 +107,5 @@ def _read_schema(path: str) -> dict[str, Any]:
         raise ValueError(f"it cannot be read as JSON ({error})") from None
     if not isinstance(schema, dict):
         raise ValueError("it does not hold a JSON Schema object")
+    check_json(schema, "schema", 1)
     return schema

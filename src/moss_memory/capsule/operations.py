@@ -7,66 +7,36 @@ from ..arguments import (
     Id,
     IncludeDeleted,
     IncludeText,
-    Limit,
     Name,
-    NamePrefix,
-    Offset,
     Phase,
-    Query,
     Ref,
     Role,
     RunId,
     Source,
     StoreMode,
-    Tag,
     Tags,
-    Text,
     Title,
     Workspace,
 )  # fmt: skip
 from ..errors import MossError, invalid, next_call
-from ..filters import Filters, filters_from
 from ..operation import operation
-from ..values import DEFAULT_WORKSPACE, Page, estimate_tokens, label, normalize, tags_json
+from ..values import DEFAULT_WORKSPACE, estimate_tokens, label, normalize, tags_json
 from . import sections as markdown
-from .rows import NEWEST_FIRST, capsules, fetch_key, shown, sql, summary, summary_columns
+from .rows import capsules, fetch_key, shown, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any
 
     from ..storage.engine import Transaction
 
-    Format = Literal["markdown", "json"]
-    StoreAs = dict[str, Any]
     AllowThin = bool
     CapsuleText = str
-    SectionName = str
-    SectionNames = list[str]
+    DeletedId = str
 else:
-    Format = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
+    DeletedId = {"type": "string", "description": "id, as lists show it with include_deleted"}
     AllowThin = {"type": "boolean", "description": "skip the check of the six sections"}
     CapsuleText = {"type": "string", "description": "the capsule, Markdown with the six sections"}
-    SectionName = {"type": "string", "description": "a header as it is written"}
-    SectionNames = {"type": "array", "items": {"type": "string"}, "description": "keep only these headers"}
-    StoreAs = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string"},
-            "workspace": {"type": "string"},
-            "title": {"type": "string"},
-            "tags": {"type": "array", "items": {"type": "string"}},
-            "source": {"type": "string"},
-            "run_id": {"type": "string"},
-            "phase": {"type": "string"},
-            "role": {"type": "string"},
-            "mode": StoreMode,
-            "allow_thin": {"type": "boolean"},
-        },
-        "required": ["name"],
-        "additionalProperties": False,
-        "description": "also store the bundle",
-    }
 
 
 def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dict[str, Any] | None:
@@ -85,7 +55,6 @@ def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dic
 
 TITLE_MAX_CHARS = 1_000
 ITEMS_MAX = 50
-SEPARATOR = "\n\n---\n\n"
 
 
 @operation(
@@ -147,7 +116,7 @@ def capsule_store(
     return {"id": row["id"], "fetch_key": fetch_key(row)}
 
 
-@operation(single_statement=True, idempotent=True, example="moss fetch --workspace shop --name auth")
+@operation(single_statement=True, idempotent=True, example="moss fetch shop/auth")
 def capsule_fetch(
     tx: Transaction,
     *,
@@ -162,7 +131,7 @@ def capsule_fetch(
     return shown(row, include_text=include_text)
 
 
-@operation(idempotent=True, example='moss fetch-many --items \'[{"name": "auth"}, {"name": "db"}]\'')
+@operation(idempotent=True, example="moss fetch-many auth shop/db")
 def capsule_fetch_many(
     tx: Transaction,
     *,
@@ -193,7 +162,7 @@ def capsule_fetch_many(
     mutates=True,
     destructive=True,
     recover=thin_recovery,
-    example='moss update --name auth --title "Auth, second round"',
+    example='moss update auth --title "Auth, second round"',
 )
 def capsule_update(
     tx: Transaction,
@@ -233,7 +202,7 @@ def capsule_update(
     return {"id": row["id"], "fetch_key": fetch_key(row)}
 
 
-@operation(mutates=True, destructive=True, example="moss delete --name auth")
+@operation(mutates=True, destructive=True, example="moss delete auth")
 def capsule_delete(
     tx: Transaction,
     *,
@@ -249,7 +218,7 @@ def capsule_delete(
 
 
 @operation(mutates=True, idempotent=True, example="moss restore 01ARZ3NDEKTSV4RRFFQ69G5FAV")
-def capsule_restore(tx: Transaction, *, id: Id) -> dict[str, Any]:
+def capsule_restore(tx: Transaction, *, id: DeletedId) -> dict[str, Any]:
     """Bring a soft-deleted capsule back under its name; refused when another has taken that name."""
     address = Address(id, None, None)
     row = capsules.find_or_none(tx, address, include_deleted=True)
@@ -263,171 +232,11 @@ def capsule_restore(tx: Transaction, *, id: Id) -> dict[str, Any]:
     return {"restored": row["deleted_at"] is not None, "id": row["id"], "fetch_key": fetch_key(row)}
 
 
-@operation(idempotent=True, example="moss latest --workspace shop --include-text")
-def capsule_latest(
-    tx: Transaction,
-    *,
-    workspace: Workspace = DEFAULT_WORKSPACE,
-    run_id: RunId | None = None,
-    phase: Phase | None = None,
-    role: Role | None = None,
-    include_text: IncludeText = False,
-    include_deleted: IncludeDeleted = False,
-) -> dict[str, Any]:
-    """The most recently changed capsule of a workspace, as a summary unless `include_text`."""
-    filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
-    where = filters.where(*_alive(include_deleted))
-    row = tx.row(f"select id from capsules {where} {NEWEST_FIRST} limit 1", filters.parameters)
-    if row is None:
-        return {"item": None}
-    capsule = capsules.find(tx, Address(row[0], None, None), include_deleted=True)
-    return {"item": shown(capsule, include_text=include_text)}
-
-
-@operation(idempotent=True, example="moss list --workspace shop --limit 20")
-def capsule_list(
-    tx: Transaction,
-    *,
-    workspace: Workspace = DEFAULT_WORKSPACE,
-    run_id: RunId | None = None,
-    phase: Phase | None = None,
-    role: Role | None = None,
-    include_deleted: IncludeDeleted = False,
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> dict[str, Any]:
-    """List one workspace's capsules, newest change first, without their text; at most 100 a page."""
-    filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
-    return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
-
-
-@operation(idempotent=True, example="moss inventory --tag auth")
-def capsule_inventory(
-    tx: Transaction,
-    *,
-    workspace: Workspace | None = None,
-    tag: Tag | None = None,
-    name_prefix: NamePrefix | None = None,
-    run_id: RunId | None = None,
-    phase: Phase | None = None,
-    role: Role | None = None,
-    include_deleted: IncludeDeleted = False,
-    limit: Limit = 100,
-    offset: Offset = 0,
-) -> dict[str, Any]:
-    """List the capsules of all workspaces, newest change first, without their text; at most 500 a page."""
-    filters = filters_from(
-        tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
-    )
-    return _listing(tx, filters, Page(limit, offset, maximum=500), include_deleted=include_deleted)
-
-
-@operation(idempotent=True, example='moss capsule search "where do refresh tokens live"')
-def capsule_search(
-    tx: Transaction,
-    *,
-    query: Query,
-    workspace: Workspace | None = None,
-    tag: Tag | None = None,
-    run_id: RunId | None = None,
-    phase: Phase | None = None,
-    role: Role | None = None,
-    include_deleted: IncludeDeleted = False,
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> dict[str, Any]:
-    """Find capsules by their words, best match first, each with a snippet.
-
-    A plain question finds what holds any of its words, most words first. Operators work exactly:
-    "a phrase", prefix*, AND, OR, NOT, parentheses.
-    """
-    from .search import search_capsules  # the search room is not worth its import to other calls
-
-    filters = filters_from(tx, tag=tag, run_id=run_id, phase=phase, role=role)
-    page = Page(limit, offset, maximum=100)
-    norm = None if workspace is None else normalize(workspace, what="workspace")
-    return search_capsules(tx, query, filters, page, workspace_norm=norm, include_deleted=include_deleted)
-
-
-@operation(mutates=True, example='moss append --name auth --section "Next actions" --content "- rotate the keys"')
-def capsule_append(
-    tx: Transaction,
-    *,
-    id: Id | None = None,
-    workspace: Workspace | None = None,
-    name: Name | None = None,
-    section: SectionName,
-    content: Text,
-) -> dict[str, Any]:
-    """Append content to one section of a capsule without rewriting the rest.
-
-    The section is named as its header is written, in any case. Replaces a placeholder such as `TBD`.
-    Durable when it returns.
-    """
-    address = Address(id, workspace, name)
-    if not content.strip():
-        raise invalid("content is blank; give the text to append", path="content")
-    row = capsules.find(tx, address)
-    target = _section(row["capsule_text"], section)
-    text, replaced = markdown.append_to(row["capsule_text"], target, content)
-    _check_size(tx, text)
-    row |= _measured(text)
-    tx.run(sql["change"], {**row, "now": tx.now, "change_seq": tx.next_change()})
-    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
-    answer: dict[str, Any] = {"id": row["id"], "section_hit": target.heading, "replaced": replaced}
-    if row["name_raw"] is not None:
-        answer["fetch_key"] = fetch_key(row)
-    return answer
-
-
-@operation(
-    mutates=True,
-    destructive=True,
-    recover=thin_recovery,
-    writes_with="store_as",
-    example='moss compose --items \'[{"name": "auth"}, {"name": "db"}]\' --sections "Next actions"',
-)
-def capsule_compose(
-    tx: Transaction,
-    *,
-    items: list[Ref],
-    sections: SectionNames | None = None,
-    format: Format = "markdown",
-    store_as: StoreAs | None = None,
-) -> dict[str, Any]:
-    """Assemble 1 to 50 capsules into one bundle; all or nothing.
-
-    `store_as` also saves the Markdown bundle as a capsule, checked like any other.
-    """
-    if not 1 <= len(items) <= ITEMS_MAX:
-        raise invalid(f"items has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
-    if format == "json" and store_as is not None:
-        raise invalid("store_as needs the markdown format; JSON has no section headers", path="store_as")
-    if sections is not None and not any(title.strip() for title in sections):
-        raise invalid("sections is empty; name at least one header or leave it out", path="sections")
-    parts, missing = _parts(tx, items, sections)
-    if format == "json":
-        size = sum(part["chars"] for part in parts)
-        answer: dict[str, Any] = {"parts": parts, "bundle_chars": size, "parts_count": len(parts)}
-    else:
-        bundle = SEPARATOR.join([f"## {part['display_name']}\n\n{part['text']}" for part in parts])
-        size = len(bundle)
-        answer = {"bundle_text": bundle, "bundle_chars": size, "parts_count": len(parts)}
-    if sections is not None:
-        answer["missing"] = missing
-    _check_bundle_size(tx, size)
-    if store_as is not None:
-        if not parts:
-            raise invalid("no capsule holds any of the wanted sections; there is nothing to store", path="sections")
-        answer["stored"] = capsule_store.body(tx, capsule_text=answer["bundle_text"], **store_as)
-    return answer
-
-
 def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
     """The text with its measures, once it has passed size and structure."""
     if not text.strip():
         raise invalid("capsule_text is empty; write the six sections", path="capsule_text")
-    _check_size(tx, text)
+    check_size(tx, text)
     missing = [] if allow_thin else markdown.missing_sections(text)
     if missing:
         raise MossError(
@@ -435,10 +244,10 @@ def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, 
             f"capsule missing required sections: [{', '.join(missing)}]",
             details={"missing": missing},
         )
-    return _measured(text)
+    return measured(text)
 
 
-def _check_size(tx: Transaction, text: str) -> None:
+def check_size(tx: Transaction, text: str) -> None:
     limit = tx.config.capsule_max_chars
     if len(text) > limit:
         raise MossError(
@@ -449,18 +258,7 @@ def _check_size(tx: Transaction, text: str) -> None:
         )
 
 
-def _check_bundle_size(tx: Transaction, size: int) -> None:
-    limit = tx.config.capsule_max_chars
-    if size > limit:
-        raise MossError(
-            "COMPOSE_TOO_LARGE",
-            f"the bundle would have {size} characters, the limit is {limit}; "
-            "compose fewer capsules or keep only some sections",
-            details={"max_chars": limit, "actual_chars": size},
-        )
-
-
-def _measured(text: str) -> dict[str, Any]:
+def measured(text: str) -> dict[str, Any]:
     return {"capsule_text": text, "capsule_chars": len(text), "tokens_estimate": estimate_tokens(text)}
 
 
@@ -485,62 +283,3 @@ def _title(raw: str | None) -> str | None:
     if len(raw) > TITLE_MAX_CHARS:
         raise invalid(f"title has {len(raw)} characters; at most {TITLE_MAX_CHARS} are allowed", path="title")
     return raw
-
-
-def _alive(include_deleted: bool) -> list[str]:
-    return [] if include_deleted else ["deleted_at is null"]
-
-
-def _listing(tx: Transaction, filters: Filters, page: Page, *, include_deleted: bool) -> dict[str, Any]:
-    where = filters.where(*_alive(include_deleted))
-    counted = tx.row(f"select count(*) from capsules {where}", filters.parameters)
-    rows = tx.rows(
-        f"select {summary_columns} from capsules {where} {NEWEST_FIRST} limit :limit offset :offset",
-        {**filters.parameters, "limit": page.limit, "offset": page.offset},
-    )
-    items = [summary(row) for row in rows]
-    total = counted[0] if counted else 0
-    return {
-        "items": items,
-        "pagination": page.answer(returned=len(items), total=total),
-        "sort": "updated_at_desc",
-    }
-
-
-def _section(text: str, title: str) -> markdown.Section:
-    """The first section with that header; a refusal lists the headers there are."""
-    if not title.strip():
-        raise invalid("section is blank; give the header of a section", path="section")
-    found = markdown.parse(text)
-    if not found:
-        raise invalid("the capsule has no Markdown headers to append to; use capsule_update", path="section")
-    for section in found:
-        if markdown.same_title(section.title, title):
-            return section
-    available = [section.title for section in found]
-    raise invalid(
-        f"section not found: {title[:200]}; available sections: {', '.join(available)[:1000]}",
-        path="section",
-        available=available,
-    )
-
-
-def _parts(
-    tx: Transaction, items: list[dict[str, Any]], sections: list[str] | None
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The parts of a bundle, and those capsules that hold none of the wanted sections."""
-    parts, missing = [], []
-    for index, ref in enumerate(items):
-        tx.check_cancelled()
-        row = capsules.find(tx, address_of(ref, index))
-        text = row["capsule_text"] if sections is None else markdown.keep_sections(row["capsule_text"], sections)
-        part = {"id": row["id"], "workspace": row["workspace_raw"]}
-        if row["name_raw"] is not None:
-            part["name"] = row["name_raw"]
-        # On one line: a title with line breaks could forge sections.
-        part["display_name"] = " ".join((row["title"] or row["name_raw"] or row["id"]).split())
-        if text is None:
-            missing.append(part)
-        else:
-            parts.append({**part, "text": text, "chars": len(text)})
-    return parts, missing

@@ -41,7 +41,7 @@ def locate(config: Config, path: str) -> tuple[str, str]:
         return folder, name
     raise invalid(
         f"path must be a file directly in {config.exports} or in a folder listed under allowed_paths "
-        "in the configuration; a bare file name is put there for you",
+        "in the configuration; put the file there and give its bare name",
         path="path",
     )
 

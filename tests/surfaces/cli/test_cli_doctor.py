@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
 
+from moss_memory.storage.migrate import SCHEMA_VERSION
 from moss_memory.storage.sqlite import SqliteEngine
 from moss_memory.surfaces.cli import surroundings
+from support.python_process import without_root_powers
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from support.cli_typist import Cli
 
 
@@ -40,7 +46,7 @@ def test_a_sound_store_is_healthy_and_says_its_versions(cli: Cli) -> None:
     assert code == 0
     assert {check["status"] for checks in found.values() for check in checks} == {"ok"}
     assert apsw.sqlite_lib_version() in found["engine"][0]["message"]
-    assert "schema version 1" in found["store"][0]["message"]
+    assert found["store"][0]["message"].endswith(f"(this Moss knows {SCHEMA_VERSION}), 1 active capsule")
     assert set(found) >= {"settings", "free space", "modes", "store", "integrity", "search index", "erasures"}
 
 
@@ -155,6 +161,65 @@ def test_a_disk_without_room_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
     code, found = findings(cli)
     assert code == 1
     assert found["free space"][0]["status"] == "fail"
+
+
+@pytest.mark.parametrize(("free", "said"), [(83_100_000_000, "83.1 GB free"), (999_999_999, "999 MB free")])
+def test_free_space_is_told_in_the_unit_people_use(free: int, said: str) -> None:
+    assert f"{surroundings._size(free)} free" == said
+
+
+def powerless(cli: Cli, *words: str) -> tuple[int, dict[str, dict[str, str]]]:
+    """`moss doctor` run by somebody whom permission bits bind: its exit code, and its checks by name."""
+    line = [*without_root_powers(), sys.executable, "-m", "moss_memory", "doctor", *words]
+    done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=30, check=False)
+    assert done.stderr == b""
+    report = json.loads(done.stdout)
+    assert report["healthy"] is (done.returncode == 0)
+    return done.returncode, {check["name"]: check for check in report["checks"]}
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o300, 0o600])
+@pytest.mark.usefixtures("auth")
+def test_a_home_that_cannot_be_read_is_not_healthy(cli: Cli, mode: int) -> None:
+    os.chmod(cli.home, mode)
+    code, found = powerless(cli)
+    os.chmod(cli.home, 0o700)
+    assert code == 1
+    assert found["home"]["status"] == "fail"
+    assert f"chmod 700 {cli.home}" in found["home"]["todo"]
+    assert "not examined" in found["store"]["message"]
+
+
+@pytest.mark.parametrize("below", ["home", "a/b/home"])
+def test_a_home_that_cannot_be_made_is_not_healthy(cli: Cli, tmp_path: Path, below: str) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    code, found = powerless(cli, "--home", str(closed / below))
+    assert code == 1
+    assert found["home"]["status"] == "fail"
+    assert str(closed) in found["home"]["message"]
+
+
+def test_a_home_below_a_file_is_not_healthy(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    code, found = findings(cli, "--home", str(tmp_path / "file" / "home"))
+    assert code == 1
+    assert found["home"][0]["message"] == f"{tmp_path / 'file'} is not a folder"
+
+
+def test_a_home_without_a_store_that_cannot_be_written_is_not_healthy(cli: Cli) -> None:
+    os.mkdir(cli.home, 0o500)
+    assert powerless(cli)[1]["home"]["status"] == "fail"
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_home_that_can_only_be_read_is_told_and_its_store_is_examined(cli: Cli) -> None:
+    os.chmod(cli.home, 0o500)
+    code, found = powerless(cli)
+    os.chmod(cli.home, 0o700)
+    assert code == 0
+    assert found["home"]["status"] == "warn"
+    assert found["integrity"]["status"] == "ok"
 
 
 def test_a_home_on_a_network_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,11 +16,10 @@ from moss_memory.surfaces.cli.help import command_names, find_any
 from moss_memory.surfaces.cli.usage import Usage
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from moss_memory.operation import Operation
     from support.cli_typist import Cli
 
+ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 OPERATIONS = catalog.operations()
 EVERY_ARGUMENT = [(one, name) for one in OPERATIONS for name in one.parameters]
 
@@ -78,8 +78,11 @@ def test_every_command_has_help_that_shows_every_option_and_an_example(name: str
 
 
 @pytest.mark.parametrize("described", [*OPERATIONS, *BUILT_IN], ids=lambda one: one.name)
-def test_every_example_is_a_command_that_parses(described: Any) -> None:
+def test_every_example_is_a_command_that_parses(described: Any, cli: Cli) -> None:
     words = shlex.split(described.example.partition(" < ")[0].partition(" > ")[0])
+    for word in words:
+        if word.startswith("@"):
+            Path(word[1:]).write_text("{}")  # in the test's own folder
     assert words[0] == "moss"
     found = find_command(words[1:])
     command = find_any(described.name) if found is None else found[0]
@@ -116,27 +119,81 @@ def test_a_list_is_given_by_commas_by_repetition_or_as_json(words: list[str], ta
 
 
 @pytest.mark.parametrize(
-    ("word", "value"),
+    ("words", "value"),
     [
-        ("--include-text", True),
-        ("--no-include-text", False),
-        ("--include-text=false", False),
-        ("--include_text=true", True),
+        (["--include-text"], True),
+        (["--no-include-text"], False),
+        (["--include-text=false"], False),
+        (["--include_text=true"], True),
+        (["--include-text", "false"], False),
+        (["--include-text", "true"], True),
+        (["--include-text", "--include-deleted=false"], True),
     ],
 )
-def test_a_flag_can_be_said_and_denied(word: str, value: bool) -> None:
-    assert command_of("capsule_fetch").parse([word]).arguments == {"include_text": value}
+def test_a_flag_can_be_said_and_denied(words: list[str], value: bool) -> None:
+    assert command_of("capsule_fetch").parse(words).arguments["include_text"] is value
+
+
+def test_a_flag_leaves_every_other_word_alone() -> None:
+    request = command_of("capsule_fetch").parse(["--include-text", "falsehoods"])
+    assert request.arguments == {"include_text": True, "name": "falsehoods"}
+
+
+@pytest.mark.parametrize("tool", ["capsule_fetch", "capsule_update", "capsule_delete", "capsule_append"])
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        (["auth"], {"name": "auth"}),
+        (["shop/auth"], {"workspace": "shop", "name": "auth"}),
+        (["shop/a/b"], {"workspace": "shop", "name": "a/b"}),
+        (["a/b", "--workspace", "shop"], {"workspace": "shop", "name": "a/b"}),
+        ([ULID], {"id": ULID}),
+        ([ULID[:-1]], {"name": ULID[:-1]}),
+        ([ULID[:-1] + "U"], {"name": ULID[:-1] + "U"}),
+        ([ULID.lower()], {"name": ULID.lower()}),
+        (["--id", "imported-7"], {"id": "imported-7"}),
+        ([ULID, "--name", "auth"], {"id": ULID, "name": "auth"}),
+    ],
+)
+def test_a_word_is_a_name_unless_it_is_a_ulid(tool: str, words: list[str], address: dict[str, str]) -> None:
+    assert command_of(tool).parse(words).arguments == address
+
+
+def test_restore_takes_its_word_as_an_id() -> None:
+    assert command_of("capsule_restore").parse(["imported-7"]).arguments == {"id": "imported-7"}
+
+
+@pytest.mark.parametrize("name", [name for name in command_names() if name not in ("config", "doctor")])
+def test_help_lists_only_what_does_something(name: str, cli: Cli) -> None:
+    shown = cli("help", *name.split()).out
+    built_in = find_any(name)
+    assert built_in is not None
+    everywhere = getattr(built_in.operation, "everywhere", ("home", "table", "help"))
+    assert ("--home DIR" in shown, "--table " in shown) == ("home" in everywhere, "table" in everywhere)
+    assert "default default" not in shown
+    assert max(map(len, shown.splitlines()[:-1])) <= 100
+
+
+def test_help_says_how_to_switch_off_what_is_on(cli: Cli) -> None:
+    shown = cli("fetch", "--help").out
+    assert "--include-text, --no-include-text  with the full text; on by itself" in shown
+    assert "instead of workspace" in shown
+    assert "instead of workspace" not in cli("restore", "--help").out
+    assert "needed, unless they are named as words or with --item" in " ".join(cli("compose", "--help").out.split())
+    assert "--file PATH" in cli("store", "--help").out
 
 
 def test_items_are_named_one_by_one_or_as_json_or_in_a_file(tmp_path: Path) -> None:
     command = command_of("capsule_compose")
-    expected = [{"name": "a"}, {"workspace": "shop", "name": "b/c"}, {"id": "01X"}]
-    one_by_one = ["--item", "a", "--item", "shop/b/c", "--item=id:01X"]
+    expected = [{"name": "a"}, {"workspace": "shop", "name": "b/c"}, {"id": "01X"}, {"id": ULID}]
+    one_by_one = ["--item", "a", "--item", "shop/b/c", "--item=id:01X", "--item", ULID]
     file = tmp_path / "items.json"
     file.write_text(json.dumps(expected))
     assert command.parse(one_by_one).arguments["items"] == expected
     assert command.parse(["--items", json.dumps(expected)]).arguments["items"] == expected
     assert command.parse(["--items", f"@{file}"]).arguments["items"] == expected
+    assert command.parse(["a", "shop/b/c", "id:01X", ULID]).arguments["items"] == expected
+    assert command.parse(["--item", "a", "shop/b/c", "id:01X", ULID]).arguments["items"] == expected
 
 
 def test_a_word_where_an_object_is_wanted_is_its_name() -> None:
@@ -174,8 +231,11 @@ def test_after_two_dashes_everything_is_a_word() -> None:
         ("capsule_list", ["extra"], "unexpected word 'extra'"),
         ("capsule_list", ["--workspace", "a", "--workspace", "b"], "given twice"),
         ("capsule_list", ["--home", ""], "name of a folder"),
-        ("capsule_fetch", ["01X", "01Y"], "unexpected word '01Y'"),
-        ("capsule_fetch", ["01X", "--id", "01Y"], "given twice"),
+        ("capsule_fetch", ["auth", "db"], "unexpected word 'db' after 'auth'"),
+        ("capsule_fetch", ["auth", "--name", "db"], "name is given twice"),
+        ("capsule_restore", ["01X", "--id", "01Y"], "id is given twice"),
+        ("capsule_compose", ["--items", "5", "auth"], "given twice"),
+        ("capsule_store", ["--file", "a", "--file", "b"], "given twice"),
         ("capsule_compose", ["--items", "[{"], "needs JSON"),
         ("capsule_compose", ["--items", "[" * 100_000], "needs JSON"),
         ("capsule_purge", ["--older-than", "7y"], "7d or 2w"),

@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+import termios
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,8 @@ from moss_memory.surfaces.cli.table import table_of
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
+
+ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 
 def shell(cli: Cli, line: str) -> subprocess.CompletedProcess[bytes]:
@@ -25,9 +28,11 @@ def shell(cli: Cli, line: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
-def on_terminal(cli: Cli, *words: str, typed: bytes = b"") -> tuple[int, str]:
+def on_terminal(cli: Cli, *words: str, typed: bytes = b"", columns: int = 0) -> tuple[int, str]:
     """Runs a command on a terminal; answers its exit code and everything that the terminal showed."""
     leader, follower = pty.openpty()
+    if columns:
+        termios.tcsetwinsize(follower, (24, columns))
     process = cli.start(*words, stdin=follower, stdout=follower, stderr=follower)
     os.close(follower)
     if typed:
@@ -117,6 +122,11 @@ def test_a_table_shows_a_single_capsule_with_its_text_last(cli: Cli, capsule: st
     shown = cli("fetch", "--name", "auth", "--table").out
     assert re.search(r"^name +auth$", shown, re.MULTILINE)
     assert shown.endswith(capsule)
+    assert "_norm" not in shown
+    assert "fetch_key" not in shown
+    assert re.search(r"^workspace +default$", cli("store", "--table", stdin=capsule + "x").out, re.MULTILINE) is None
+    assert re.search(r"^workspace +shop$", cli("store", "--workspace", "shop", "--name", "b", "--table",
+                                               stdin=capsule).out, re.MULTILINE)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -172,3 +182,63 @@ def test_wide_characters_take_two_columns() -> None:
 def test_a_table_gives_way_to_a_narrow_terminal(width: int) -> None:
     items = [{"name": "n" * 50, "workspace": "w" * 50, "title": "t" * 50}]
     assert max(map(len, table_of({"items": items}, width=width).splitlines())) <= width
+
+
+def a_row(**more: Any) -> dict[str, Any]:
+    return {"id": ULID, "name": "n" * 30, "workspace": "w" * 20, "title": "t" * 70, "capsule_chars": 12_000,
+            "updated_at": 1_800_000_000, **more}  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("more", [{}, {"deleted_at": 1_800_000_000}], ids=["active", "deleted"])
+def test_ids_times_and_numbers_are_whole_or_not_there(width: int, more: dict[str, Any]) -> None:
+    header, row, *_ = table_of({"items": [a_row(**more)]}, width=width).splitlines()
+    assert max(len(header), len(row)) <= width
+    times = re.findall(r"[\d-]{3,}[^ ]* ?\S*", row)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d|12000|" + ULID, found.strip()) for found in times)
+    assert header.split()[0] == "name"
+    assert ("id" in header.split()) is bool(more)
+    assert (ULID in row) is bool(more)
+
+
+def test_a_deleted_row_shows_when_it_was_deleted_and_its_id() -> None:
+    header, row, other = table_of(
+        {"items": [a_row(name="a", deleted_at=1_800_000_000), a_row(name="b")]}, width=60
+    ).splitlines()[:3]
+    assert header.split() == ["name", "deleted", "id"]
+    assert row.endswith(ULID)
+    assert other.split() == ["b", "-", ULID]
+
+
+def test_numbers_stand_to_the_right() -> None:
+    items = [a_row(capsule_chars=7), a_row(capsule_chars=12_000)]
+    header, short, long = table_of({"items": items}).splitlines()[:3]
+    assert short.index(" 7 ") + 2 == long.index("12000") + 5 == header.index("chars") + 5
+
+
+def test_artifacts_have_the_columns_of_their_kind() -> None:
+    item = {"id": ULID, "workspace": "default", "name": "run-1", "kind": "finding", "data": {}, "version": 3,
+            "run_id": "r1", "expires_at": None, "updated_at": 1_800_000_000}  # fmt: skip
+    header, row = table_of({"items": [item]}).splitlines()[:2]
+    assert header.split() == ["kind", "name", "workspace", "version", "expires", "run_id", "updated"]
+    assert row.split()[:6] == ["finding", "run-1", "default", "3", "-", "r1"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 0])
+def test_a_hit_is_seen_whole_and_without_tags_however_late_it_stands(width: int) -> None:
+    snippet = "before &amp; around " * 12 + "the <b>refresh&lt;T&gt;</b> of <b>tokens</b> " + "after " * 20
+    item = {"type": "capsule", "address": {"workspace": "default", "name": "auth"}, "title": "t" * 40,
+            "snippet": snippet, "score": 1.0}  # fmt: skip
+    header, row = table_of({"items": [item]}, width=width).splitlines()[:2]
+    assert "refresh<T>" in row
+    assert "<b>" not in row
+    assert "&amp;" not in row
+    assert max(len(header), len(row)) <= (width or 200)
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_help_and_the_doctor_fit_the_terminal(cli: Cli, columns: int) -> None:
+    for words in (["--help"], ["store", "--help"], ["bulk-update", "--help"], ["doctor", "--table"]):
+        _, shown = on_terminal(cli, *words, columns=columns)
+        long = [line for line in shown.splitlines() if len(line) > columns and not line.startswith("example: ")]
+        assert not [line for line in long if " " in line[22:columns]], words

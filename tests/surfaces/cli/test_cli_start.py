@@ -6,19 +6,21 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from moss_memory import __version__
-from moss_memory.surfaces.cli import completion, tour
+from moss_memory.surfaces.cli import tour
 from moss_memory.surfaces.cli.help import command_names
+from moss_memory.surfaces.cli.serving import _tell_empty
+from moss_memory.surfaces.mcp import listing
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from support.cli_typist import Cli
 
+ROOT = Path(__file__).parents[3]
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 HEAVY = {
     "argparse", "asyncio", "contextlib", "dataclasses", "difflib", "gettext", "inspect", "locale", "logging", "mcp",
@@ -88,8 +90,9 @@ def test_the_tour_ends_well_and_leaves_nothing_behind(cli: Cli, tmp_path: Path) 
     assert outcome.err == ""
     for shown in ("[CAPSULE_TOO_THIN]", "$ moss fetch", "$ moss search", "$ moss append", "$ moss compose"):
         assert shown in outcome.out
-    for client in ("claude mcp add moss -- moss mcp", "codex mcp add moss -- moss mcp", "Cursor", "VS Code", "Gemini"):
-        assert client in outcome.out
+    for client, line in tour.connections(tour.moss_for_clients()):
+        assert f"{client}:" in outcome.out
+        assert line in outcome.out
     assert set(os.listdir(tmp_path)) == before
 
 
@@ -107,32 +110,71 @@ def test_a_tour_that_is_not_true_fails_loudly(cli: Cli, monkeypatch: pytest.Monk
     assert "was not refused" in outcome.err
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_shipped_completion_is_not_stale(cli: Cli, shell: str) -> None:
-    fresh = completion.script(shell)
-    assert cli("completion", shell).out == fresh, "run python -m moss_memory.surfaces.cli.completion"
+def test_the_tour_writes_the_full_path_of_a_moss_that_is_not_on_the_path(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "its place"
+    folder.mkdir()
+    moss = folder / "moss"
+    moss.write_text("#!/bin/sh\n")
+    moss.chmod(0o700)
+    monkeypatch.setattr(sys, "argv", [str(moss), "tour"])
+    monkeypatch.setenv("PATH", "/nowhere")
+    shown = cli("tour").out
+    assert f"claude mcp add moss -- '{moss}' mcp" in shown
+    assert f"gemini mcp add -s user moss '{moss}' mcp" in shown
+    assert f'"command": "{moss}"' in shown
+    monkeypatch.setenv("PATH", str(folder))
+    shown = cli("tour").out
+    assert "claude mcp add moss -- moss mcp" in shown
+    assert str(moss) not in shown
+
+
+def test_the_documents_connect_clients_as_the_tour_does() -> None:
+    for page in ("README.md", "docs/how-to/connect.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for client, line in tour.connections("moss"):
+            if line.startswith(("claude", "codex", "gemini")):
+                assert line in text, f"{page} connects {client} in another way"
+
+
+def test_a_server_started_by_hand_says_what_it_waits_for(cli: Cli) -> None:
+    terminal, follower = os.openpty()
+    process = cli.start("mcp", stdin=follower)
+    os.write(terminal, b"\x04")
+    _, err = process.communicate(timeout=30)
+    assert err.startswith(b"moss: serving MCP on stdin and stdout, and waiting for a client")
+    os.close(follower)
+    os.close(terminal)
+    assert cli.process("mcp", stdin=PING).err == ""
 
 
 @pytest.mark.parametrize(
-    ("typed", "offered"),
+    ("toolsets", "says"),
     [
-        (["moss", "sto"], {"store"}),
-        (["moss", "fetch", "--na"], {"--name"}),
-        (["moss", "fetch", "--no"], {"--no-include-text"}),
-        (["moss", "capsule", "bulk"], {"bulk-delete", "bulk-update"}),
-        (["moss", "capsule", "store", "--mo"], {"--mode"}),
-        (["moss", "import", "--mode", "re"], {"replace", "rename"}),
-        (["moss", "completion", "z"], {"zsh"}),
+        ("reasoning", "moss: reasoning has no tools yet"),
+        ("reasoning,record", "moss: reasoning and record have no tools yet"),
+        ("reasoning,capsule", ""),
+        ("core", ""),
     ],
 )
-def test_bash_completes(cli: Cli, typed: list[str], offered: set[str]) -> None:
-    words = " ".join(f"'{word}'" for word in typed)
-    line = (
-        f"{completion.script('bash')}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; echo ${{COMPREPLY[*]}}"
-    )
-    done = subprocess.run(["bash", "-c", line], env=cli.environment, capture_output=True, timeout=30, check=True)
-    assert done.stderr == b""
-    assert set(done.stdout.decode().split()) == offered
+def test_toolsets_without_a_single_tool_are_told(
+    cli: Cli, toolsets: str, says: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(listing, "tool_lines", lambda: [("capsule_store", "{}"), ("moss_search", "{}")])
+    _tell_empty(toolsets.split(","))
+    told = capfd.readouterr().err
+    assert told.startswith(says)
+    assert bool(told) is bool(says)
+
+
+@pytest.mark.usefixtures("auth")
+def test_python_dash_m_is_the_command(cli: Cli) -> None:
+    for words in (["fetch", "auth"], ["lst"], ["list", "--help"]):
+        line = [sys.executable, "-m", "moss_memory", *words]
+        done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=30, check=False)
+        outcome = cli.process(*words)
+        assert (done.returncode, done.stdout.decode(), done.stderr.decode()) == (outcome.code, outcome.out, outcome.err)
 
 
 def test_the_module_starts_as_the_script_does(cli: Cli, auth: dict[str, Any]) -> None:

@@ -1,6 +1,8 @@
-"""The commands that are no tools: the server, the settings, the doctor, the tour, completion, help."""
+"""The commands that are no tools: the server, backup, the settings, the doctor, the tour, completion, help."""
 
 from __future__ import annotations
+
+from moss_memory.catalog import TOOLSETS
 
 from .command import Command
 from .output import answer, show, warn
@@ -18,17 +20,26 @@ SHELLS = ("bash", "zsh", "fish")
 class BuiltIn:
     """A command of Moss itself, described in the way in which tools are."""
 
-    __slots__ = ("description", "example", "name", "parameters", "required", "summary")
+    __slots__ = ("description", "everywhere", "example", "name", "parameters", "required", "summary")
 
     def __init__(
-        self, name: str, description: str, example: str, parameters: dict[str, dict[str, Any]] | None = None
+        self,
+        name: str,
+        description: str,
+        example: str,
+        parameters: dict[str, dict[str, Any]] | None = None,
+        *,
+        required: tuple[str, ...] = (),
+        everywhere: tuple[str, ...] = ("home", "table", "help"),
     ) -> None:
         self.name = name
         self.description = description
         self.summary = description.partition("\n")[0]
         self.example = example
         self.parameters = parameters or {}
-        self.required: tuple[str, ...] = ()
+        self.required = required
+        self.everywhere = everywhere
+        """Which of the options that every command takes mean something to this one."""
 
 
 BUILT_IN = (
@@ -40,10 +51,21 @@ BUILT_IN = (
         {
             "toolsets": {
                 "type": "array",
-                "items": {"type": "string"},
-                "description": "list only these: capsule, artifact, reasoning, task, record, core",
+                "items": {"type": "string", "enum": list(TOOLSETS)},
+                "description": "list only the tools of these",
             }
         },
+        everywhere=("home", "help"),
+    ),
+    BuiltIn(
+        "backup",
+        "Copy the whole store into one new file while everything goes on working.\n\n"
+        "The file holds one state of the store, deleted capsules included, and only its owner may read it. A file "
+        "that is there already is never overwritten. To restore, stop every client, move moss.db, moss.db-wal and "
+        "moss.db-shm out of the home folder and put the copy there as moss.db.",
+        "moss backup ~/moss-before-the-move.db",
+        {"path": {"type": "string", "description": "the new file, in any folder that you may write"}},
+        required=("path",),
     ),
     BuiltIn("config", "Show the effective settings and where each comes from.", "moss config --table"),
     BuiltIn(
@@ -53,18 +75,20 @@ BUILT_IN = (
         "moss doctor --table",
         {"fix": {"type": "boolean", "description": "tighten modes and rebuild the search index"}},
     ),
-    BuiltIn("tour", "A guided minute on a throw-away store; yours is not touched.", "moss tour"),
+    BuiltIn("tour", "A guided minute on a throw-away store; yours is not touched.", "moss tour", everywhere=("help",)),
     BuiltIn(
         "completion",
         "Print the completion script of a shell: bash, zsh or fish.",
         "moss completion bash > ~/.local/share/bash-completion/completions/moss",
-        {"shell": {"type": "string", "enum": list(SHELLS), "description": "bash, zsh or fish"}},
+        {"shell": {"type": "string", "enum": list(SHELLS), "description": "whose script"}},
+        everywhere=("help",),
     ),
     BuiltIn(
         "help",
         "Show the overview, or the help of one command.",
         "moss help store",
         {"command": {"type": "string", "description": "the command to explain"}},
+        everywhere=("help",),
     ),
 )
 
@@ -79,6 +103,7 @@ def run_built_in(name: str, words: list[str], home: str | None) -> int:
 
         show(command_help(command))
         return 0
+    command.require(request)
     request.extras.setdefault("home", home or "")
     return int(globals()[f"_{name}"](request))
 
@@ -88,9 +113,16 @@ def _home(request: Request) -> str | None:
 
 
 def _mcp(request: Request) -> int:
-    from ..mcp.stdio import serve
+    from .serving import serve_client
 
-    return serve(home=_home(request), toolsets=request.arguments.get("toolsets"))
+    return serve_client(_home(request), request.arguments.get("toolsets"))
+
+
+def _backup(request: Request) -> int:
+    from .backup import back_up
+
+    answer(back_up(_home(request), request.arguments["path"]), table="table" in request.extras)
+    return 0
 
 
 def _config(request: Request) -> int:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from moss_memory import catalog
 
-from .usage import Usage, nearest
-from .words import items_from, list_from, object_from, read_value
+from .usage import Usage, unexpected_word, unknown_option
+from .words import BOOLEANS, address_from, list_from, object_from, read_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +22,15 @@ if TYPE_CHECKING:
 POSITIONAL = ("id", "query", "path", "shell", "command")
 """Arguments that may stand without their option's name; the first that a tool has is the one."""
 
+ADDRESSED, ITEMS = "address", "items"
+"""Positional words that fill more than one argument: one address, or a list of them."""
+
 SEVERAL_WORDS = ("query", "command")
 TEXT = ("capsule_text", "content")
 """Arguments that are read from stdin, or from `--file`, when no option gives them."""
+
+SHOWS_TEXT = ("_fetch", "_latest", "_compose")
+"""How the names of those tools end whose answer holds one text, which `--text` prints alone."""
 
 ADDRESS = ("id", "workspace", "name", "allow_thin")
 """Arguments that say where or how, not what: they give an update nothing to do."""
@@ -75,7 +81,7 @@ class Command:
         self.operation = operation
         self.words = words
         parameters = operation.parameters
-        self.positional = next((name for name in POSITIONAL if name in parameters), None)
+        self.positional = _positional(parameters)
         self.text = next((name for name in TEXT if name in parameters), None)
         self.options = {name: _option(name, schema) for name, schema in parameters.items()}
         for extra in self._extras():
@@ -85,14 +91,16 @@ class Command:
         """The few options that a command has beside its tool's arguments."""
         name, parameters = self.operation.name, self.operation.parameters
         extras = []
-        if "items" in parameters and parameters["items"]["items"].get("type") == "object":
-            means = "one more of the items: NAME, WORKSPACE/NAME or id:ULID; may be repeated"
+        if self.positional == ITEMS:
+            means = "one more of the items: NAME, WORKSPACE/NAME or an id; may be repeated"
             extras.append(Option(_SINGULAR, "item", means, argument="items"))
         if "older_than_days" in parameters:
             means = "age in days, weeks: 7d, 2w"
             extras.append(Option("older_than", "age", means, argument="older_than_days"))
         if self.text:
-            extras.append(Option("file", "extra", f"read {self.text} from this file (- is stdin)"))
+            extras.append(Option("file", "extra", "read the text from this file (- is stdin)"))
+        if name.endswith(SHOWS_TEXT):
+            extras.append(Option("text", "switch", "print the text alone, as it is stored, instead of JSON"))
         if name.endswith("_import"):
             extras.append(Option("max_bytes", "extra_integer", "accept a file up to this size"))
         if name.endswith("_purge"):
@@ -131,13 +139,8 @@ class Command:
         """Takes one option and its value off the queue."""
         shown, has_value, value = word[2:].partition("=")
         name = shown.replace("-", "_")
-        if name in EVERYWHERE and name not in self.operation.parameters:
-            if name in _SWITCHES:
-                request.extras[name] = ""
-                return
-            request.extras[name] = value if has_value else self._next(word, queue)
-            if not request.extras[name]:
-                raise Usage(f"--{name} needs the name of a folder")
+        if name in EVERYWHERE and name not in self.options:
+            self._take_everywhere(request, name, value if has_value or name in _SWITCHES else self._next(word, queue))
             return
         option = self.options.get(name)
         if option is None and name.startswith("no_") and not has_value:
@@ -146,31 +149,47 @@ class Command:
                 option = None
         if option is None:
             raise self._unknown(word)
-        if option.kind == "boolean":
-            value = value if has_value else "true"
-        elif not has_value:
-            value = self._next(word, queue)
+        if not has_value:
+            if option.kind == "switch":
+                value = "true"
+            elif option.kind == "boolean":
+                value = queue.pop() if queue and queue[-1] in BOOLEANS else "true"
+            else:
+                value = self._next(word, queue)
         self._set(request, option, value)
 
+    def _take_everywhere(self, request: Request, name: str, value: str) -> None:
+        if name not in _SWITCHES and not value:
+            raise Usage(f"--{name} needs the name of a folder")
+        request.extras[name] = value
+
     def _set(self, request: Request, option: Option, value: str) -> None:
-        if option.kind in ("extra", "extra_integer"):
-            if option.kind == "extra_integer":
-                read_value("integer", value, option.flag)
-            request.extras[option.name] = value
+        if option.kind in ("extra", "extra_integer", "switch"):
+            self._set_extra(request, option, value)
             return
         arguments, argument = request.arguments, option.argument
+        before = arguments.get(argument)
         many = option.kind in ("list", "item")
-        if argument in arguments and not many:
+        if argument in arguments and not (many and isinstance(before, list)):
             raise Usage(f"{option.flag} is given twice")
         if option.kind == "list":
-            read: Any = [*arguments.get(argument, []), *list_from(value, option.schema, option.flag)]
+            read: Any = [*(before or ()), *list_from(value, option.schema, option.flag)]
         elif option.kind == "item":
-            read = [*arguments.get(argument, []), items_from(value)]
+            read = [*(before or ()), address_from(value)]
         elif option.kind in ("object", "items"):
             read = object_from(value, option.schema, option.flag)
         else:
             read = read_value(option.kind, value, option.flag, nullable=bool(option.schema.get("nullable")))
         arguments[argument] = read
+
+    def _set_extra(self, request: Request, option: Option, value: str) -> None:
+        if option.kind == "extra_integer":
+            read_value("integer", value, option.flag)
+        if option.kind == "switch" and not read_value("boolean", value, option.flag):
+            return
+        if option.name in request.extras and option.kind != "switch":
+            raise Usage(f"{option.flag} is given twice")
+        request.extras[option.name] = value
 
     def _next(self, word: str, queue: list[str]) -> str:
         if not queue:
@@ -178,30 +197,40 @@ class Command:
         return queue.pop()
 
     def _place(self, request: Request, loose: list[str]) -> None:
-        """Gives the words without an option's name to the positional argument."""
+        """Gives the words without an option's name to the arguments that they are for."""
         if not loose or "help" in request.extras:
             return
-        name = self.positional
+        name, arguments = self.positional, request.arguments
         if name is None:
-            raise Usage(f"unexpected word {loose[0]!r}; this command takes options only")
-        if name in request.arguments:
-            raise Usage(f"{name} is given twice, once as --{name}")
+            raise unexpected_word(loose[0], self)
+        if name == ITEMS:
+            for word in loose:
+                self._set(request, self.options[_SINGULAR], word)
+            return
         if len(loose) > 1 and name not in SEVERAL_WORDS:
-            raise Usage(f"unexpected word {loose[1]!r} after {loose[0]!r}")
-        request.arguments[name] = " ".join(loose)
+            raise unexpected_word(loose[1], self, after=loose[0])
+        if name == ADDRESSED:
+            given = address_from(loose[0], workspace_given="workspace" in arguments)
+        else:
+            given = {name: " ".join(loose)}
+        for argument in given:
+            if argument in arguments:
+                raise Usage(f"{argument} is given twice, once as --{argument}")
+        arguments.update(given)
 
     def _unknown(self, word: str) -> Usage:
-        shown = word.partition("=")[0]
-        known = [option.flag for option in self.options.values()]
-        known += ["--" + name for name in EVERYWHERE]
-        return Usage(f"unknown option {shown}{nearest(shown, known)}")
+        return unknown_option(word, self, EVERYWHERE)
 
-    def missing(self, request: Request) -> str | None:
-        """The first required argument that neither an option nor stdin gives."""
+    def require(self, request: Request) -> None:
+        """Refuses a request that lacks an argument which neither an option nor stdin gives."""
         for name in self.operation.required:
-            if name not in request.arguments and name != self.text:
-                return name
-        return None
+            if name in request.arguments or name == self.text:
+                continue
+            if name == ITEMS and self.positional == ITEMS:
+                needed = "at least one NAME or WORKSPACE/NAME is needed"
+            else:
+                needed = f"--{name.replace('_', '-')} is needed"
+            raise Usage(f"{needed} by `moss {self.words}`", command=self.words)
 
 
 def find_command(words: list[str]) -> tuple[Command, list[str]] | None:
@@ -223,6 +252,16 @@ def words_of(tool: str) -> str:
     if family == "moss" or (family == "capsule" and verb != "search"):
         return verb
     return f"{family} {verb}"
+
+
+def _positional(parameters: dict[str, dict[str, Any]]) -> str | None:
+    """What the words without an option's name are for: an argument, an address, a list of addresses, or nothing."""
+    items = parameters.get(ITEMS)
+    if items is not None and items["items"]["type"] == "object":
+        return ITEMS
+    if "id" in parameters and "name" in parameters:
+        return ADDRESSED
+    return next((name for name in POSITIONAL if name in parameters), None)
 
 
 def _option(name: str, schema: dict[str, Any]) -> Option:

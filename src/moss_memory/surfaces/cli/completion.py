@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _FOLDER = os.path.join(os.path.dirname(__file__), "completions")
 _FILES = {"bash": "moss.bash", "zsh": "_moss", "fish": "moss.fish"}
 _TAKES_FILE = ("file", "path")
+_TAKES_NOTHING = ("boolean", "switch")
 
 
 def shipped_script(shell: str) -> str:
@@ -58,14 +59,22 @@ def _families(commands: list[Command]) -> dict[str, list[Command]]:
 
 def _flags(command: Command) -> list[str]:
     """Every option of a command as it is typed, those that say no included."""
-    flags = [option.flag for option in command.options.values()]
-    defaults = getattr(command.operation, "defaults", {})
-    flags += [f"--no-{flag[2:]}" for flag in flags if defaults.get(flag[2:].replace("-", "_")) is True]
-    return [*flags, "--home", "--table", "--help"]
+    from .help import denied, everywhere
+
+    options = command.options.values()
+    flags = [option.flag for option in options] + [denied(command, option) for option in options]
+    return [*filter(None, flags), *(f"--{name}" for name in everywhere(command))]
 
 
-def _choices(option: Option) -> list[str]:
-    return list(option.schema.get("enum", ()))
+def _choices(option: Option, commands: list[Command]) -> list[str]:
+    """What an option can be given, where that is a closed set; `help` takes the name of a command."""
+    from .help import choices_of
+
+    return _first_words(commands) if option.name == "command" else choices_of(option)
+
+
+def _first_words(commands: list[Command]) -> list[str]:
+    return [command.words for command in commands if " " not in command.words] + list(_families(commands))
 
 
 def _bash() -> str:
@@ -74,14 +83,17 @@ def _bash() -> str:
         [
             "# bash completion for moss",
             "_moss() {",
-            '  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"',
-            '  local command="${COMP_WORDS[1]}" second="${COMP_WORDS[2]}" place=$COMP_CWORD offered=""',
-            '  case "$previous" in',
-            '    --file|--path) COMPREPLY=($(compgen -f -- "$current")); return ;;',
-            '    --home) COMPREPLY=($(compgen -d -- "$current")); return ;;',
-            "  esac",
+            '  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}" offered="" valued=""',
+            '  local command="${COMP_WORDS[1]}" second="${COMP_WORDS[2]}" place=$COMP_CWORD files=""',
+            "  # Bash takes --mode=re for three words.",
+            '  if [[ "$current" == "=" ]]; then current=""',
+            '  elif [[ "$previous" == "=" ]]; then previous="${COMP_WORDS[COMP_CWORD-2]}"; fi',
+            '  if [[ "$previous" == "--home" ]]; then COMPREPLY=($(compgen -d -- "$current")); return; fi',
             *_offers(commands),
             '  COMPREPLY=($(compgen -W "$offered" -- "$current"))',
+            '  if [[ -n "$files" ]]; then',
+            '    COMPREPLY+=($(compgen -f -- "$current")); compopt -o filenames 2> /dev/null',
+            "  fi",
             "}",
             "complete -F _moss moss moss-memory",
             "",
@@ -95,13 +107,11 @@ def _zsh() -> str:
         [
             "#compdef moss moss-memory",
             "_moss() {",
-            '  local previous="${words[CURRENT-1]}" command="${words[2]}" second="${words[3]}" offered=""',
-            "  local place=$((CURRENT - 1))",
-            '  case "$previous" in',
-            "    --file|--path) _files; return ;;",
-            "    --home) _files -/; return ;;",
-            "  esac",
+            '  local previous="${words[CURRENT-1]}" command="${words[2]}" second="${words[3]}" offered="" valued=""',
+            '  local place=$((CURRENT - 1)) current="${words[CURRENT]}" files=""',
+            '  if [[ "$previous" == "--home" ]]; then _files -/; return; fi',
             *_offers(commands),
+            '  if [[ -n "$files" ]]; then _files; fi',
             "  compadd -- ${=offered}",
             "}",
             "# Autoloaded from $fpath it is the completion itself; sourced, it registers it.",
@@ -112,69 +122,118 @@ def _zsh() -> str:
 
 
 def _offers(commands: list[Command]) -> list[str]:
-    """Shell lines, the same in bash and zsh, that set `offered` by the words typed so far."""
+    """Shell lines, the same in bash and zsh, that set `offered` and `files` by the words typed so far."""
     families = _families(commands)
-    top = [command.words for command in commands if " " not in command.words] + list(families)
     lines = [
         f'  case "$command" in {"|".join(families)})',
         '    if (( place > 2 )); then command="$command $second"; fi ;;',
         "  esac",
-        '  case "$command $previous" in',
+        '  if (( place == 1 )); then offered="' + " ".join(_first_words(commands)) + ' --help --version --home"',
+        '  else case "$command" in',
     ]
     for command in commands:
-        for option in command.options.values():
-            if _choices(option):
-                lines.append(f'    "{command.words} {option.flag}") offered="{" ".join(_choices(option))}" ;;')
-    lines += ["  esac", '  if [[ -n "$offered" ]]; then', "    :", "  elif (( place == 1 )); then"]
-    lines += [f'    offered="{" ".join(top)} --help --version --home"', "  else", '    case "$command" in']
-    lines += [f'      "{command.words}") offered="{" ".join(_words(command))}" ;;' for command in commands]
+        words, files = _words(command, commands)
+        valued = [option.flag for option in command.options.values() if option.kind not in _TAKES_NOTHING]
+        lines.append(f'    "{command.words}") offered="{" ".join(words)}"{files} valued="{" ".join(valued)}" ;;')
     for family, members in families.items():
         verbs = " ".join(command.words.split()[1] for command in members)
-        lines.append(f'      "{family}") offered="{verbs}" ;;')
-    return [*lines, "    esac", "  fi"]
+        lines.append(f'    "{family}") offered="{verbs}" ;;')
+    lines += [
+        "  esac; fi",
+        "  # After an option that takes a value: what it can be, or nothing.",
+        '  if [[ " $valued " == *" $previous "* ]]; then offered="" files=""; fi',
+        '  case "$command $previous" in',
+        *_value_lines(commands),
+        "  esac",
+    ]
+    return lines
 
 
-def _words(command: Command) -> list[str]:
-    """What may stand after a command: its options, and the choices of its positional argument."""
+def _value_lines(commands: list[Command]) -> list[str]:
+    lines = []
+    for command in commands:
+        for option in command.options.values():
+            choices = _choices(option, commands)
+            if choices:
+                lines.append(f'    "{command.words} {option.flag}") offered="{" ".join(choices)}" ;;')
+            elif option.name in _TAKES_FILE:
+                lines.append(f'    "{command.words} {option.flag}") files=1 ;;')
+    return lines
+
+
+def _words(command: Command, commands: list[Command]) -> tuple[list[str], str]:
+    """What may stand after a command: its options, its positional argument's choices, and whether files may."""
     positional = command.options.get(command.positional or "")
-    return [*(_choices(positional) if positional else []), *_flags(command)]
+    choices = _choices(positional, commands) if positional else []
+    return [*choices, *_flags(command)], " files=1" if command.positional in _TAKES_FILE else ""
+
+
+_FISH = """# fish completion for moss
+function __moss_typed
+    set -l typed (commandline -opc)
+    set -e typed[1]
+    if test (count $typed) -ge 2; and test "$typed[1]" = --home
+        set -e typed[1..2]
+    end
+    printf '%s\\n' $typed
+end
+function __moss_after --description 'only these words stand before the cursor'
+    set -l typed (__moss_typed)
+    test "$typed" = "$argv[1]"
+end
+function __moss_on --description 'the command line begins with one of these commands'
+    set -l typed (string join ' ' -- (__moss_typed) '')
+    for command in $argv
+        if string match -q -- "$command *" "$typed"
+            return 0
+        end
+    end
+    return 1
+end
+complete -c moss -f"""
 
 
 def _fish() -> str:
+    from .help import summary_of
+
     commands = _commands()
-    families = _families(commands)
-    lines = ["# fish completion for moss", "complete -c moss -f"]
+    lines = [_FISH]
+    first = "complete -c moss -n '__moss_after \"\"' -a"
     for command in commands:
         if " " not in command.words:
-            lines.append(
-                f"complete -c moss -n __fish_use_subcommand -a {command.words} -d {_quoted(command.operation.summary)}"
-            )
-    for family, members in families.items():
+            lines.append(f"{first} {command.words} -d {_quoted(summary_of(command.operation))}")
+    for family, members in _families(commands).items():
         verbs = " ".join(command.words.split()[1] for command in members)
-        lines.append(f"complete -c moss -n __fish_use_subcommand -a {family} -d {_quoted(f'the {family} commands')}")
-        lines.append(
-            f"complete -c moss -n '__fish_seen_subcommand_from {family}; "
-            f"and not __fish_seen_subcommand_from {verbs}' -a {_quoted(verbs)}"
-        )
+        lines.append(f"{first} {family} -d {_quoted(f'the {family} commands')}")
+        lines.append(f"complete -c moss -n '__moss_after {family}' -a {_quoted(verbs)}")
+    names: dict[str, list[Command]] = {}
     for command in commands:
-        if " " not in command.words or command.words.split()[0] != "capsule" or command.words == "capsule search":
-            lines += _fish_options(command)
-    lines.append("complete -c moss -l home -r -a '(__fish_complete_directories)' -d 'folder of the store'")
-    return "\n".join([*lines, "complete -c moss -l table -d 'columns for people'", ""])
+        names.setdefault(command.operation.name, []).append(command)
+    for same in names.values():
+        lines += _fish_options(same[0], [command.words for command in same], commands)
+    return "\n".join([*lines, ""])
 
 
-def _fish_options(command: Command) -> list[str]:
-    first, _, verb = command.words.partition(" ")
-    seen = f"__fish_seen_subcommand_from {verb or first}"
+def _fish_options(command: Command, names: list[str], commands: list[Command]) -> list[str]:
+    """The options of one command under all of its names."""
+    from .help import denied, everywhere
+
+    on = "__moss_on " + " ".join(f'"{name}"' if " " in name else name for name in names)
     lines = []
     for option in command.options.values():
-        line = f"complete -c moss -n '{seen}' -l {option.flag[2:]}"
-        if option.kind != "boolean":
+        choices = _quoted(" ".join(_choices(option, commands)))
+        line = f"complete -c moss -n '{on}' -l {option.flag[2:]}"
+        if option.kind not in _TAKES_NOTHING:
             line += " -r -F" if option.name in _TAKES_FILE else " -x"
-            line += f" -a {_quoted(' '.join(_choices(option)))}" if _choices(option) else ""
+            line += f" -a {choices}" if choices != "''" else ""
         lines.append(f"{line} -d {_quoted(option.description)}" if option.description else line)
-        if option.name == command.positional and _choices(option):
-            lines.append(f"complete -c moss -n '{seen}' -a {_quoted(' '.join(_choices(option)))}")
+        if denied(command, option):
+            lines.append(f"complete -c moss -n '{on}' -l {denied(command, option)[2:]}")
+        if option.name == command.positional and (choices != "''" or option.name in _TAKES_FILE):
+            lines.append(f"complete -c moss -n '{on}' " + ("-F" if choices == "''" else f"-a {choices}"))
+    shared = {"home": "-r -a '(__fish_complete_directories)' -d 'folder of the store'", "help": "-d 'its options'"}
+    for name in everywhere(command):
+        lines.append(f"complete -c moss -n '{on}' -l {name} {shared.get(name, '-d ' + _quoted('columns for people'))}")
     return lines
 
 

@@ -10,7 +10,7 @@ from moss_memory.config import load_config, resolve_home
 from moss_memory.errors import MossError
 from moss_memory.version import __version__
 
-from .surroundings import check_files, check_place
+from .surroundings import check_files, check_place, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 10.0
 OK, WARN, FAIL = "ok", "warn", "fail"
+_MESSAGES = 21
+"""The column in which the table's messages begin."""
 
 
 class Report:
@@ -45,11 +47,13 @@ def examine(home: str | None, *, fix: bool = False) -> dict[str, Any]:
     config = _settings(report, home)
     folder = config.home if config is not None else resolve_home(home)
     database = os.path.join(folder, "moss.db")
-    check_place(report, folder)
+    reachable = check_place(report, folder)
     check_files(report, folder, fix=fix)
     _versions(report)
     if config is None:
         report.add("store", WARN, "not examined, because the settings cannot be read", "correct them first")
+    elif not reachable:
+        report.add("store", WARN, "not examined, because the folder cannot be used", "see to the folder first")
     elif not os.path.lexists(database):
         report.add("store", OK, f"there is no store in {folder} yet; the first capsule makes it")
     else:
@@ -60,13 +64,16 @@ def examine(home: str | None, *, fix: bool = False) -> dict[str, Any]:
 
 def report_table(report: dict[str, Any]) -> str:
     """The report for people: one line a check, and below it what to do."""
-    from .table import printable
+    from .output import width
+    from .table import printable, wrapped
 
     lines = []
     for check in report["checks"]:
-        lines.append(f"{check['status']:<5} {check['name']:<14} {printable(check['message'])}")
+        first, *more = wrapped(printable(check["message"]), width(), indent=_MESSAGES)
+        lines += [f"{check['status']:<5} {check['name']:<14} {first}", *more]
         if "todo" in check:
-            lines.append(f"{'':<21}-> {printable(check['todo'])}")
+            first, *more = wrapped(printable(check["todo"]), width(), indent=_MESSAGES + 3)
+            lines += [f"{'':<{_MESSAGES}}-> {first}", *more]
     counts = report["counts"]
     verdict = "healthy" if report["healthy"] else "not healthy"
     lines += ["", f"{verdict}: {counts[OK]} ok, {counts[WARN]} to look at, {counts[FAIL]} failed"]
@@ -202,7 +209,9 @@ def _schema(report: Report, tx: ReadTransaction) -> None:
     version = _value(tx, "pragma user_version")
     count = _value(tx, "select count(*) from capsules where deleted_at is null")
     journal = _value(tx, "pragma journal_mode")
-    report.add("store", OK, f"schema version {version} (this Moss knows {SCHEMA_VERSION}), {count} active capsules")
+    report.add(
+        "store", OK, f"schema version {version} (this Moss knows {SCHEMA_VERSION}), {counted(count, 'active capsule')}"
+    )
     if journal != "wal":
         report.add("journal", WARN, f"the journal mode is {journal!r}", "the next write returns it to WAL")
 
@@ -239,7 +248,8 @@ def _finish_erasures(_: Report, tx: ReadTransaction) -> None:
 def _erasures(report: Report, tx: ReadTransaction) -> None:
     pending = _value(tx, "select count(*) from erasures")
     if pending:
-        message = f"{pending} purges wait for a reader before their bytes leave the disk"
+        verb = "waits" if pending == 1 else "wait"
+        message = f"{counted(pending, 'purge')} {verb} for a reader before the bytes leave the disk"
         report.add("erasures", WARN, message, "close other programs that use the store, then `moss doctor --fix`")
     else:
         report.add("erasures", OK, "no purged text is left on the disk")

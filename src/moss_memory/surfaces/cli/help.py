@@ -5,17 +5,27 @@ from __future__ import annotations
 from moss_memory import catalog
 
 from .builtin import BUILT_IN
-from .command import EVERYWHERE, Command, find_command, words_of
+from .command import EVERYWHERE, ITEMS, Command, find_command, words_of
+from .language import spoken
 from .output import width
+from .table import wrapped
+from .words import names_itself
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.operation import Operation
 
+    from .builtin import BuiltIn
     from .command import Option
 
 _METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM",
              "age": "AGE", "extra_integer": "N"}  # fmt: skip
+_EXTRA_METAVARS = {"file": "PATH", "type": "TYPE"}
+_POSITIONAL = {
+    "address": "[NAME | WORKSPACE/NAME | ID]",
+    "items": "[NAME | WORKSPACE/NAME | ID] \u2026",
+    "query": "WORD \u2026",
+}
 _WIDTH = 100
 
 
@@ -23,13 +33,14 @@ def overview() -> str:
     """What `moss --help` shows: every command in its group, one line each."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for operation in catalog.operations():
-        groups.setdefault(_group(operation), []).append((words_of(operation.name), operation.summary))
+        groups.setdefault(_group(operation), []).append((words_of(operation.name), summary_of(operation)))
     groups["moss itself"] = [(one.name, one.summary) for one in BUILT_IN]
     column = max(len(name) for rows in groups.values() for name, _ in rows) + 2
     lines = [
-        "Moss: memory for coding agents, and for the people and programs that work with them.",
+        *_paragraph("Moss: memory for coding agents, and for the people and programs that work with them."),
         "",
-        "usage: moss COMMAND [options]      moss COMMAND --help shows its options and an example",
+        "usage: moss COMMAND [options]",
+        "       moss COMMAND --help shows its options and an example",
     ]
     for group, rows in groups.items():
         lines += ["", f"{group}:"]
@@ -38,10 +49,12 @@ def overview() -> str:
     lines += [
         "",
         "The capsule commands also answer as `moss capsule …`.",
-        "Everywhere: --home DIR, --table, --help. Answers are JSON on stdout; errors go to stderr with exit 1,",
-        "mistakes in the command line with exit 2.",
+        *_paragraph(
+            "Everywhere: --home DIR, --table, --help. Answers are JSON on stdout; errors go to stderr with exit 1, "
+            "mistakes in the command line with exit 2."
+        ),
         "",
-        "example: moss store --name auth < capsule.md && moss fetch --name auth",
+        "example: moss store --name auth < capsule.md && moss fetch auth",
     ]
     return "\n".join(lines)
 
@@ -49,7 +62,7 @@ def overview() -> str:
 def family_help(family: str) -> str:
     """The commands of one family, one line each."""
     rows = [
-        (f"{family} {one.name.partition('_')[2].replace('_', '-')}", one.summary)
+        (f"{family} {one.name.partition('_')[2].replace('_', '-')}", summary_of(one))
         for one in catalog.operations()
         if one.name.startswith(family + "_")
     ]
@@ -63,16 +76,34 @@ def family_help(family: str) -> str:
 def command_help(command: Command) -> str:
     """One command: what it promises, its options, an example."""
     operation = command.operation
-    positional = f" [{command.positional.upper()}]" if command.positional else ""
-    stdin = " < FILE" if command.text else ""
-    lines = [f"usage: moss {command.words}{positional} [options]{stdin}", "", operation.description]
-    options = [(_shown(option), _meaning(command, option)) for option in command.options.values()]
-    options += [(f"--{name}" + (" DIR" if name == "home" else ""), means) for name, means in EVERYWHERE.items()]
-    column = min(max(len(shown) for shown, _ in options) + 2, 34)
+    positional = _POSITIONAL.get(command.positional or "", f"[{(command.positional or '').upper()}]")
+    parts = [f"usage: moss {command.words}", *([positional] if command.positional else []), "[options]"]
+    lines = [" ".join([*parts, *(["< FILE"] if command.text else [])])]
+    for paragraph in spoken(operation.description, operation).split("\n\n"):
+        lines += ["", *_paragraph(paragraph)]
+    options = [(_shown(command, option), _meaning(command, option)) for option in command.options.values()]
+    options += [(f"--{name}" + (" DIR" if name == "home" else ""), EVERYWHERE[name]) for name in everywhere(command)]
+    column = min(max(len(shown) for shown, _ in options) + 2, 36, (width() or _WIDTH) // 2 - 2)
     lines += ["", "options:"]
     for shown, means in options:
         lines += _entry(shown, means, column)
     return "\n".join([*lines, "", f"example: {operation.example}"])
+
+
+def summary_of(operation: Operation | BuiltIn) -> str:
+    """The first line of what a command promises, in the command line's words."""
+    return spoken(operation.summary, operation)
+
+
+def everywhere(command: Command) -> tuple[str, ...]:
+    """Which of the options that every command takes mean something to this one."""
+    return getattr(command.operation, "everywhere", tuple(EVERYWHERE))
+
+
+def denied(command: Command, option: Option) -> str:
+    """How a flag that is on by itself is switched off; empty for all others."""
+    on = option.kind == "boolean" and getattr(command.operation, "defaults", {}).get(option.argument) is True
+    return f"--no-{option.flag[2:]}" if on else ""
 
 
 def command_names() -> list[str]:
@@ -104,42 +135,57 @@ def _first_example(family: str) -> str:
     return next(one.example for one in catalog.operations() if one.name.startswith(family + "_"))
 
 
-def _shown(option: Option) -> str:
-    if option.kind == "boolean":
-        return option.flag
-    default = option.name.upper().replace("_", "-") if option.kind != "extra" else "VALUE"
+def _shown(command: Command, option: Option) -> str:
+    if option.kind in ("boolean", "switch"):
+        return ", ".join(filter(None, [option.flag, denied(command, option)]))
+    if names_itself(option.schema):
+        return f"{option.flag} NAME|JSON"
+    default = _EXTRA_METAVARS.get(option.name) or option.name.upper().replace("_", "-")
     return f"{option.flag} {_METAVARS.get(option.kind, default)}"
 
 
 def _meaning(command: Command, option: Option) -> str:
     """The option's description with what can be known from its schema: choices, default, need."""
-    parts = [option.description] if option.description else []
-    if "enum" in option.schema:
-        parts.append("one of " + ", ".join(option.schema["enum"]))
-    default = getattr(command.operation, "defaults", {}).get(option.argument)
-    if default is True:
-        parts.append(f"on unless --no-{option.flag[2:]}")
-    elif default not in (None, False):
-        parts.append(f"default {default}")
-    if option.argument and option.argument in command.operation.required and option.name == option.argument:
-        parts.append("read from stdin when not given" if option.name == command.text else "needed")
-    elif option.name == command.text:
-        parts.append("read from stdin when it is piped there")
+    operation = command.operation
+    parts = [spoken(option.description, operation)] if option.description else []
+    if option.name == "id" and "name" not in operation.parameters:
+        parts = [parts[0].partition(";")[0]] if parts else []  # there is nothing else to give instead
+    choices = choices_of(option)
+    if choices:
+        parts.append(("any of " if option.kind == "list" else "one of ") + ", ".join(choices))
+    default = getattr(operation, "defaults", {}).get(option.argument)
+    if denied(command, option):
+        parts.append("on by itself")
+    elif default not in (None, False) and option.name == option.argument:
+        parts.append(f"if left out: {default}")
+    parts += _need(command, option)
     if option.kind == "list":
         parts.append("may be repeated")
     return "; ".join(parts)
 
 
+def _need(command: Command, option: Option) -> list[str]:
+    needed = option.name in command.operation.required
+    if option.name == command.text:
+        return ["read from stdin when not given" if needed else "read from stdin when it is piped there"]
+    if needed and option.name == ITEMS == command.positional:
+        return ["needed, unless they are named as words or with --item"]
+    if needed and option.name == command.positional:
+        return ["needed, here or as a word"]
+    return ["needed"] if needed else []
+
+
+def choices_of(option: Option) -> list[str]:
+    """The closed set of an option's values, of a list's entries too; empty when it is open."""
+    return list(option.schema.get("enum") or option.schema.get("items", {}).get("enum") or ())
+
+
+def _paragraph(text: str) -> list[str]:
+    return wrapped(" ".join(text.split()), width() or _WIDTH)
+
+
 def _entry(name: str, text: str, column: int) -> list[str]:
     """A name and its meaning, the meaning wrapped in its own column."""
-    room = max((width() or _WIDTH) - column - 2, 30)
-    lines, line = [], ""
-    for word in text.split():
-        if line and len(line) + 1 + len(word) > room:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    lines.append(line)
-    head = [f"  {name:<{column}}{lines[0]}"] if len(name) < column else [f"  {name}", " " * (column + 2) + lines[0]]
-    return [*head, *(" " * (column + 2) + more for more in lines[1:])]
+    first, *more = wrapped(text, width() or _WIDTH, indent=column + 2)
+    head = [f"  {name:<{column}}{first}"] if len(name) < column else [f"  {name}", " " * (column + 2) + first]
+    return [*head, *more]

@@ -11,7 +11,7 @@ from .output import Unwritable, say, secure_descriptors, show, tell_error
 from .usage import Usage
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
-_BUILT_IN = ("mcp", "config", "doctor", "tour", "completion", "help")
+_BUILT_IN = ("mcp", "backup", "config", "doctor", "tour", "completion", "help")
 
 
 def main() -> int:
@@ -56,6 +56,7 @@ def run(words: list[str]) -> int:
 
 
 def _dispatch(words: list[str]) -> int:
+    _refuse_bytes(words)
     home, words = _leading_home(words)
     if not words:
         return _without_a_command(home)
@@ -80,6 +81,17 @@ def _dispatch(words: list[str]) -> int:
     from .tool import run_tool
 
     return run_tool(words, home)
+
+
+def _refuse_bytes(words: list[str]) -> None:
+    """Refuses words that are no text; Python hides such bytes in halves of surrogate pairs."""
+    for place, word in enumerate(words, start=1):
+        if not word.isascii():
+            try:
+                word.encode()
+            except UnicodeEncodeError:
+                shown = word.encode("ascii", "backslashreplace").decode()[:80]
+                raise Usage(f"word {place} of the command line is not valid UTF-8: {shown}") from None
 
 
 def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
@@ -107,9 +119,9 @@ def _without_a_command(home: str | None) -> int:
 
 
 def _serve(home: str | None) -> int:
-    from ..mcp.stdio import serve
+    from .serving import serve_client
 
-    return serve(home=home)
+    return serve_client(home)
 
 
 def _tell_bug(bug: BaseException) -> None:

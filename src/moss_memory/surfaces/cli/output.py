@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 STDOUT, STDERR = 1, 2
 ERRORS_SHOWN = 10
+TEXTS = ("capsule_text", "bundle_text", "text")
+"""Where an answer keeps its one text."""
 
 
 class Unwritable(Exception):  # noqa: N818 - it names the state
@@ -51,13 +53,26 @@ def answer(value: Any, *, table: bool = False) -> None:
 
 def show(text: str) -> None:
     """Writes text and a line end to stdout, whatever the locale."""
-    data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace")
+    _show((text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace"))
+
+
+def _show(data: bytes) -> None:
     try:
         _write(STDOUT, data)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise Unwritable(error.strerror or str(error)) from None
+
+
+def show_text(text: str) -> None:
+    """Writes a stored text to stdout, to the byte in a pipe; on a terminal nothing in it steers."""
+    if not is_terminal(STDOUT):
+        _show(text.encode("utf-8", "backslashreplace"))
+        return
+    from .table import printable
+
+    show(printable(text, keep_lines=True))
 
 
 def say(text: str) -> None:
@@ -108,6 +123,8 @@ def tell_error(error: MossError) -> None:
         from .recovery import recovery_line
 
         say(recovery_line(error.recovery))
+    for note in getattr(error, "__notes__", ()):
+        say(note)
 
 
 def _one_line(message: str) -> str:

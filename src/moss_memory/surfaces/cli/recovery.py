@@ -8,21 +8,33 @@ import shlex
 from moss_memory import catalog
 
 from .command import TEXT, words_of
+from .language import spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_TYPED_CHARS = 100
+"""A longer text is not typed but comes from a file."""
+
 
 def recovery_line(recovery: dict[str, Any]) -> str:
     """`try: moss list --workspace shop  # lists the capsules of this workspace`."""
-    tool, arguments = recovery["tool"], recovery.get("arguments") or {}
+    tool, given = recovery["tool"], recovery.get("arguments") or {}
+    arguments = {name: value for name, value in given.items() if not (name in TEXT and _is_long(value))}
     operation = catalog.find(tool)
     line = f"try: {typed(tool, arguments)}"
-    if operation is not None and any(name in TEXT and name not in arguments for name in operation.required):
+    required = () if operation is None else operation.required
+    if len(arguments) < len(given) or any(name in TEXT and name not in given for name in required):
         line += " < FILE"
     reason = recovery.get("reason")
+    if reason and operation is not None:
+        reason = spoken(reason, operation, refusal=True)
     return f"{line}  # {reason}" if reason else line
+
+
+def _is_long(text: str) -> bool:
+    return "\n" in text or len(text) > _TYPED_CHARS
 
 
 def typed(tool: str, arguments: dict[str, Any]) -> str:

@@ -30,10 +30,12 @@ def settings_table(shown: dict[str, Any]) -> str:
     """The settings in aligned columns."""
     import json
 
+    from .columns import Column
     from .output import width
-    from .table import columns
+    from .table import Cell, aligned, printable
 
-    rows = [["setting", "value", "source"], ["home", shown["home"], shown["home_source"]]]
+    rows = [("home", shown["home"], shown["home_source"])]
     for key, one in shown["settings"].items():
-        rows.append([key, json.dumps(one["value"], ensure_ascii=False), one["source"]])
-    return columns(rows, width=width())
+        rows.append((key, json.dumps(one["value"], ensure_ascii=False), one["source"]))
+    columns = [Column("setting"), Column("value", least=12), Column("source", least=12, goes=1, widest=0)]
+    return aligned(columns, [[Cell(printable(part)) for part in row] for row in rows], width=width())

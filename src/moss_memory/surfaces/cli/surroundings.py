@@ -18,8 +18,9 @@ _PRIVATE = (
 )  # fmt: skip
 
 
-def check_place(report: Report, home: str) -> None:
-    """Where the store lives: room on the disk, and whether the file system keeps SQLite's promises."""
+def check_place(report: Report, home: str) -> bool:
+    """Where the store lives: the folder, room on the disk, the file system; says if the store can be looked at."""
+    usable = _check_folder(report, home)
     folder = home
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
@@ -27,17 +28,49 @@ def check_place(report: Report, home: str) -> None:
     free = room.f_bavail * room.f_frsize
     status = "ok" if free >= ENOUGH_BYTES else "warn" if free >= TOO_LITTLE_BYTES else "fail"
     todo = "" if status == "ok" else "free some space; a full disk refuses every write"
-    report.add("free space", status, f"{free // 1_000_000} MB free for {home}", todo)
+    report.add("free space", status, f"{_size(free)} free for {home}", todo)
     kind = _file_system(folder)
     if kind in _NETWORK:
         report.add(
             "file system", "warn", f"{home} is on {kind}, where locks and shared memory are not reliable",
             "set MOSS_HOME to a folder on a local disk",
         )  # fmt: skip
-    if os.path.lexists(home) and not os.path.isdir(home):
-        report.add("home", "fail", f"{home} is not a folder", "set MOSS_HOME to a folder")
-    elif folder == home and not os.access(home, os.W_OK | os.X_OK):
+    return usable
+
+
+def _check_folder(report: Report, home: str) -> bool:
+    """Whether the home folder can be used, or made where it is not there yet."""
+    existing = home
+    while not os.path.lexists(existing) and existing != os.path.dirname(existing):
+        existing = os.path.dirname(existing)
+    if not os.path.isdir(existing):
+        report.add("home", "fail", f"{existing} is not a folder", "set MOSS_HOME to a folder")
+        return False
+    if existing != home:
+        if not os.access(existing, os.W_OK | os.X_OK):
+            problem = f"{home} cannot be made, because {existing} cannot be written"
+            report.add("home", "fail", problem, "set MOSS_HOME to a folder of yours, or make this one")
+            return False
+        return True
+    if not os.access(home, os.R_OK | os.X_OK):
+        report.add("home", "fail", f"{home} cannot be read", f"make it yours, then chmod 700 {home}")
+        return False
+    if not os.access(home, os.W_OK):
+        if not os.path.lexists(os.path.join(home, "moss.db")):
+            report.add("home", "fail", f"{home} cannot be written, so no store can be made in it", f"chmod 700 {home}")
+            return False
         report.add("home", "warn", f"{home} cannot be written; reads go on", "check its owner and mode")
+    return True
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 capsule`, `2 capsules`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _size(count: int) -> str:
+    """A number of bytes as people say it."""
+    return f"{count / 1e9:.1f} GB" if count >= 1_000_000_000 else f"{count // 1_000_000} MB"
 
 
 def check_files(report: Report, home: str, *, fix: bool) -> None:

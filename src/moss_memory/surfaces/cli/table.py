@@ -5,21 +5,45 @@ from __future__ import annotations
 import json
 import time
 
+from .columns import Column, columns_for, share_width
+from .output import TEXTS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-COLUMNS = (
-    ("name", "name"), ("workspace", "workspace"), ("type", "type"), ("kind", "kind"), ("title", "title"),
-    ("capsule_chars", "chars"), ("chars", "chars"), ("updated_at", "updated"), ("snippet", "snippet"),
-)  # fmt: skip
-"""The columns of a listing, where its rows have them, and what stands above them."""
-
-_LISTS = ("items", "results", "parts", "errors", "missing", "checks")
-_TEXTS = ("capsule_text", "bundle_text")
-_WIDEST = 60
-_BEFORE_HIT = 25
+_LISTS = ("items", "results", "parts", "errors", "missing", "checks", "kinds")
+_NOISE = ("fetch_key", "workspace_norm", "name_norm")
 _ENTITIES = (("<b>", ""), ("</b>", ""), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&amp;", "&"))
+_MORE = "\u2026"
+
+
+class Cell:
+    """What stands in one place of a table, and which part of it must be seen."""
+
+    __slots__ = ("begin", "end", "text")
+
+    def __init__(self, text: str, begin: int = 0, end: int = 0) -> None:
+        self.text = text
+        self.begin = begin
+        self.end = end
+
+    def fit(self, wide: int, *, right: bool = False) -> str:
+        """The text in exactly this many columns, cut where it is long so that its part is still seen."""
+        text = self.text
+        if cells(text) > wide:
+            text = self._around(wide)
+            while text and cells(text) > wide - 1:
+                text = text[:-1]
+            text += _MORE
+        space = " " * (wide - cells(text))
+        return space + text if right else text + space
+
+    def _around(self, wide: int) -> str:
+        if cells(self.text[: self.end]) < wide:
+            return self.text
+        before = max(wide - (self.end - self.begin), 3) // 3
+        return _MORE + self.text[max(self.begin - before, 0) :].lstrip()
 
 
 def table_of(result: dict[str, Any], *, width: int = 0) -> str:
@@ -27,11 +51,11 @@ def table_of(result: dict[str, Any], *, width: int = 0) -> str:
     if list(result) == ["item"]:
         return table_of(result["item"], width=width) if result["item"] else "(nothing)"
     blocks = []
-    plain = {key: value for key, value in result.items() if not _is_rows(key, value) and key not in _TEXTS}
+    plain = {key: value for key, value in result.items() if not _is_rows(key, value) and key not in TEXTS}
     pagination = plain.pop("pagination", None)
     plain.pop("sort", None)
     if plain:
-        blocks.append(_pairs(plain))
+        blocks.append(_pairs(plain, width))
     for key, value in result.items():
         if _is_rows(key, value):
             listing = _rows(value, width)
@@ -39,21 +63,38 @@ def table_of(result: dict[str, Any], *, width: int = 0) -> str:
                 blocks.append(listing if key == "items" else f"{key}:\n{listing}")
     if pagination:
         blocks.append(_page(result, pagination))
-    blocks += [printable(result[key], keep_lines=True).rstrip("\n") for key in _TEXTS if key in result]
+    blocks += [printable(result[key], keep_lines=True).rstrip("\n") for key in TEXTS if result.get(key)]
     return "\n\n".join(blocks)
 
 
-def columns(rows: list[list[str]], *, width: int = 0) -> str:
-    """Rows of cells, aligned; the widest column gives way when the terminal is narrower."""
-    widths = [max(cells(row[index]) for row in rows) for index in range(len(rows[0]))]
-    widths = [min(wide, _WIDEST) for wide in widths]
-    while width and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > 8:
-        widths[widths.index(max(widths))] -= 1
-    lines = []
-    for row in rows:
-        shown = [_fit(cell, wide) for cell, wide in zip(row, widths, strict=True)]
-        lines.append("  ".join(shown).rstrip())
-    return "\n".join(lines)
+def aligned(columns: list[Column], rows: list[list[Cell]], *, width: int = 0) -> str:
+    """Rows of cells under their titles, no wider than the terminal."""
+    lines = [[Cell(column.title) for column in columns], *rows]
+    needed = [max(cells(line[index].text) for line in lines) for index in range(len(columns))]
+    widths = share_width(columns, needed, width)
+    shown = []
+    for line in lines:
+        parts = [
+            cell.fit(wide, right=column.right) for cell, wide, column in zip(line, widths, columns, strict=True) if wide
+        ]
+        shown.append("  ".join(parts).rstrip())
+    return "\n".join(shown)
+
+
+def wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:
+    """The text in lines of at most `width` columns, the further ones indented; one line where there is no limit."""
+    room = max(width - indent, 20)
+    if not width or cells(text) <= room:
+        return [text]
+    lines, line = [], ""
+    for word in text.split():
+        if line and cells(line) + 1 + cells(word) > room:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    first, *more = [*lines, line]
+    return [first, *(" " * indent + part for part in more)]
 
 
 def printable(text: str, *, keep_lines: bool = False) -> str:
@@ -80,37 +121,55 @@ def _rows(found: list[dict[str, Any]], width: int) -> str:
     if not found:
         return "(nothing)"
     items = [{**item.get("address", {}), **item} for item in found]
-    chosen = [(key, title) for key, title in COLUMNS if any(key in item for item in items)]
-    if not any(key == "name" for key, _ in chosen) or any("name" not in item for item in items):
-        chosen = [*chosen, *([("id", "id")] if any("id" in item for item in items) else [])]
-    if not chosen:
-        chosen = [(key, key) for key in dict.fromkeys(key for item in items for key in item)]
-    header = [title for _, title in chosen]
-    body = [[_cell(key, item.get(key)) for key, _ in chosen] for item in items]
-    return columns([header, *body], width=width)
+    columns = columns_for(items)
+    return aligned(columns, [[_cell(column.key, item.get(column.key)) for column in columns] for item in items],
+                   width=width)  # fmt: skip
 
 
-def _pairs(values: dict[str, Any]) -> str:
-    column = max(len(key) for key in values)
-    return "\n".join([f"{key:<{column}}  {_cell(key, value)}" for key, value in values.items()])
+def _pairs(values: dict[str, Any], width: int) -> str:
+    """Names and values, one a line, without what is empty or said twice."""
+    key_of = values.get("fetch_key") or {}
+    named = {"name": key_of.get("moss_capsule"), "workspace": key_of.get("moss_workspace")}
+    shown = {key: value for key, value in values.items() if key not in _NOISE and value is not None}
+    shown |= {key: value for key, value in named.items() if value is not None and key not in values}
+    column = max((len(key) for key in shown), default=0) + 2
+    lines = []
+    for key, value in shown.items():
+        first, *more = wrapped(_cell(key, value).text, width, indent=column)
+        lines += [f"{key:<{column}}{first}", *more]
+    return "\n".join(lines)
 
 
-def _cell(key: str, value: Any) -> str:
+def _cell(key: str, value: Any) -> Cell:
     if value is None:
-        return "-"
+        return Cell("-")
     if isinstance(value, int) and not isinstance(value, bool) and key.endswith("_at"):
-        return _moment(value)
+        return Cell(_moment(value))
     if key == "snippet":
-        hit = value.find("<b>")
-        if hit > _BEFORE_HIT:
-            value = "\u2026" + value[hit - _BEFORE_HIT :]
-        for entity, character in _ENTITIES:
-            value = value.replace(entity, character)
+        return _snippet(str(value))
+    if key == "ref" and isinstance(value, dict):
+        return Cell(printable("/".join(str(part) for part in value.values())))
+    if key == "schema" and isinstance(value, dict):
+        value = value.get("description", "")
     if isinstance(value, str):
-        return printable(" ".join(value.split()))
+        return Cell(printable(" ".join(value.split())))
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return printable(", ".join(value)) or "-"
-    return printable(json.dumps(value, ensure_ascii=False))
+        return Cell(printable(", ".join(value)) or "-")
+    return Cell(printable(json.dumps(value, ensure_ascii=False)))
+
+
+def _snippet(marked: str) -> Cell:
+    """A snippet without its tags, with its first hit as the part to be seen."""
+    before, _, rest = " ".join(marked.split()).partition("<b>")
+    hit, _, after = rest.partition("</b>")
+    before, hit, after = (_plain(part) for part in (before, hit, after))
+    return Cell(before + hit + after, len(before), len(before) + len(hit))
+
+
+def _plain(marked: str) -> str:
+    for entity, character in _ENTITIES:
+        marked = marked.replace(entity, character)
+    return printable(marked)
 
 
 def _moment(seconds: int) -> str:
@@ -118,14 +177,6 @@ def _moment(seconds: int) -> str:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
     except (OverflowError, OSError, ValueError):
         return str(seconds)
-
-
-def _fit(text: str, wide: int) -> str:
-    if cells(text) > wide:
-        while text and cells(text) > wide - 1:
-            text = text[:-1]
-        text += "\u2026"
-    return text + " " * (wide - cells(text))
 
 
 def _page(result: dict[str, Any], pagination: dict[str, Any]) -> str:

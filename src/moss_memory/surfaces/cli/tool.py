@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from itertools import pairwise
 
+from moss_memory import catalog
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.operation import Operation
 from moss_memory.store import WRITE_PATIENCE_S, Store
 
-from .command import ADDRESS, find_command
-from .output import answer, progress_for, say, show, warn
+from .command import ADDRESS, Command, find_command
+from .output import TEXTS, answer, progress_for, say, show, show_text, warn
 from .usage import Usage, nearest
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .builtin import BuiltIn
-    from .command import Command, Request
+    from .command import Request
     from .output import Progress
 
 _RETRY_S = 0.003
@@ -39,10 +39,9 @@ def run_tool(words: list[str], home: str | None) -> int:
 
         show(command_help(command))
         return 0
-    missing = command.missing(request)
-    if missing is not None:
-        flag = "--" + missing.replace("_", "-")
-        raise Usage(f"{flag} is needed by `moss {command.words}`", command=command.words)
+    command.require(request)
+    if "text" in request.extras:
+        _ask_for_text(command, request)
     config = load_config(request.extras.get("home", home))
     for warning in config.warnings:
         warn(warning)
@@ -51,7 +50,11 @@ def run_tool(words: list[str], home: str | None) -> int:
     _read_text(command, request)
     with Interruptions(command.operation) as interruptions:
         store = Store(config)
-        answer(perform(store, command, request, interruptions), table="table" in request.extras)
+        result = perform(store, command, request, interruptions)
+        if "text" in request.extras:
+            show_text(text_of(result))
+        else:
+            answer(result, table="table" in request.extras)
         if interruptions.deferred:
             # Leaves one whole database file behind; after a read there is nothing to leave.
             store.close()
@@ -93,7 +96,7 @@ class Interruptions:
 def perform(
     store: Store, command: Command, request: Request, interruptions: Interruptions | None = None
 ) -> dict[str, Any]:
-    """Makes the call that a request asks for, showing how far long work has come."""
+    """Makes the call that a request asks for, showing how far long work has come; refused in its own words."""
     operation = command.operation
     assert isinstance(operation, Operation)
     progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
@@ -101,6 +104,11 @@ def perform(
         if interruptions is None or not interruptions.deferred:
             return store.call(operation.name, request.arguments, progress=progress)
         return _write(store, operation.name, request.arguments, progress, interruptions)
+    except MossError as error:
+        from .retelling import retell
+
+        retell(error, command, request, store.config)
+        raise
     finally:
         if progress is not None:
             progress.clear()
@@ -128,6 +136,26 @@ def _write(
         time.sleep(_RETRY_S)
 
 
+def _ask_for_text(command: Command, request: Request) -> None:
+    """Makes the request one whose answer holds a text; refuses one that says otherwise."""
+    arguments = request.arguments
+    if "table" in request.extras:
+        raise Usage("--text and --table both say how to show the answer", command=command.words)
+    if arguments.get("include_text") is False or arguments.get("format") == "json":
+        raise Usage("--text prints the text, which the other options leave out", command=command.words)
+    if "include_text" in command.operation.parameters:
+        arguments["include_text"] = True
+
+
+def text_of(result: dict[str, Any]) -> str:
+    """The one text of an answer; refused when the answer is nothing, or something without a text."""
+    item = result["item"] if list(result) == ["item"] else result
+    text = next((item[key] for key in TEXTS if item.get(key) is not None), None) if item else None
+    if text is None:
+        raise MossError("NOT_FOUND", "what was found has no text" if item else "there is nothing yet")
+    return str(text)
+
+
 def _read_text(command: Command, request: Request) -> None:
     """Fills in the text that no option gave: from `--file`, else from stdin where there is one."""
     name = command.text
@@ -144,7 +172,7 @@ def _read_text(command: Command, request: Request) -> None:
         request.arguments[name] = stdin.read_text(path)
     elif name in command.operation.required:
         if stdin.is_terminal():
-            say(f"moss: reading {name} from the terminal; end with Ctrl-D")
+            say("moss: reading the text from the terminal; end with Ctrl-D")
         request.arguments[name] = stdin.read_stdin()
     else:
         other = any(argument not in ADDRESS for argument in request.arguments)
@@ -163,14 +191,23 @@ def _still_busy() -> MossError:
 
 def _purge_asked_for(command: Command, words: list[str]) -> Command:
     """The purge of the family that `--type` names; its own options are then the ones that count."""
-    spelled = " ".join(words).replace("--type=", "--type ").split()
-    kind = next((after for word, after in pairwise(spelled) if word == "--type"), None)
+    purges = {family: catalog.find(f"{family}_purge") for family in catalog.TOOLSETS}
+    every = Command(command.operation, command.words)
+    for operation in purges.values():
+        if operation is not None:
+            every.options = Command(operation, command.words).options | every.options
+    kind = every.parse(words).extras.get("type")
+    family = command.operation.name.partition("_")[0]
     if kind is None:
         return command
-    found = find_command([kind, "purge"])
-    if found is None or found[0].operation.name != f"{kind}_purge":
-        raise Usage(f"there is nothing to purge of type {kind!r}; --type capsule is known", command="purge")
-    return found[0]
+    if " " in command.words and kind != family:
+        raise Usage(f"`moss {command.words}` and --type {kind} say two things", command=command.words)
+    chosen = purges.get(kind)
+    if chosen is None:
+        known = " and ".join(f"--type {family}" for family, operation in purges.items() if operation is not None)
+        verb = "is" if known.count("--type") == 1 else "are"
+        raise Usage(f"there is nothing to purge of type {kind!r}; {known} {verb} known", command="purge")
+    return Command(chosen, command.words)
 
 
 def _family_or_unknown(words: list[str]) -> int:

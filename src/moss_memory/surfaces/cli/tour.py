@@ -11,6 +11,7 @@ from moss_memory.store import Store
 
 from .command import find_command
 from .output import show
+from .recovery import recovery_line
 from .tool import perform
 
 TYPE_CHECKING = False
@@ -63,13 +64,13 @@ None.
 """
 
 CLIENTS = (
-    ("Claude Code", "claude mcp add moss -- moss mcp"),
-    ("Codex", "codex mcp add moss -- moss mcp"),
-    ("Gemini CLI", "gemini mcp add -s user moss moss mcp"),
-    ("VS Code", 'code --add-mcp \'{"name": "moss", "command": "moss", "args": ["mcp"]}\''),
-    ("Cursor", '~/.cursor/mcp.json: {"mcpServers": {"moss": {"command": "moss", "args": ["mcp"]}}}'),
+    ("Claude Code", "claude mcp add moss -- {typed} mcp"),
+    ("Codex", "codex mcp add moss -- {typed} mcp"),
+    ("Gemini CLI", "gemini mcp add -s user moss {typed} mcp"),
+    ("VS Code", "code --add-mcp {vs_code}"),
+    ("Cursor", "~/.cursor/mcp.json: {cursor}"),
 )
-"""What connects each client; `moss` must be on the client's PATH."""
+"""What connects each client; `connections` fills in how it finds Moss."""
 
 _SHOWN_CHARS = 90
 
@@ -83,10 +84,37 @@ def tour() -> int:
         _guided(home)
     show("\nConnect your agent; all of them share the one store in ~/.moss:")
     show("")
-    for client, line in CLIENTS:
+    moss = moss_for_clients()
+    for client, line in connections(moss):
         show(f"  {client + ':':<13}{line}")
-    show("\nNext: `moss --help` lists every command, `moss doctor` checks your own store.")
+    if moss != "moss":
+        show(f"\n`moss` is not on your PATH; this one is {moss}. `pipx install .` puts it there.")
+    show(f"\nNext: `{moss} --help` lists every command, `{moss} doctor` checks your own store.")
     return 0
+
+
+def moss_for_clients() -> str:
+    """The command by which a client finds Moss: its name, or its full path where the PATH does not lead to it."""
+    import os
+    import shutil
+    import sys
+
+    started = os.path.abspath(sys.argv[0])
+    beside = os.path.join(os.path.dirname(sys.executable), "moss")
+    if shutil.which("moss"):
+        return "moss"
+    return started if os.path.basename(started) == "moss" and os.access(started, os.X_OK) else beside
+
+
+def connections(moss: str) -> list[tuple[str, str]]:
+    """Each client, and the line that connects it to the Moss that is started by this command."""
+    server = {"command": moss, "args": ["mcp"]}
+    filled = {
+        "typed": shlex.quote(moss),
+        "vs_code": shlex.quote(json.dumps({"name": "moss", **server})),
+        "cursor": json.dumps({"mcpServers": {"moss": server}}),
+    }
+    return [(client, line.format(**filled)) for client, line in CLIENTS]
 
 
 def _guided(home: str) -> None:
@@ -109,7 +137,7 @@ def _store_and_repair(guide: Guide) -> None:
 
 def _read(guide: Guide) -> None:
     guide.step("Another session, another agent or a program loads it by its name:")
-    fetched = guide.run("fetch --name auth")
+    fetched = guide.run("fetch auth")
     guide.expect(fetched["capsule_text"] == _AUTH, "the capsule came back as it was")
     guide.step("Nobody remembers the name? Ask in plain words:")
     found = guide.run('search "where do refresh tokens live"')
@@ -118,11 +146,11 @@ def _read(guide: Guide) -> None:
 
 def _combine(guide: Guide) -> None:
     guide.step("Progress goes into one section; the placeholder TBD makes way for it:")
-    appended = guide.run('append --name auth --section "Next actions" --content "- end the session at logout"')
+    appended = guide.run('append auth --section "Next actions" --content "- end the session at logout"')
     guide.expect(appended["replaced"] is True, "the placeholder was replaced")
     guide.step("A second capsule, and then the next actions of both in one bundle:")
     guide.run("store --name database", file="database.md", text=_DATABASE)
-    bundle = guide.run('compose --item auth --item database --sections "Next actions"')
+    bundle = guide.run('compose auth database --sections "Next actions"')
     text = bundle["bundle_text"]
     guide.expect("end the session" in text and "add an index" in text, "the bundle holds both")
 
@@ -154,6 +182,8 @@ class Guide:
             self._perform(line, text)
         except MossError as error:
             show(f"   {error}")
+            if error.recovery:
+                show("   " + recovery_line(error.recovery))
             return error
         raise _broken(f"`moss {line}` was not refused")
 

@@ -8,7 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_BOOLEANS = {"true": True, "false": False}
+BOOLEANS = {"true": True, "false": False}
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_ULID_CHARS = 26
 
 
 def read_value(kind: str, text: str, flag: str, *, nullable: bool = False) -> Any:
@@ -21,9 +23,9 @@ def read_value(kind: str, text: str, flag: str, *, nullable: bool = False) -> An
             raise Usage(f"{flag} needs a whole number, not {text!r}")
         return int(text)
     if kind == "boolean":
-        if text not in _BOOLEANS:
+        if text not in BOOLEANS:
             raise Usage(f"{flag} is either there or not; it takes only =true or =false, not {text!r}")
-        return _BOOLEANS[text]
+        return BOOLEANS[text]
     if kind == "number":
         try:
             return float(text)
@@ -57,12 +59,14 @@ def list_from(text: str, schema: dict[str, Any], flag: str) -> list[Any]:
     return text.split(",")
 
 
-def items_from(text: str) -> dict[str, str]:
-    """One reference: `id:ULID`, `workspace/name` or `name`."""
+def address_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:
+    """What one word addresses: a ULID or `id:ID` an id, `WORKSPACE/NAME` both, anything else a name."""
     if text.startswith("id:"):
         return {"id": text[3:]}
+    if len(text) == _ULID_CHARS and not text.strip(_CROCKFORD):
+        return {"id": text}
     workspace, slash, name = text.partition("/")
-    return {"workspace": workspace, "name": name} if slash else {"name": text}
+    return {"workspace": workspace, "name": name} if slash and not workspace_given else {"name": text}
 
 
 def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
@@ -71,7 +75,7 @@ def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
         from .stdin import read_text
 
         text = read_text(text[1:])
-    elif schema.get("required") == ["name"] and not text.lstrip().startswith("{"):
+    elif names_itself(schema) and not text.lstrip().startswith("{"):
         return {"name": text}
     import json
 
@@ -79,3 +83,8 @@ def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Usage(f"{flag} needs JSON, or @FILE with JSON in it ({error})") from None
+
+
+def names_itself(schema: dict[str, Any]) -> bool:
+    """Whether an object needs nothing but a name, so that a word can stand for it."""
+    return schema.get("required") == ["name"]

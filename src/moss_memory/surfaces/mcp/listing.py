@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from moss_memory import catalog
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid, nearest
 
 from .messages import encode
 
@@ -69,14 +69,12 @@ class Offer:
 
     def refusal(self, tool: str) -> MossError:
         """The error of a call to a tool that is not offered, naming the nearest one that is."""
-        import difflib  # only a refusal needs it
-
         names = [name for name, _ in tool_lines() if not self._disabled(name)]
         if not names:
             return invalid(f"there is no tool {tool!r}; every tool is disabled by the configuration")
-        wanted = "capsule_" + tool[5:] if tool.startswith("moss.") else tool
-        nearest = difflib.get_close_matches(wanted, names, n=1, cutoff=0.0)[0]
-        return invalid(f"there is no tool {tool!r}; the nearest is {nearest!r}", nearest=nearest)
+        wanted = "capsule_" + tool[5:] if tool.startswith(("moss.", "moss_")) else tool
+        like = nearest(wanted, names)
+        return invalid(f"there is no tool {tool!r}; the nearest is {like!r}", nearest=like)
 
     def _lists(self, tool: str) -> bool:
         if self._disabled(tool):

@@ -1,0 +1,1 @@
+"""An orchestrator's state in Moss: fan-out, fan-in, recovery, dead letters, run records and verifier rounds."""

@@ -1,0 +1,123 @@
+"""A typed client: what goes in and comes out of Moss has the type of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Generic, TypedDict, Unpack
+
+from moss_memory import MossError, Store
+
+from .kinds import Kind, T
+
+
+class Labels(TypedDict, total=False):
+    """What an artifact may carry beside its data."""
+
+    text: str | None
+    run_id: str | None
+    phase: str | None
+    role: str | None
+    tags: list[str]
+    ttl_seconds: int | None
+
+
+class Filters(TypedDict, total=False):
+    """What a list may be narrowed by."""
+
+    workspace: str
+    run_id: str
+    phase: str
+    role: str
+    tag: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed(Generic[T]):
+    """An artifact as lists show it: with its data, without its text."""
+
+    id: str
+    workspace: str
+    name: str | None
+    kind: str
+    data: T
+    version: int
+    run_id: str | None
+    phase: str | None
+    role: str | None
+    tags: list[str]
+    ttl_seconds: int | None
+    expires_at: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artifact(Listed[T]):
+    """A whole artifact, as it was when it was read."""
+
+    text: str | None
+
+
+LISTED = [field.name for field in fields(Listed)]
+WHOLE = [field.name for field in fields(Artifact)]
+BLANK: dict[str, Any] = {**dict.fromkeys(WHOLE), "tags": []}
+KEPT = ["workspace", "name", "kind", "text", "run_id", "phase", "role", "tags", "ttl_seconds"]
+
+
+class Artifacts:
+    """The artifacts of a store. Threads may share one; every process opens its own store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def store(
+        self, kind: Kind[T], data: T, *, workspace: str, name: str | None = None, **labels: Unpack[Labels]
+    ) -> Artifact[T]:
+        """Saves a new artifact, checked against its kind's schema; raises `NAME_ALREADY_EXISTS` for a taken name."""
+        stored = self._store.artifact_store(
+            workspace=workspace, name=name, kind=kind.name, data=data, validate=True, **labels
+        )
+        given = {**BLANK, **labels, **stored}
+        return Artifact(**{field: given[field] for field in WHOLE if field != "data"}, data=data)
+
+    def update(self, read: Artifact[T], data: T) -> Artifact[T]:
+        """Saves the next version of what was read; raises `VERSION_MISMATCH` when somebody else was faster.
+
+        A store replaces everything, so the other fields are sent back as they were read.
+        """
+        kept = {field: getattr(read, field) for field in KEPT}
+        stored = self._store.artifact_store(**kept, data=data, expected_version=read.version, validate=True)
+        return replace(read, data=data, version=stored["version"], expires_at=stored["expires_at"])
+
+    def list(self, kind: Kind[T], **filters: Unpack[Filters]) -> list[Listed[T]]:
+        """Every artifact of a kind that matches, newest first, page after page."""
+        found: list[Listed[T]] = []
+        while True:
+            page = self._store.artifact_list(kind=kind.name, **filters, limit=100, offset=len(found))
+            found += [Listed(**{field: item[field] for field in LISTED}) for item in page["items"]]
+            if not page["pagination"]["has_more"]:
+                return found
+
+    def fetch(self, kind: Kind[T], *, workspace: str, name: str) -> Artifact[T]:
+        """One artifact by its name; raises `NOT_FOUND`."""
+        row = self._store.artifact_fetch(workspace=workspace, name=name)
+        if row["kind"] != kind.name:
+            raise TypeError(f"{workspace}/{name} is a {row['kind']}, not a {kind.name}")
+        return Artifact(**{field: row[field] for field in WHOLE})
+
+    def find(self, kind: Kind[T], *, workspace: str, name: str) -> Artifact[T] | None:
+        """The same, or none."""
+        try:
+            return self.fetch(kind, workspace=workspace, name=name)
+        except MossError as error:
+            if error.code != "NOT_FOUND":
+                raise
+            return None
+
+    def compose(self, chosen: Sequence[Listed[Any]]) -> str:
+        """The texts of up to 50 artifacts as one Markdown text for a model."""
+        bundle = self._store.artifact_compose(items=[{"id": artifact.id} for artifact in chosen])
+        return str(bundle["bundle_text"])
+
+    def delete(self, artifact: Listed[Any]) -> None:
+        """Soft-deletes an artifact; its name is free again."""
+        self._store.artifact_delete(id=artifact.id)

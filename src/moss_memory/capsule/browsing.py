@@ -1,0 +1,134 @@
+"""Capsules in lists: the latest one, a workspace, everything, and search."""
+
+from __future__ import annotations
+
+from ..addressing import Address
+from ..arguments import (
+    IncludeDeleted,
+    IncludeText,
+    Limit,
+    NamePrefix,
+    Offset,
+    Phase,
+    Query,
+    Role,
+    RunId,
+    Tag,
+    Workspace,
+)  # fmt: skip
+from ..filters import Filters, filters_from
+from ..operation import operation
+from ..values import DEFAULT_WORKSPACE, Page, normalize
+from .rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction
+
+
+@operation(idempotent=True, example="moss latest --workspace shop --include-text")
+def capsule_latest(
+    tx: ReadTransaction,
+    *,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    include_text: IncludeText = False,
+    include_deleted: IncludeDeleted = False,
+) -> dict[str, Any]:
+    """The most recently changed capsule of a workspace, as a summary unless `include_text`."""
+    filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
+    where = filters.where(*_alive(include_deleted))
+    row = tx.row(f"select id from capsules {where} {NEWEST_FIRST} limit 1", filters.parameters)
+    if row is None:
+        return {"item": None}
+    capsule = capsules.find(tx, Address(row[0], None, None), include_deleted=True)
+    return {"item": shown(capsule, include_text=include_text)}
+
+
+@operation(idempotent=True, example="moss list --workspace shop --limit 20")
+def capsule_list(
+    tx: ReadTransaction,
+    *,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    include_deleted: IncludeDeleted = False,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """List one workspace's capsules, newest change first, without their text; at most 100 a page."""
+    filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
+    return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
+
+
+@operation(idempotent=True, example="moss inventory --tag auth")
+def capsule_inventory(
+    tx: ReadTransaction,
+    *,
+    workspace: Workspace | None = None,
+    tag: Tag | None = None,
+    name_prefix: NamePrefix | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    include_deleted: IncludeDeleted = False,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """List the capsules of all workspaces, newest change first, without their text; at most 500 a page."""
+    filters = filters_from(
+        tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
+    )
+    return _listing(tx, filters, Page(limit, offset, maximum=500), include_deleted=include_deleted)
+
+
+@operation(idempotent=True, example='moss capsule search "where do refresh tokens live"')
+def capsule_search(
+    tx: ReadTransaction,
+    *,
+    query: Query,
+    workspace: Workspace | None = None,
+    tag: Tag | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    include_deleted: IncludeDeleted = False,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """Find capsules by their words, best match first, each with a snippet.
+
+    A plain question finds what holds any of its words, most words first. Operators work exactly:
+    "a phrase", prefix*, AND, OR, NOT, parentheses.
+    """
+    from .search import search_capsules  # the search room is not worth its import to other calls
+
+    filters = filters_from(tx, tag=tag, run_id=run_id, phase=phase, role=role)
+    page = Page(limit, offset, maximum=100)
+    norm = None if workspace is None else normalize(workspace, what="workspace")
+    return search_capsules(tx, query, filters, page, workspace_norm=norm, include_deleted=include_deleted)
+
+
+def _alive(include_deleted: bool) -> list[str]:
+    return [] if include_deleted else ["deleted_at is null"]
+
+
+def _listing(tx: ReadTransaction, filters: Filters, page: Page, *, include_deleted: bool) -> dict[str, Any]:
+    where = filters.where(*_alive(include_deleted))
+    counted = tx.row(f"select count(*) from capsules {where}", filters.parameters)
+    rows = tx.rows(
+        f"select {summary_columns} from capsules {where} {NEWEST_FIRST} limit :limit offset :offset",
+        {**filters.parameters, "limit": page.limit, "offset": page.offset},
+    )
+    items = [summary(row) for row in rows]
+    total = counted[0] if counted else 0
+    return {
+        "items": items,
+        "pagination": page.answer(returned=len(items), total=total),
+        "sort": "updated_at_desc",
+    }

@@ -1,0 +1,98 @@
+"""Refusals and help speak of options and commands; what the caller wrote stays as it was written."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from moss_memory import catalog
+from moss_memory.surfaces.cli.language import spoken
+
+if TYPE_CHECKING:
+    from moss_memory.operation import Operation
+    from support.cli_typist import Cli
+
+
+def tool(name: str) -> Operation:
+    found = catalog.find(name)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "expected"),
+    [
+        ("capsule_fetch", "gone; shown with include_deleted", "gone; shown with --include-deleted"),
+        ("capsule_store", 'or store with mode "replace"', "or store with --mode replace"),
+        ("capsule_import", 'Mode "rename" keeps both', "--mode rename keeps both"),
+        ("capsule_store", "to capsule_text; allow_thin: true stores it", "to --capsule-text; --allow-thin stores it"),
+        ("capsule_append", "no headers; use capsule_update", "no headers; use moss update"),
+        ("capsule_list", "limit is 0; ask for at least 1", "--limit is 0; ask for at least 1"),
+        ("capsule_fetch", "id or name is needed", "--id or --name is needed"),
+        ("capsule_bulk_update", "give set_phase, set_role or set_tags", "give --set-phase, --set-role or --set-tags"),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_options_and_commands(name: str, said: str, expected: str) -> None:
+    assert spoken(said, tool(name), refusal=True) == expected
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'exists in workspace "shop"; choose another name',
+        "listed under allowed_paths in the configuration",
+        "a/include_deleted/b does not exist",
+        "the folder include_deleted/x",
+    ],
+)
+def test_plain_words_settings_and_paths_stay_as_they_are(said: str) -> None:
+    assert spoken(said, tool("capsule_store"), refusal=True) == said
+
+
+def test_what_the_caller_wrote_is_repeated_as_it_was(cli: Cli) -> None:
+    first = cli("fetch", "--name", "my include_text").err.splitlines()[0]
+    assert first.startswith("[NOT_FOUND] capsule not found: default/my include_text")
+
+
+@pytest.mark.usefixtures("auth")
+def test_refusals_are_told_in_options(cli: Cli) -> None:
+    assert cli("list", "--limit", "0").err == "[INVALID_REQUEST] --limit is 0; ask for at least 1\n"
+    assert "--mode replace" in cli("store", "--name", "auth", "--allow-thin", "--capsule-text", "x").err
+    thin = cli("store", stdin="thin").err.splitlines()[1]
+    assert thin == "try: moss store < FILE  # with the missing headers added; --allow-thin stores it as it is"
+
+
+@pytest.mark.parametrize("words", [["--help"], *([*one, "--help"] for one in (["capsule"], ["latest"], ["delete"]))])
+def test_help_names_options_and_commands(cli: Cli, words: list[str]) -> None:
+    shown = cli(*words).out
+    arguments = {name for one in catalog.operations() for name in one.parameters if "_" in name}
+    tools = {one.name for one in catalog.operations()}
+    assert not (arguments | tools) & set(re.findall(r"[a-z]+(?:_[a-z]+)+", shown))
+
+
+def test_programs_and_agents_are_told_in_arguments(cli: Cli) -> None:
+    from moss_memory import MossError, open_store
+
+    with open_store(cli.home) as store, pytest.raises(MossError, match=r"^\[INVALID_REQUEST\] limit is 0"):
+        store.call("capsule_list", {"limit": 0})
+
+
+def test_an_import_from_the_current_folder_is_told_how_to_get_there(cli: Cli, auth: dict[str, Any]) -> None:
+    cli("export", "--path", "x.jsonl").json  # noqa: B018
+    exports = os.path.join(cli.home, "exports")
+    os.rename(os.path.join(exports, "x.jsonl"), "x.jsonl")
+    for path in ("./x.jsonl", "x.jsonl"):
+        told = cli("import", path, "--mode", "replace").err.splitlines()[-1]
+        assert told == f"try: cp {path} {exports}/ && moss import x.jsonl  # imports lie in that folder"
+    os.rmdir(exports)
+    assert f"try: mkdir -p -m 700 {exports} && cp ./x.jsonl" in cli("import", "./x.jsonl").err
+
+
+def test_an_import_of_nothing_is_told_where_imports_lie(cli: Cli, auth: dict[str, Any]) -> None:
+    exports = os.path.join(cli.home, "exports")
+    assert f"moss: imports lie in {exports}" in cli("import", "nope.jsonl").err
+    cli("export").json  # noqa: B018
+    assert cli("import", "nope.jsonl").err.endswith(f"try: ls {exports}  # a bare file name means one of these\n")

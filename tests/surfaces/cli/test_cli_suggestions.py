@@ -1,0 +1,76 @@
+"""What people type first: close words, other tools' words, and words in the wrong place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from moss_memory.surfaces.cli.usage import nearest
+
+if TYPE_CHECKING:
+    from support.cli_typist import Cli
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["get", "x"], "did you mean fetch?"),
+        (["show"], "did you mean fetch?"),
+        (["load", "auth"], "did you mean fetch?"),
+        (["cat"], "did you mean fetch?"),
+        (["save"], "did you mean store?"),
+        (["add"], "did you mean store?"),
+        (["put"], "did you mean store?"),
+        (["create"], "did you mean store?"),
+        (["rm"], "did you mean delete?"),
+        (["remove"], "did you mean delete?"),
+        (["find"], "did you mean search?"),
+        (["ls"], "did you mean list?"),
+        (["capsule", "get"], "did you mean capsule fetch?"),
+        (["help", "rm"], "did you mean delete?"),
+        (["stroe"], "did you mean store?"),
+        (["store", "capsule.md"], "did you mean --file capsule.md?"),
+        (["store", "auth"], "did you mean --name auth?"),
+        (["update", "auth", "capsule.md"], "did you mean --file capsule.md?"),
+        (["list", "shop"], "did you mean --workspace shop?"),
+        (["list", "--tag", "x"], "`moss inventory --tag` has it"),
+        (["search", "x", "--tag", "y"], "`moss capsule search --tag` has it"),
+        (["delete", "--tag", "x"], "`moss bulk-delete --tag` has it"),
+        (["compose"], "at least one NAME or WORKSPACE/NAME is needed"),
+        (["fetch-many"], "at least one NAME or WORKSPACE/NAME is needed"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_was_probably_meant(cli: Cli, words: list[str], says: str) -> None:
+    outcome = cli(*words)
+    assert outcome.code == 2
+    assert says in outcome.err
+
+
+@pytest.mark.parametrize("word", ["frob", "toad", "mop", "--tag"])
+def test_a_word_that_is_like_nothing_brings_no_suggestion(word: str) -> None:
+    assert nearest(word, ["fetch", "tour", "mcp", "doctor", "--table"]) == ""
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_purge_is_told_its_type_by_its_option_and_by_nothing_else(cli: Cli) -> None:
+    cli("delete", "auth").json  # noqa: B018
+    assert cli("purge", "--workspace", "a --type nothing").json["purged"] == 0
+    assert cli("purge", "--workspace", "--type").json["purged"] == 0
+    assert cli("purge", "--type=nothing").code == 2
+    assert cli("capsule", "purge", "--type", "artifact").code == 2
+    assert cli("purge", "--type=capsule").json["purged"] == 1
+
+
+@pytest.mark.usefixtures("auth")
+def test_capsules_are_fetched_and_composed_by_the_names_people_type(cli: Cli, capsule: str) -> None:
+    cli("store", "--workspace", "shop", "--name", "db", stdin=capsule).json  # noqa: B018
+    assert cli("fetch", "auth").json["name"] == "auth"
+    assert cli("fetch", "shop/DB").json["workspace"] == "shop"
+    assert cli("fetch", "db", "--workspace", "shop").json["name"] == "db"
+    assert [one["name"] for one in cli("fetch-many", "auth", "shop/db").json["items"]] == ["auth", "db"]
+    assert cli("compose", "auth", "shop/db").json["parts_count"] == 2
+    assert cli("append", "shop/db", "--section", "Next actions", "--content", "- go").json["replaced"] is True
+    assert cli("update", "auth", "--title", "New").code == 0
+    assert cli("delete", "auth").json["deleted"] is True
+    assert cli("fetch", "auth").err.startswith("[NOT_FOUND] ")
