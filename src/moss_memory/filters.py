@@ -101,6 +101,7 @@ def change_all(tx: Transaction, table: str, filters: Filters, changes: dict[str,
             "change": tx.next_change(),
         },
     )
+    tx.next_change(count)
     tx.concerns(workspace=filters.parameters.get("f_workspace"))
     return count
 

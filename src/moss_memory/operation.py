@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 64
 _INT64 = 2**63
+_PATH_CHARS = 200
 _PLAIN: dict[str, dict[str, str]] = {
     "str": {"type": "string"},
     "int": {"type": "integer"},
@@ -182,7 +183,7 @@ def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
         raise _wrong_type(value, "object", path)
     properties = schema.get("properties")
     if properties is None:
-        check_json(value, path, 1)
+        check_json(value, path)
         return value
     decoded: dict[str, Any] = {}
     for name, part in value.items():
@@ -226,24 +227,48 @@ def check_text(value: str, path: str) -> None:
             raise invalid(f"{path} contains half of a surrogate pair; send valid Unicode", path=path) from None
 
 
-def check_json(value: Any, path: str, depth: int) -> None:
+def check_json(value: Any, path: str) -> None:
     """Refuses what does not survive a round trip through JSON, wherever it hides in a free-form value."""
+    found = _oddity(value, 1)
+    if found is not None:
+        place, problem = found
+        where = (path + place)[:_PATH_CHARS]
+        raise invalid(f"{where} {problem}", path=where)
+
+
+def _oddity(value: Any, depth: int) -> tuple[str, str] | None:
+    """Where below a value something is no JSON, and what; the path is put together only when there is one."""
     if isinstance(value, (dict, list)):
         if depth > MAX_DEPTH:
-            raise invalid(f"{path[:200]} is nested deeper than {MAX_DEPTH} levels", path=path[:200])
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            check_text(str(key), path)
-            check_json(part, f"{path}.{key}" if isinstance(value, dict) else f"{path}[{key}]", depth + 1)
-    elif isinstance(value, str):
-        check_text(value, path)
-    elif isinstance(value, float):
-        if value - value != 0:
-            raise invalid(f"{path} is not a finite number", path=path)
-    elif isinstance(value, int):
-        if not isinstance(value, bool):
-            _integer(value, path)
-    elif value is not None:
-        raise _wrong_type(value, "JSON value", path)
+            return "", f"is nested deeper than {MAX_DEPTH} levels"
+        return _oddity_inside(value, depth)
+    if isinstance(value, str):
+        return None if value.isascii() and "\0" not in value else _text_oddity(value)
+    if isinstance(value, float):
+        return None if value - value == 0 else ("", "is not a finite number")
+    if isinstance(value, int) or value is None:
+        return None if value is None or -_INT64 <= value < _INT64 else ("", "does not fit into 64 bits")
+    return "", f"must be JSON, not {_json_type(value)}"
+
+
+def _oddity_inside(value: dict[Any, Any] | list[Any], depth: int) -> tuple[str, str] | None:
+    is_object = isinstance(value, dict)
+    for key, part in value.items() if is_object else enumerate(value):  # type: ignore[union-attr]
+        if is_object and not isinstance(key, str):
+            return "", f"has a name that is no string but {_json_type(key)}"
+        found = (is_object and _text_oddity(str(key))) or _oddity(part, depth + 1)
+        if found:
+            shown = str(key)[:_PATH_CHARS].encode("utf-8", "replace").decode().replace("\0", "?")
+            return (f".{shown}" if is_object else f"[{key}]") + found[0], found[1]
+    return None
+
+
+def _text_oddity(value: str) -> tuple[str, str] | None:
+    try:
+        check_text(value, "")
+    except MossError as error:
+        return "", error.message.strip()
+    return None
 
 
 def _wrong_type(value: Any, expected: str, path: str) -> MossError:

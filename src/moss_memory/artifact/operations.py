@@ -70,6 +70,7 @@ TEXT_MAX_CHARS = 12_000
 TTL_MAX_S = 10**11
 ITEMS_MAX = 50
 SWEEP_EVERY_S = 300
+SWEEP_ROWS = 100
 
 
 @operation(
@@ -112,7 +113,6 @@ def artifact_store(
         "tags_json": tags_json(tags),
         **lifetime(tx, ttl_seconds),
         "now": tx.now,
-        "change_seq": tx.next_change(),
     }
     if validate or tx.config.artifact_validate:
         from .schemas import refuse_invalid  # the schema library is not worth its import to other calls
@@ -257,12 +257,12 @@ def checked_kind(raw: str) -> str:
     return kind
 
 
-def lifetime(tx: Transaction, ttl_seconds: int | None) -> dict[str, int | None]:
+def lifetime(tx: Transaction, ttl_seconds: int | None, *, what: str = "ttl_seconds") -> dict[str, int | None]:
     """The time to live, and when it ends."""
     if ttl_seconds is None:
         return {"ttl_seconds": None, "expires_at": None}
     if ttl_seconds > TTL_MAX_S:
-        raise invalid(f"ttl_seconds is over {TTL_MAX_S}; leave it out for no expiry", path="ttl_seconds")
+        raise invalid(f"{what} is over {TTL_MAX_S}; without one an artifact never expires", path=what)
     return {"ttl_seconds": ttl_seconds, "expires_at": tx.now + ttl_seconds}
 
 
@@ -270,7 +270,8 @@ def sweep_expired(tx: Transaction) -> None:
     """At most every five minutes makes a batch of expired artifacts deleted ones; never fails the write it rides on."""
     last = tx.row(sql["last_sweep"])
     if last is None or not 0 <= tx.now - last[0] < SWEEP_EVERY_S:
-        tx.try_run(sql["sweep"], {"now": tx.now, "change_seq": tx.next_change()})
+        tx.try_run(sql["sweep"], {"now": tx.now, "change": tx.next_change(), "most": SWEEP_ROWS})
+        tx.next_change(SWEEP_ROWS)
         tx.try_run(sql["note_sweep"], {"now": tx.now})
 
 
@@ -310,7 +311,7 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
         else:
             return _update_versioned(tx, row, version)
     row["id"] = tx.new_id()
-    tx.run(sql["insert"], row)
+    tx.run(sql["insert"], {**row, "change_seq": tx.next_change()})
     return _stored(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)
 
 
@@ -318,7 +319,8 @@ def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: in
     """The next version of a named artifact; only when nothing changed is the reason looked up."""
     if row["name_norm"] is None:
         raise invalid("expected_version needs the name of the artifact to update", path="expected_version")
-    changed = tx.row(sql["update_versioned"], {**row, "expected_version": expected_version})
+    update = {**row, "change_seq": tx.next_change(), "expected_version": expected_version}
+    changed = tx.row(sql["update_versioned"], update)
     if changed is not None:
         return _stored(changed[0], changed[1], changed[2], row["kind"], changed[3])
     address = Address(None, row["workspace_raw"], row["name_raw"])
@@ -349,7 +351,8 @@ def _refuse_missing_text(rows: list[dict[str, Any]]) -> None:
 
 def _heading(row: dict[str, Any]) -> str:
     role = f": {row['role']}" if row["role"] else ""
-    return f"{row['kind']}{role} ({row['name_raw'] or row['id']})"
+    # On one line: a kind or role with line breaks could forge headers.
+    return " ".join(f"{row['kind']}{role} ({row['name_raw'] or row['id']})".split())
 
 
 def _part(row: dict[str, Any]) -> dict[str, Any]:

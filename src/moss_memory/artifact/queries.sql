@@ -42,9 +42,11 @@ on conflict (task) do update set done_at = excluded.done_at
 
 -- name: sweep
 -- A batch of expired artifacts becomes deleted; the audit trail stays.
-update artifacts set deleted_at = :now, updated_at = max(updated_at, :now), change_seq = :change_seq
-where row_id in (
-  select row_id from artifacts
+update artifacts set
+  deleted_at = :now, updated_at = max(updated_at, :now), change_seq = :change + expired.place
+from (
+  select row_id, row_number() over (order by expires_at, row_id) as place from artifacts
   where deleted_at is null and expires_at is not null and expires_at <= :now
-  order by expires_at, row_id limit 100
-)
+  order by expires_at, row_id limit :most
+) as expired
+where artifacts.row_id = expired.row_id

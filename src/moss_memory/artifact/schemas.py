@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _BUILT_IN = os.path.join(os.path.dirname(__file__), "kinds")
 _FILE_MAX_BYTES = 1_000_000
-_ERRORS_MAX = 50
+_ERRORS_MAX = 20
+_SHOWN_CHARS = 200
 
 
 @operation(idempotent=True, example="moss artifact kinds")
@@ -39,7 +40,7 @@ def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, st
             try:
                 schema = _read_schema(path)
                 name = file.removesuffix(".json")
-                check_json(name, "its name", 1)
+                check_json(name, "its name")
             except (ValueError, MossError) as error:
                 shown = os.fsencode(path).decode("utf-8", "replace")
                 problems.append({"file": shown, "message": str(getattr(error, "message", error))})
@@ -73,20 +74,22 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], *, required: bool
 def _violations(schema: dict[str, Any], data: dict[str, Any]) -> list[dict[str, str]]:
     """Every place where the data breaks the schema, by its path in the data."""
     import jsonschema
+    from referencing.jsonschema import EMPTY_REGISTRY  # it fetches nothing: a reference to elsewhere is refused
 
     try:
-        validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(schema)
+        dialect = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+        validator = dialect(schema, registry=EMPTY_REGISTRY)
         found = sorted(validator.iter_errors(data), key=lambda error: list(map(str, error.absolute_path)))
     except Exception as error:
         raise invalid(f"the kind's schema cannot be used ({type(error).__name__}); see artifact_kinds") from error
-    return [{"path": _path(error.absolute_path), "message": str(error.message)[:500]} for error in found]
+    return [{"path": _path(error.absolute_path), "message": str(error.message)[:_SHOWN_CHARS]} for error in found]
 
 
 def _path(parts: Any) -> str:
     path = "data"
     for part in parts:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return path
+    return path if len(path) <= _SHOWN_CHARS else path[:_SHOWN_CHARS] + "…"
 
 
 def _json_files(folder: str) -> list[str]:
@@ -107,5 +110,5 @@ def _read_schema(path: str) -> dict[str, Any]:
         raise ValueError(f"it cannot be read as JSON ({error})") from None
     if not isinstance(schema, dict):
         raise ValueError("it does not hold a JSON Schema object")
-    check_json(schema, "schema", 1)
+    check_json(schema, "schema")
     return schema

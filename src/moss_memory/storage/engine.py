@@ -60,8 +60,8 @@ if TYPE_CHECKING:
         def new_id(self) -> str:
             """A ULID larger than every one given out before by this process."""
 
-        def next_change(self) -> int:
-            """The next number in the store-wide order of changes."""
+        def next_change(self, count: int = 1) -> int:
+            """The next number in the store-wide order of changes, or the last of so many that are taken at once."""
 
         def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
             """Names what this call's event is about; never any stored text."""

@@ -102,11 +102,11 @@ class SqliteWrite(SqliteTransaction):
     def new_id(self) -> str:
         return self.call.new_id(self.now_ms)
 
-    def next_change(self) -> int:
+    def next_change(self, count: int = 1) -> int:
         if not self._changes:
             last = only_value(self.connection, "select max(seq) from events") or 0
             self._changes = (last + 1) * _CHANGES_PER_CALL
-        self._changes += 1
+        self._changes += count
         return self._changes
 
     def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:

@@ -186,7 +186,7 @@ complete -c moss -n '__moss_on purge "capsule purge"' -l type -x -d 'what to pur
 complete -c moss -n '__moss_on purge "capsule purge"' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store'
 complete -c moss -n '__moss_on purge "capsule purge"' -l table -d 'columns for people'
 complete -c moss -n '__moss_on purge "capsule purge"' -l help -d 'its options'
-complete -c moss -n '__moss_on restore "capsule restore"' -l id -x -d 'ULID; instead of workspace + name'
+complete -c moss -n '__moss_on restore "capsule restore"' -l id -x -d 'id, as lists show it with include_deleted'
 complete -c moss -n '__moss_on restore "capsule restore"' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store'
 complete -c moss -n '__moss_on restore "capsule restore"' -l table -d 'columns for people'
 complete -c moss -n '__moss_on restore "capsule restore"' -l help -d 'its options'
