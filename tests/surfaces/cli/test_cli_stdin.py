@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -94,3 +95,18 @@ def test_store_of_nothing_is_refused(cli: Cli, content: bytes) -> None:
 def test_items_can_come_from_stdin(cli: Cli, auth: dict[str, Any]) -> None:
     found = cli("fetch-many", "--items", "@-", stdin='[{"name": "auth"}]').json
     assert [one["id"] for one in found["items"]] == [auth["id"]]
+
+
+def test_the_data_of_an_artifact_comes_from_stdin_or_a_file(cli: Cli, tmp_path: Path) -> None:
+    assert cli("artifact", "store", "--kind", "k", "--name", "a", stdin='{"n": 1}').code == 0
+    file = tmp_path / "data.json"
+    file.write_text('{"n": 2}', encoding="utf-8")
+    assert cli("artifact", "store", "--kind", "k", "--name", "b", "--file", str(file)).code == 0
+    assert json.loads(cli("artifact", "fetch", "a").out)["data"] == {"n": 1}
+    assert json.loads(cli("artifact", "fetch", "b").out)["data"] == {"n": 2}
+
+
+def test_data_that_is_no_json_is_refused(cli: Cli) -> None:
+    outcome = cli("artifact", "store", "--kind", "k", stdin="nope")
+    assert outcome.code == 1
+    assert outcome.err.startswith("[INVALID_REQUEST] the data is not valid JSON")

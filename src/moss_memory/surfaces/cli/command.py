@@ -26,7 +26,7 @@ ADDRESSED, ITEMS = "address", "items"
 """Positional words that fill more than one argument: one address, or a list of them."""
 
 SEVERAL_WORDS = ("query", "command")
-TEXT = ("capsule_text", "content")
+TEXT = ("capsule_text", "content", "data")
 """Arguments that are read from stdin, or from `--file`, when no option gives them."""
 
 SHOWS_TEXT = ("_fetch", "_latest", "_compose")

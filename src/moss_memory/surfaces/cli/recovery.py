@@ -33,8 +33,8 @@ def recovery_line(recovery: dict[str, Any]) -> str:
     return f"{line}  # {reason}" if reason else line
 
 
-def _is_long(text: str) -> bool:
-    return "\n" in text or len(text) > _TYPED_CHARS
+def _is_long(text: object) -> bool:
+    return not isinstance(text, str) or "\n" in text or len(text) > _TYPED_CHARS
 
 
 def typed(tool: str, arguments: dict[str, Any]) -> str:

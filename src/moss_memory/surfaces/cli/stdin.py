@@ -10,7 +10,7 @@ from moss_memory.errors import MossError, invalid
 from .output import say
 
 TEXT_MAX_BYTES = 8 * 1024 * 1024
-PIPE_PATIENCE_S = 0.5
+PIPE_PATIENCE_S = 2.0
 """How long an optional text may take to arrive: a program that writes has begun by then."""
 
 _CHUNK = 65_536

@@ -169,16 +169,28 @@ def _read_text(command: Command, request: Request) -> None:
     from . import stdin
 
     if path is not None:
-        request.arguments[name] = stdin.read_text(path)
+        request.arguments[name] = _meant(command, name, stdin.read_text(path))
     elif name in command.operation.required:
         if stdin.is_terminal():
-            say("moss: reading the text from the terminal; end with Ctrl-D")
-        request.arguments[name] = stdin.read_stdin()
+            say(f"moss: reading the {name.replace('_', ' ')} from the terminal; end with Ctrl-D")
+        request.arguments[name] = _meant(command, name, stdin.read_stdin())
     else:
         other = any(argument not in ADDRESS for argument in request.arguments)
         text = stdin.offered_text(wait=not other)
         if text is not None:
             request.arguments[name] = text
+
+
+def _meant(command: Command, name: str, text: str) -> Any:
+    """What a text from a file or stdin means: itself, or the JSON in it where the tool takes an object."""
+    if command.operation.parameters[name]["type"] != "object":
+        return text
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MossError("INVALID_REQUEST", f"the {name} is not valid JSON ({error})", details={"path": name}) from None
 
 
 def _still_busy() -> MossError:

@@ -42,7 +42,7 @@ _moss() {
     "artifact fetch") offered="--id --workspace --name --include-expired --include-deleted --text --home --table --help" valued="--id --workspace --name" ;;
     "artifact kinds") offered="--home --table --help" valued="" ;;
     "artifact list") offered="--workspace --kind --run-id --phase --role --tag --include-expired --include-deleted --order-by --limit --offset --home --table --help" valued="--workspace --kind --run-id --phase --role --tag --order-by --limit --offset" ;;
-    "artifact store") offered="--kind --data --workspace --name --text --run-id --phase --role --tags --ttl-seconds --expected-version --mode --validate --home --table --help" valued="--kind --data --workspace --name --text --run-id --phase --role --tags --ttl-seconds --expected-version --mode" ;;
+    "artifact store") offered="--kind --data --workspace --name --text --run-id --phase --role --tags --ttl-seconds --expected-version --mode --validate --file --home --table --help" valued="--kind --data --workspace --name --text --run-id --phase --role --tags --ttl-seconds --expected-version --mode --file" ;;
     "artifact touch") offered="--id --workspace --name --ttl-seconds --home --table --help" valued="--id --workspace --name --ttl-seconds" ;;
     "capsule append") offered="--id --workspace --name --section --content --file --home --table --help" valued="--id --workspace --name --section --content --file" ;;
     "capsule bulk-delete") offered="--workspace --tag --name-prefix --run-id --phase --role --home --table --help" valued="--workspace --tag --name-prefix --run-id --phase --role" ;;
@@ -83,6 +83,7 @@ _moss() {
     "artifact compose --format") offered="markdown json" ;;
     "artifact list --order-by") offered="updated_at created_at" ;;
     "artifact store --mode") offered="error replace" ;;
+    "artifact store --file") files=1 ;;
     "capsule append --file") files=1 ;;
     "capsule compose --format") offered="markdown json" ;;
     "capsule export --path") files=1 ;;

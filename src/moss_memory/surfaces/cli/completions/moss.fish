@@ -305,6 +305,7 @@ complete -c moss -n '__moss_on "artifact store"' -l ttl-seconds -x -d 'seconds u
 complete -c moss -n '__moss_on "artifact store"' -l expected-version -x -d 'update only this version; mode is ignored'
 complete -c moss -n '__moss_on "artifact store"' -l mode -x -a 'error replace' -d 'when the name is taken'
 complete -c moss -n '__moss_on "artifact store"' -l validate -d 'check data against the kind\'s schema'
+complete -c moss -n '__moss_on "artifact store"' -l file -r -F -d 'read the text from this file (- is stdin)'
 complete -c moss -n '__moss_on "artifact store"' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store'
 complete -c moss -n '__moss_on "artifact store"' -l table -d 'columns for people'
 complete -c moss -n '__moss_on "artifact store"' -l help -d 'its options'
