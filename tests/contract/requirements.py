@@ -1,4 +1,4 @@
-"""What the documents on capsules promise, each with the tests that hold it.
+"""What the documents on capsules and artifacts promise, each with the tests that hold it.
 
 A promise is a line `where: what`, the names of its tests stand below it. `test_requirements.py` fails when a promise
 has no test, when a named test does not exist, and when a test of the contract serves no promise.
@@ -420,6 +420,203 @@ decisions §1: append and compose see the same sections, and append keeps every 
     test_a_title_with_line_breaks_forges_no_section_of_a_bundle
 decisions §0: a plain question is stemmed, words that end in y too
     test_a_question_finds_the_forms_of_a_word_that_ends_in_y
+3 store: answers id, workspace, name, kind, version, sizes and expires_at
+    test_storing_an_artifact_answers_what_the_document_lists
+    test_the_size_of_data_is_that_of_compact_json
+3 store: kind and data are required, everything else has its default
+    test_an_artifact_needs_only_a_kind_and_data
+    test_an_artifact_without_kind_or_data_is_refused
+decisions §2: data is a JSON object
+    test_data_that_is_no_object_is_refused
+decisions §2: a blank kind is invalid, wherever one is given
+    test_a_blank_kind_is_refused
+3 kinds: Moss stores kind and data without judging them
+    test_data_is_not_checked_unless_asked
+    test_data_is_checked_only_when_asked
+3 normalization: names and workspaces are stored raw and compared normalized
+    test_an_artifact_is_kept_raw_and_compared_normalized
+    test_artifact_names_that_normalize_alike_collide
+    test_an_artifacts_name_is_unique_within_its_workspace_only
+    test_a_bad_artifact_name_or_workspace_is_refused
+    test_an_artifact_and_a_capsule_may_share_a_name
+3 store: replace creates, or makes the next version
+    test_replace_creates_an_artifact_when_the_name_is_free
+    test_replace_makes_the_next_version_and_keeps_id_creation_and_first_spelling
+    test_replace_does_not_revive_a_deleted_artifact
+3 store: replacing overwrites every field
+    test_replacing_an_artifact_clears_what_is_not_given_again
+3 store: expected_version updates that version and no other, whatever the mode
+    test_the_expected_version_makes_the_next_one
+    test_another_version_than_expected_is_a_mismatch_whatever_the_mode
+    test_an_expected_version_updates_and_ignores_the_mode
+    test_an_expected_version_of_a_missing_artifact_is_not_found
+3 store: without a name an artifact is always new, and has no version to expect
+    test_an_expected_version_without_a_name_is_refused
+    test_an_unnamed_artifact_is_always_new
+3 store: the modes are error and replace
+    test_an_unknown_artifact_mode_is_refused
+3 version: only content raises it
+    test_only_content_raises_the_version
+decisions §2: what fetch shows can be sent back as it came, nulls included
+    test_what_fetch_shows_can_be_sent_back_as_it_came
+3 errors: data has at most 50,000 characters of compact JSON, text 12,000
+    test_data_of_exactly_the_limit_is_stored_and_one_more_refused
+    test_a_text_of_exactly_the_limit_is_stored_with_its_artifact_and_one_more_refused
+    test_the_capsule_limit_is_not_the_artifacts
+decisions §2: ttl_seconds is a positive integer, null means no expiry
+    test_a_ttl_that_is_no_positive_integer_is_refused
+    test_a_ttl_beyond_all_time_is_refused_by_the_name_it_was_given
+    test_a_null_ttl_means_no_expiry
+decisions §0: labels and tags of artifacts follow the rules of all
+    test_labels_and_kind_of_an_artifact_are_trimmed_and_blank_labels_mean_none
+    test_tags_of_an_artifact_follow_the_rules_of_all_tags
+decisions §0: a refused artifact leaves no row, a change leaves one event, a read none
+    test_a_failed_artifact_store_leaves_no_row
+    test_one_event_for_each_change_of_artifacts_and_never_their_content
+    test_reads_and_refusals_of_artifacts_leave_no_event
+3 fetch: the whole artifact, by id or by workspace and name
+    test_a_fetch_shows_the_whole_artifact
+    test_what_an_artifact_does_not_have_is_shown_as_null
+    test_a_name_without_workspace_is_looked_for_in_the_default_one
+3 addressing: id or workspace and name, not both, not neither
+    test_an_artifacts_id_beside_a_name_or_workspace_is_ambiguous
+    test_an_artifact_must_be_addressed
+3 errors: what is not there is not found, with the call that lists what is
+    test_a_missing_artifact_is_not_found_with_a_call_that_lists_what_there_is
+    test_a_deleted_artifact_is_not_found
+3 delete: soft, answers the id, frees the name
+    test_deleting_an_artifact_answers_its_id_and_frees_its_name
+    test_a_deleted_artifact_is_kept_and_shown_when_asked
+    test_a_name_finds_the_active_artifact_before_deleted_ones_and_the_last_deleted_one_else
+3 touch: a new life from now; content and version stay
+    test_a_touch_answers_the_new_life_and_keeps_content_and_version
+    test_a_touch_gives_a_life_to_what_had_no_end_and_may_shorten_one
+    test_a_touch_needs_its_seconds
+    test_a_touch_counts_as_a_change_of_the_artifact
+    test_a_touch_counts_from_now
+3 list: data, never text
+    test_a_list_shows_the_data_of_each_artifact_and_never_the_text
+3 list: 50 by default, 100 at most, limit, offset and has_more
+    test_a_list_of_artifacts_has_the_pagination_of_its_document
+    test_fifty_artifacts_are_listed_unless_asked_and_a_hundred_at_most
+    test_a_bad_page_of_artifacts_is_refused
+3 list: newest first by change or by creation
+    test_artifacts_are_listed_by_last_change_or_by_creation
+3 list: every filter, exact, everywhere unless a workspace is given
+    test_artifacts_are_listed_by_every_filter_alone_and_together
+    test_a_list_without_workspace_looks_everywhere
+    test_deleted_artifacts_are_listed_only_when_asked
+3 bulk: what matches every filter, and nothing without a filter
+    test_bulk_tools_hit_the_artifacts_that_match_every_filter
+    test_bulk_tools_leave_deleted_artifacts_alone
+    test_a_bulk_change_of_artifacts_without_a_filter_is_refused
+    test_a_misspelt_filter_never_widens_a_bulk_change_of_artifacts
+3 bulk_update: sets what is given, clears with empty values and a null ttl
+    test_a_bulk_update_sets_only_what_is_given
+    test_a_bulk_update_clears_with_empty_values_and_a_null_ttl
+    test_a_bulk_update_sets_the_ttl_from_now_and_leaves_it_alone_when_absent
+    test_a_bulk_update_of_artifacts_needs_something_to_set
+    test_a_bulk_update_of_artifacts_refuses_bad_tags_by_path
+    test_a_bulk_change_moves_its_artifacts_to_the_front_in_their_order
+3 compose: each text under kind, role and name, with fallbacks
+    test_each_part_of_a_bundle_stands_under_kind_role_and_name
+    test_a_header_falls_back_where_role_or_name_are_missing
+    test_a_header_stays_one_line_whatever_stands_in_it
+decisions §2: every part of a bundle ends in a rule, the last too
+    test_a_bundle_keeps_the_order_asked_for_and_every_part_ends_in_a_rule
+3 compose: markdown by default, or the parts as json
+    test_the_default_format_of_a_bundle_is_markdown
+    test_a_json_bundle_of_artifacts_has_data_and_text_of_each
+3 compose: all or nothing; every artifact needs a text
+    test_a_part_without_text_fails_the_whole_bundle_in_both_formats
+    test_a_missing_artifact_fails_the_whole_bundle
+    test_a_bundle_of_artifacts_has_1_to_50_parts
+    test_an_ambiguous_or_empty_address_fails_the_whole_bundle_by_path
+    test_a_cancelled_bundle_of_artifacts_stores_nothing
+3 compose: store_as stores the text with its sources
+    test_a_stored_bundle_names_its_sources_and_holds_the_text
+    test_a_stored_bundle_of_artifacts_respects_taken_names_and_the_mode
+    test_a_stored_bundle_needs_a_name_and_a_kind_and_nothing_else
+    test_a_stored_bundle_without_workspace_is_stored_in_the_default_one
+    test_a_bundle_can_be_composed_again_from_stored_bundles
+decisions §2: a stored bundle is limited like any text, a json one is not stored
+    test_a_stored_bundle_is_limited_like_any_text_and_an_unstored_one_is_not
+    test_a_json_bundle_of_artifacts_cannot_be_stored
+3 lifecycle: expired means expires_at <= now; reads filter and delete nothing
+    test_times_of_an_artifact_are_whole_seconds_of_the_clock
+    test_an_artifact_is_expired_from_the_second_it_expires_at
+    test_reads_of_expired_artifacts_delete_nothing
+    test_an_expired_artifact_is_not_found_by_any_address
+    test_an_expired_artifact_has_no_version_to_expect
+    test_an_expired_artifact_is_no_part_of_a_bundle
+3 lifecycle: include_expired and include_deleted are independent
+    test_include_expired_and_include_deleted_are_independent
+3 lifecycle: an expired artifact does not block its name
+    test_an_expired_artifact_does_not_block_its_name
+    test_what_takes_an_expired_name_is_newer_than_what_had_it
+decisions §2: bulk tools touch active, unexpired rows only
+    test_bulk_tools_leave_expired_artifacts_alone
+decisions §0: an artifact's updated_at moves with every change and never falls
+    test_every_change_of_an_artifact_moves_updated_at_and_not_created_at
+    test_an_artifacts_updated_at_never_falls_when_the_clock_steps_back
+    test_an_artifact_that_is_deleted_when_the_clock_stepped_back_keeps_its_updated_at
+    test_every_change_of_an_artifact_has_a_place_of_its_own_also_in_a_sweep
+decisions §0: time-to-live uses the wall clock; what was swept stays swept
+    test_a_time_to_live_follows_the_wall_clock_back
+    test_what_was_swept_stays_swept_when_the_clock_steps_back
+3 lifecycle: writes sweep, at most every five minutes, a hundred at most
+    test_every_write_sweeps_what_expired
+    test_a_sweep_happens_at_most_every_five_minutes
+    test_a_sweep_takes_a_hundred_at_most
+    test_a_sweep_leaves_alone_what_lives_and_what_is_deleted
+    test_a_refused_write_sweeps_nothing
+    test_a_sweep_leaves_no_event_of_its_own
+3 lifecycle: a sweep is best effort and never fails the write
+    test_a_sweep_that_fails_does_not_fail_the_write
+    test_a_sweep_that_fails_half_way_takes_nothing
+decisions §1: purge does the same for artifacts
+    test_a_purge_of_artifacts_by_age_counts_from_the_deletion
+    test_a_purge_of_artifacts_leaves_expired_ones_that_are_not_deleted
+decisions §2: the seven kinds ship as schemas and are listed
+    test_the_seven_kinds_of_the_document_are_listed_with_their_schemas
+    test_valid_data_of_every_kind_is_stored
+    test_every_field_that_a_kind_requires_is_missed_by_name
+decisions §2: failed validation tells the path of each error
+    test_wrong_data_is_refused_by_its_path
+    test_every_error_in_the_data_is_told
+    test_a_kind_without_a_schema_cannot_be_checked
+    test_a_refused_update_leaves_the_version_that_was_there
+    test_a_refused_check_does_not_repeat_a_huge_key_or_value
+    test_a_refused_check_of_much_wrong_data_is_bounded
+    test_a_check_changes_nothing_by_itself
+decisions §2: data is checked when asked or when the configuration says so
+    test_the_configuration_can_ask_for_every_check
+decisions §2: users add kinds as files
+    test_a_file_in_the_folder_of_kinds_is_a_kind
+    test_a_users_kind_takes_the_place_of_a_built_in_one
+    test_files_that_are_no_kinds_are_left_alone
+decisions §2: a bad kind file spoils neither other kinds nor other calls
+    test_a_broken_file_is_told_and_spoils_no_other_kind
+    test_broken_files_are_told_through_every_door
+    test_a_broken_file_does_not_take_the_place_of_a_built_in_kind
+    test_a_schema_that_cannot_be_used_refuses_the_check_and_nothing_else
+    test_a_file_that_json_cannot_carry_on_does_not_spoil_the_list_of_kinds
+    test_a_file_whose_name_is_no_text_does_not_spoil_the_list_of_kinds
+    test_a_schema_that_points_elsewhere_makes_moss_fetch_nothing
+3 search: artifact texts are found beside capsules, each hit with its address
+    test_a_hit_of_an_artifact_can_be_fetched_by_its_address
+    test_an_artifact_is_found_by_its_name_and_its_text_and_not_by_its_data
+    test_an_artifact_without_text_is_found_by_its_name
+    test_capsules_and_artifacts_are_found_together_or_by_type
+    test_capsule_search_finds_no_artifact
+    test_search_pages_over_both_families_show_every_hit_exactly_once
+    test_markup_in_an_artifacts_text_cannot_forge_a_highlight
+    test_a_disabled_type_is_not_searched
+3 search: what is written is found at once; deleted, expired and purged artifacts are not
+    test_every_change_of_an_artifact_is_found_at_once
+    test_a_purged_artifact_is_never_found_again
+    test_an_expired_artifact_is_not_found_by_any_kind_of_query
+    test_expired_artifacts_do_not_count_among_many_common_words
 """
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from artifact.shelf import forget_artifacts
 from contract.doors import FULL, Clock, McpDoor, McpServer, StoreDoor, dump, open_test_store, outcome
 from moss_memory import catalog
 from moss_memory.errors import STATUS, MossError
@@ -48,25 +49,30 @@ VALUES: list[Any] = [
     [{"name": "a", "extra": 1}], [{"id": None}], [{1: 2}], {"name": "\0"}, {"name": 5}, {"name": ["a"]}, {"": ""},
     {"name": "n", "tags": ["\ud800"]}, {"name": "n", "mode": "?"}, {"\ud800": 1}, {"\0": 1}, {None: 1},
     nested(100), nested(100, mapping=True), nested(5_000), nested(5_000, mapping=True), [nested(100, mapping=True)],
+    {"a": float("nan")}, {"a": [2**63]}, {"a": "\0"}, {"a": {"b": "\ud800"}}, {"k" * 50_000: float("inf")}, {(1,): 1},
+    {b"a": 1}, {"a": {2: 1}}, {"a": (1,)}, {"a": "x" * 60_000}, {"a" * 60_000: 1}, {"__proto__": {}},
+    {"name": "n", "kind": " "}, {"name": "n", "kind": "k", "mode": "replace"}, {"name": "n", "kind": "x" * 100_000},
     b"bytes", {"set"}, ("tuple",), object, 1j,
 ]  # fmt: skip
 SENSIBLE: dict[str, Any] = {
     "capsule_text": FULL, "query": "objective", "items": [{"name": "a"}], "path": "given.jsonl", "section": "Objective",
-    "content": "more",
+    "content": "more", "kind": "freeform", "data": {"n": 1}, "ttl_seconds": 60, "set_ttl_seconds": None,
 }  # fmt: skip
 
 
-def base_arguments(tool: str, id: str) -> dict[str, Any]:
+def base_arguments(tool: str, ids: dict[str, str]) -> dict[str, Any]:
     """The arguments a tool needs, as a sensible caller would send them."""
     operation = catalog.find(tool)
     assert operation is not None
     arguments = {name: SENSIBLE.get(name, sample(operation.parameters[name])) for name in operation.required}
     if "id" in operation.parameters:
-        arguments["id"] = id
+        arguments["id"] = ids[catalog.toolset_of(tool)]
     elif "workspace" in operation.parameters and operation.destructive:
         arguments["workspace"] = "default"
     if "id" in arguments and "title" in operation.parameters:
         arguments["title"] = "T"
+    if tool == "artifact_bulk_update":
+        arguments["set_ttl_seconds"] = SENSIBLE["set_ttl_seconds"]
     return arguments
 
 
@@ -98,7 +104,10 @@ class Attack:
 
     def fill(self) -> None:
         door = self.door
-        self.id = door("capsule_store", name="a", capsule_text=FULL, tags=["t"], mode="replace")["id"]
+        self.ids = {
+            "capsule": door("capsule_store", name="a", capsule_text=FULL, tags=["t"], mode="replace")["id"],
+            "artifact": door("artifact_store", name="a", kind="k", data={}, text="t", tags=["t"], mode="replace")["id"],
+        }
         door("capsule_store", name="gone", capsule_text=FULL, mode="replace")
         door("capsule_delete", name="gone")
         door.write_export({"id": "X", "workspace_raw": "w", "name_raw": "x"})
@@ -115,11 +124,15 @@ class Attack:
             return
         json.dumps(answer, allow_nan=False, ensure_ascii=False).encode()
         self.before = dump(self.door.home)
-        if len(self.before.get("capsules", [])) > 40 or not self.door.names("capsule_list"):
-            self.door("capsule_bulk_delete", workspace="default")
-            self.door("capsule_purge")
+        if self.too_full_or_empty("capsule", "capsules") or self.too_full_or_empty("artifact", "artifacts"):
+            for family in self.ids:
+                self.door(f"{family}_bulk_delete", workspace="default")
+                self.door(f"{family}_purge")
             self.fill()
             self.before = dump(self.door.home)
+
+    def too_full_or_empty(self, family: str, table: str) -> bool:
+        return len(self.before.get(table, [])) > 40 or not self.door.names(f"{family}_list", workspace="default")
 
 
 def check_error(error: MossError, shown: str) -> None:
@@ -144,7 +157,7 @@ def test_any_value_for_any_argument_is_served_or_refused_with_a_documented_code(
     assert operation is not None
     for name in operation.parameters:
         for value in VALUES:
-            hostile(tool, {**base_arguments(tool, hostile.id), name: value})
+            hostile(tool, {**base_arguments(tool, hostile.ids), name: value})
             hostile(tool, {name: value})
 
 
@@ -160,7 +173,7 @@ def test_a_value_of_a_wrong_type_is_refused_by_path(tool: str, hostile: Attack) 
     for name, schema in operation.parameters.items():
         for value in wrong[schema["type"]]:
             with pytest.raises(MossError, match=name) as caught:
-                hostile.door.store.call(tool, {**base_arguments(tool, hostile.id), name: value})
+                hostile.door.store.call(tool, {**base_arguments(tool, hostile.ids), name: value})
             assert caught.value.code in ("INVALID_REQUEST", "VALIDATION_ERROR")
     assert dump(hostile.door.home) == hostile.before
 
@@ -168,7 +181,7 @@ def test_a_value_of_a_wrong_type_is_refused_by_path(tool: str, hostile: Attack) 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_an_unknown_argument_is_always_refused(tool: str, hostile: Attack) -> None:
     for name in ["", "x", "__class__", "\0", "\ud800", "a b", "x" * 100_000, "Workspace", "workspace ", 5, None]:
-        arguments: dict[Any, Any] = {**base_arguments(tool, hostile.id), name: "default"}
+        arguments: dict[Any, Any] = {**base_arguments(tool, hostile.ids), name: "default"}
         with pytest.raises(MossError) as caught:
             hostile.door.store.call(tool, arguments)
         assert caught.value.code in ("INVALID_REQUEST", "VALIDATION_ERROR")
@@ -180,7 +193,7 @@ def test_an_unknown_argument_is_always_refused(tool: str, hostile: Attack) -> No
 def test_a_missing_or_null_required_argument_is_refused_by_name(tool: str, hostile: Attack) -> None:
     operation = catalog.find(tool)
     assert operation is not None
-    base = base_arguments(tool, hostile.id)
+    base = base_arguments(tool, hostile.ids)
     for name in operation.required:
         for arguments in ({key: base[key] for key in base if key != name}, {**base, name: None}):
             with pytest.raises(MossError, match=name) as caught:
@@ -209,7 +222,7 @@ def test_a_refusal_does_not_repeat_a_huge_value(tool: str, hostile: Attack) -> N
     assert operation is not None
     for name in operation.parameters:
         for value in ("x" * 100_000, ["x" * 100_000], {"x" * 100_000: 1}):
-            answer = outcome(hostile.door.store, tool, {**base_arguments(tool, hostile.id), name: value})
+            answer = outcome(hostile.door.store, tool, {**base_arguments(tool, hostile.ids), name: value})
             if isinstance(answer, MossError):
                 assert len(json.dumps(answer.payload())) < 10_000, f"{tool} repeats {name}"
 
@@ -224,30 +237,38 @@ def test_any_mixture_of_hostile_values_is_served_or_refused(data: st.DataObject,
             assert operation is not None
             chosen = data.draw(
                 st.dictionaries(st.sampled_from(sorted(operation.parameters)), st.sampled_from(VALUES), max_size=4)
+                if operation.parameters
+                else st.just({})
             )
-            attack(tool, {**base_arguments(tool, attack.id), **chosen})
+            attack(tool, {**base_arguments(tool, attack.ids), **chosen})
 
 
 OVER_THE_WIRE: list[Any] = [
     True, -1, 2**63 - 1, 1.5, "", "x" * 100_000, "a\0b", "'; drop table capsules; --", "\x1b[2J\u202e<b>", "../a.jsonl",
-    [], {}, [{"id": 5}], [{"name": "a", "extra": 1}], nested(40), nested(40, mapping=True), nested(200),
+    [], {}, [{"id": 5}], [{"name": "a", "extra": 1}], {"k" * 9_000: 2**63}, {"a": "\0"}, nested(40),
+    nested(40, mapping=True), nested(200),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_hostile_values_get_one_typed_answer_over_mcp(tool: str, mcp_server: McpServer) -> None:
     mcp_server.forget()
+    forget_artifacts(mcp_server.home)
     door = McpDoor(mcp_server)
-    stored = door("capsule_store", name="a", capsule_text=FULL)["id"]
+    ids = {
+        "capsule": door("capsule_store", name="a", capsule_text=FULL)["id"],
+        "artifact": door("artifact_store", name="a", kind="k", data={}, text="t")["id"],
+    }
     operation = catalog.find(tool)
     assert operation is not None
     for name in operation.parameters:
         for value in OVER_THE_WIRE:
             before = dump(door.home)
             try:
-                door(tool, **{**base_arguments(tool, stored), name: value})
+                door(tool, **{**base_arguments(tool, ids), name: value})
             except MossError as error:
                 check_error(error, f"{tool} {name}={reprlib.repr(value)}")
                 changed = dump(door.home) != before
                 if changed:
                     pytest.fail(f"{tool} {name}={reprlib.repr(value)} failed and changed the store")
+    forget_artifacts(mcp_server.home)

@@ -1,0 +1,69 @@
+"""What the tests of artifacts share: a shelf emptied for each test, samples, and what must hold on disk."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import connect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from contract.doors import Door
+
+FINDING = {
+    "files": [{"path": "src/auth.ts", "relevance": "high", "summary": "signs tokens"}],
+    "patterns": ["middleware"],
+    "concerns": [],
+    "confidence": 0.9,
+}
+"""Data that is a valid explorer-finding."""
+
+
+@pytest.fixture(autouse=True)
+def empty_shelf(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No artifact before a test and none after it, also where one server lives through many tests."""
+    home = request.getfixturevalue("call").home if "call" in request.fixturenames else ""
+    forget_artifacts(home)
+    yield
+    forget_artifacts(home)
+
+
+def forget_artifacts(home: str) -> None:
+    """Takes every artifact, and every trace of housekeeping, out of a store behind its back."""
+    if home and os.path.exists(os.path.join(home, "moss.db")):
+        connection = connect(home, writable=True)
+        for table in ("artifacts", "upkeep"):
+            connection.execute(f"delete from {table}")
+        connection.close()
+
+
+def put(call: Door, name: str | None = None, **fields: Any) -> str:
+    """Stores an artifact and returns its id."""
+    stored: str = call("artifact_store", **{"kind": "freeform", "data": {"n": 1}, "name": name, **fields})["id"]
+    return stored
+
+
+def listed_names(call: Door, **arguments: Any) -> list[Any]:
+    """The names a list shows, in its order."""
+    return call.names("artifact_list", **arguments)
+
+
+def check_artifacts(home: object) -> None:
+    """Asserts that file, index and rows agree, and that every row has a place of its own in the order of changes."""
+    connection = connect(str(home), writable=True)
+    try:
+        assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
+        connection.execute("insert into search_index (search_index, rank) values ('integrity-check', 1)")
+        twice = connection.execute(
+            "select workspace_norm, name_norm, count(*) from artifacts "
+            "where deleted_at is null and name_norm is not null group by 1, 2 having count(*) > 1"
+        ).fetchall()
+        assert twice == []
+        events = [seq for (seq,) in connection.execute("select seq from events order by seq")]
+        assert events == list(range(1, len(events) + 1)), "an event is missing"
+    finally:
+        connection.close()

@@ -1,0 +1,130 @@
+"""A store from before artifacts keeps everything it had, and its search, when artifacts come."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from artifact.shelf import check_artifacts, put
+from contract.doors import FULL, Clock, StoreDoor, connect, dump, open_test_store
+from moss_memory.storage import migrate, sqlite
+from support.python_process import finish, start
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUERIES = ["zebra", "zebra stripes", '"zebra stripes"', "zeb*", "NOT okapi", "objective status"]
+READ_AND_WRITE = """
+import sys
+from support.store_truth import open_at
+sys.stdin.readline()
+with open_at(sys.argv[1]) as store:
+    assert len(store.call("capsule_search", {"query": "zebra"})["items"]) == 12
+    store.call("artifact_store", {"name": sys.argv[2], "kind": "k", "data": {}})
+"""
+
+
+@pytest.fixture
+def old_home(home: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A store that only the first migration made, with capsules of every state in it."""
+    real = migrate.migrations_after
+    with monkeypatch.context() as before:
+        before.setattr(sqlite, "SCHEMA_VERSION", 1)
+        before.setattr(sqlite, "migrations_after", lambda engine, version: real(engine, version)[: 1 - version])
+        with open_test_store(home, Clock()) as store:
+            fill(StoreDoor(store))
+    assert version_of(home) == 1
+    return home
+
+
+def fill(door: StoreDoor) -> None:
+    for number in range(12):
+        fields: dict[str, Any] = {"tags": ["t"], "run_id": f"r{number % 2}", "workspace": f"W{number % 3}"}
+        text = FULL + ("zebra stripes" if number % 2 else "zebra")
+        door("capsule_store", name=f"n{number}", capsule_text=text, title=f"Title {number}", **fields)
+    door("capsule_store", name="gone", capsule_text=FULL + "zebra")
+    door("capsule_delete", name="gone")
+    door("capsule_store", name="purged", capsule_text=FULL + "zebra")
+    door("capsule_delete", name="purged")
+    door("capsule_bulk_update", run_id="r1", set_phase="p")
+
+
+def version_of(home: str) -> int:
+    connection = connect(home)
+    found = connection.execute("pragma user_version").fetchone()
+    connection.close()
+    assert found is not None
+    version: int = found[0]
+    return version
+
+
+def found(door: StoreDoor) -> list[Any]:
+    return [
+        [(item["id"], item["snippet"]) for item in door(tool, query=query, **more)["items"]]
+        for query in QUERIES
+        for tool, more in [("capsule_search", {}), ("capsule_search", {"workspace": "w1"}), ("moss_search", {})]
+    ]
+
+
+def expected(home: str) -> list[Any]:
+    """What the same capsules answer in a store that was never old."""
+    with open_test_store(home, Clock()) as store:
+        door = StoreDoor(store)
+        fill(door)
+        return [[snippet for _, snippet in hits] for hits in found(door)]
+
+
+@pytest.mark.parametrize("first", ["read", "write"])
+def test_a_store_from_before_artifacts_keeps_every_row_and_its_search(
+    old_home: str, tmp_path: Path, first: str
+) -> None:
+    before = dump(old_home)
+    assert set(before) == {"capsules", "events"}
+    with open_test_store(old_home, Clock()) as store:
+        door = StoreDoor(store)
+        if first == "write":
+            put(door, "new")
+            door("artifact_delete", name="new")
+            assert dump(old_home)["capsules"] == before["capsules"]
+        else:
+            assert door("artifact_list")["items"] == []
+            assert dump(old_home) == before
+        assert version_of(old_home) == migrate.SCHEMA_VERSION
+        snippets = [[snippet for _, snippet in hits] for hits in found(door)]
+        assert snippets == expected(str(tmp_path / "fresh"))
+        check_artifacts(old_home)
+
+
+def test_a_migrated_store_takes_capsules_and_artifacts_and_finds_both(old_home: str) -> None:
+    with open_test_store(old_home, Clock()) as store:
+        door = StoreDoor(store)
+        put(door, "new", text="zebra", workspace="w1")
+        door("capsule_store", name="n1", workspace="w1", capsule_text=FULL + "okapi", mode="replace")
+        titles = [item["title"] for item in door("moss_search", query="zebra", workspace="w1")["items"]]
+        assert sorted(titles) == ["Title 10", "Title 4", "Title 7", "new"]
+        assert [item["title"] for item in door("moss_search", query="okapi")["items"]] == ["n1"]
+        door("capsule_bulk_delete", workspace="w0")
+        assert door("capsule_purge")["purged"] == 6
+        check_artifacts(old_home)
+
+
+def test_a_migrated_schema_is_the_schema_of_a_new_store(old_home: str, tmp_path: Path) -> None:
+    schemas = []
+    for home in (old_home, str(tmp_path / "fresh")):
+        with open_test_store(home, Clock()) as store:
+            store.call("artifact_list", {})
+        connection = connect(home)
+        schemas.append(connection.execute("select type, name, sql from sqlite_schema order by 1, 2").fetchall())
+        connection.close()
+    assert schemas[0] == schemas[1]
+
+
+def test_four_processes_that_open_an_old_store_at_once_migrate_it_once(old_home: str) -> None:
+    processes = [start(READ_AND_WRITE, old_home, f"name {number}") for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda process: finish(process, "go\n"), processes))
+    with open_test_store(old_home, Clock()) as store:
+        assert len(store.call("artifact_list", {})["items"]) == 4
+    check_artifacts(old_home)

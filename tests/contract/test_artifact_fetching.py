@@ -1,0 +1,147 @@
+"""What `artifact_fetch`, `artifact_delete` and `artifact_touch` promise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from artifact.shelf import empty_shelf as empty_shelf
+from artifact.shelf import listed_names, put
+
+if TYPE_CHECKING:
+    from contract.doors import Door
+
+ADDRESSED: list[tuple[str, dict[str, Any]]] = [
+    ("artifact_fetch", {}),
+    ("artifact_delete", {}),
+    ("artifact_touch", {"ttl_seconds": 60}),
+]
+FIELDS = {
+    "id", "workspace", "workspace_norm", "name", "name_norm", "kind", "data", "text", "run_id", "phase", "role", "tags",
+    "version", "ttl_seconds", "expires_at", "created_at", "updated_at", "deleted_at",
+}  # fmt: skip
+
+
+def test_a_fetch_shows_the_whole_artifact(call: Door) -> None:
+    stored = put(call, "a", workspace="W", text="t", run_id="r", phase="p", role="x", tags=["t"], ttl_seconds=60)
+    fetched = call("artifact_fetch", workspace="w", name="A")
+    assert set(fetched) >= FIELDS
+    assert {key: fetched[key] for key in ("id", "data", "text", "run_id", "phase", "role", "tags")} == {
+        "id": stored, "data": {"n": 1}, "text": "t", "run_id": "r", "phase": "p", "role": "x", "tags": ["t"],
+    }  # fmt: skip
+    assert (fetched["version"], fetched["ttl_seconds"], fetched["deleted_at"]) == (1, 60, None)
+    assert fetched["created_at"] == fetched["updated_at"] == fetched["expires_at"] - 60
+    assert call("artifact_fetch", id=stored) == fetched
+
+
+def test_what_an_artifact_does_not_have_is_shown_as_null(call: Door) -> None:
+    fetched = call("artifact_fetch", id=put(call))
+    assert set(fetched) >= FIELDS
+    empty = ("name", "name_norm", "text", "run_id", "phase", "role", "ttl_seconds", "expires_at", "deleted_at")
+    assert [fetched[key] for key in empty] == [None] * len(empty)
+    assert fetched["tags"] == []
+
+
+def test_a_name_without_workspace_is_looked_for_in_the_default_one(call: Door) -> None:
+    here, there = put(call, "a"), put(call, "a", workspace="other")
+    assert call("artifact_fetch", name="a")["id"] == here
+    assert call("artifact_fetch", workspace="other", name="a")["id"] == there
+    assert call("artifact_delete", name="a")["id"] == here
+
+
+@pytest.mark.parametrize(("tool", "more"), ADDRESSED)
+def test_an_artifacts_id_beside_a_name_or_workspace_is_ambiguous(call: Door, tool: str, more: dict[str, Any]) -> None:
+    stored = put(call, "a")
+    for address in ({"name": "a"}, {"workspace": "default"}, {"workspace": "default", "name": "a"}):
+        error = call.refuses("AMBIGUOUS_ADDRESSING", tool, id=stored, **address, **more)
+        assert error.status == 400
+
+
+@pytest.mark.parametrize(("tool", "more"), ADDRESSED)
+def test_an_artifact_must_be_addressed(call: Door, tool: str, more: dict[str, Any]) -> None:
+    put(call, "a")
+    call.refuses("INVALID_REQUEST", tool, **more)
+    call.refuses("INVALID_REQUEST", tool, workspace="default", **more)
+    call.refuses("INVALID_REQUEST", tool, id=" ", **more)
+
+
+@pytest.mark.parametrize(("tool", "more"), ADDRESSED)
+def test_a_missing_artifact_is_not_found_with_a_call_that_lists_what_there_is(
+    call: Door, tool: str, more: dict[str, Any]
+) -> None:
+    there = put(call, "there", workspace="W")
+    for address in ({"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}, {"workspace": "w", "name": "gone"}):
+        error = call.refuses("NOT_FOUND", tool, **address, **more)
+        assert error.recovery is not None
+        found = call(error.recovery["tool"], **error.recovery["arguments"])
+        assert [item["id"] for item in found["items"]] == [there]
+
+
+@pytest.mark.parametrize(("tool", "more"), ADDRESSED)
+def test_a_deleted_artifact_is_not_found(call: Door, tool: str, more: dict[str, Any]) -> None:
+    stored = put(call, "a")
+    call("artifact_delete", id=stored)
+    call.refuses("NOT_FOUND", tool, id=stored, **more)
+    call.refuses("NOT_FOUND", tool, name="a", **more)
+
+
+def test_deleting_an_artifact_answers_its_id_and_frees_its_name(call: Door) -> None:
+    first = put(call, "a")
+    assert call("artifact_delete", name=" A ") == {"deleted": True, "id": first}
+    second = put(call, "a")
+    assert call("artifact_delete", id=second) == {"deleted": True, "id": second}
+    assert listed_names(call) == []
+
+
+def test_a_deleted_artifact_is_kept_and_shown_when_asked(call: Door) -> None:
+    stored = put(call, "a", text="t")
+    call("artifact_delete", id=stored)
+    fetched = call("artifact_fetch", id=stored, include_deleted=True)
+    assert (fetched["data"], fetched["text"]) == ({"n": 1}, "t")
+    assert fetched["deleted_at"] == fetched["updated_at"]
+    [item] = call("artifact_list", include_deleted=True)["items"]
+    assert (item["id"], item["deleted_at"]) == (stored, fetched["deleted_at"])
+
+
+def test_a_name_finds_the_active_artifact_before_deleted_ones_and_the_last_deleted_one_else(call: Door) -> None:
+    ids = []
+    for _ in range(3):
+        ids.append(put(call, "a"))
+        call("artifact_delete", name="a")
+    assert call("artifact_fetch", name="a", include_deleted=True)["id"] == ids[-1]
+    active = put(call, "a")
+    assert call("artifact_fetch", name="a", include_deleted=True)["id"] == active
+
+
+def test_a_touch_answers_the_new_life_and_keeps_content_and_version(call: Door) -> None:
+    stored = put(call, "a", text="t", tags=["t"], ttl_seconds=60)
+    before = call("artifact_fetch", id=stored)
+    answer = call("artifact_touch", name="a", ttl_seconds=7200)
+    after = call("artifact_fetch", id=stored)
+    assert answer == {"id": stored, "ttl_seconds": 7200, "expires_at": after["expires_at"], "version": 1}
+    assert after["ttl_seconds"] == 7200
+    assert after["expires_at"] == after["updated_at"] + 7200
+    moved = ("ttl_seconds", "expires_at", "updated_at")
+    assert {key: after[key] for key in after if key not in moved} == {
+        key: before[key] for key in before if key not in moved
+    }
+
+
+def test_a_touch_gives_a_life_to_what_had_no_end_and_may_shorten_one(call: Door) -> None:
+    stored = put(call, "a")
+    assert call("artifact_touch", id=stored, ttl_seconds=7200)["ttl_seconds"] == 7200
+    assert call("artifact_touch", id=stored, ttl_seconds=60)["ttl_seconds"] == 60
+
+
+def test_a_touch_needs_its_seconds(call: Door) -> None:
+    stored = put(call, "a")
+    call.refuses("INVALID_REQUEST", "artifact_touch", id=stored)
+    call.refuses("INVALID_REQUEST", "artifact_touch", id=stored, ttl_seconds=None)
+
+
+def test_a_touch_counts_as_a_change_of_the_artifact(call: Door) -> None:
+    for name in "abc":
+        put(call, name)
+    call("artifact_touch", name="a", ttl_seconds=60)
+    assert listed_names(call) == ["a", "c", "b"]

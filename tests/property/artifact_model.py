@@ -1,0 +1,193 @@
+"""Artifacts as a plain list of dictionaries: what the documents say, with no database behind it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from property.model import DAY, RefusedError, clean, norm
+
+SWEEP_EVERY = 300
+SWEEP_MOST = 100
+LABELS = ("run_id", "phase", "role")
+
+
+class ArtifactModel:
+    """All artifacts, active, expired and deleted, in the order of creation; `seq` is the order of changes."""
+
+    def __init__(self, now: int) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.now = now
+        self.seq = 0
+        self.swept_at: int | None = None
+
+    def expired(self, row: dict[str, Any]) -> bool:
+        return row["expires"] is not None and row["expires"] <= self.now
+
+    def changed(self, row: dict[str, Any]) -> None:
+        self.seq += 1
+        row["seq"] = self.seq
+        row["updated"] = max(row["updated"], self.now)
+
+    def owner(self, workspace: str, name: str) -> dict[str, Any] | None:
+        """The row that holds a name, expired or not; a deleted one holds none."""
+        wanted = (norm(workspace), norm(name))
+        named = [row for row in self.rows if row["deleted"] is None and row["name"] is not None]
+        return next((row for row in named if (norm(row["workspace"]), norm(row["name"])) == wanted), None)
+
+    def find(self, address: dict[str, str], *, deleted: bool = False, expired: bool = False) -> dict[str, Any]:
+        seen = [
+            row
+            for row in self.rows
+            if (deleted or row["deleted"] is None) and (expired or not self.expired(row)) and self._is(row, address)
+        ]
+        if not seen:
+            raise RefusedError("NOT_FOUND")
+        # The active one, else the one that was deleted last.
+        return max(seen, key=lambda row: (row["deleted"] is None, row["deleted"] or 0, row["seq"]))
+
+    @staticmethod
+    def _is(row: dict[str, Any], address: dict[str, str]) -> bool:
+        if "id" in address:
+            return bool(row["id"] == address["id"])
+        wanted = (norm(address.get("workspace", "default")), norm(address["name"]))
+        return row["name"] is not None and (norm(row["workspace"]), norm(row["name"])) == wanted
+
+    def life(self, ttl: int | None) -> dict[str, Any]:
+        return {"ttl": ttl, "expires": None if ttl is None else self.now + ttl}
+
+    def store(self, workspace: str, name: str | None, content: dict[str, Any], **how: Any) -> dict[str, Any]:
+        """The row that was made or changed; its `id` is None when it is new."""
+        fields = {
+            "kind": content["kind"],
+            "data": content["data"],
+            "text": content.get("text"),
+            "tags": clean(content.get("tags", [])),
+            **{label: (content.get(label) or "").strip() or None for label in LABELS},
+            **self.life(content.get("ttl_seconds")),
+        }
+        expected = how.get("expected_version")
+        owner = None if name is None else self.owner(workspace, name)
+        if expected is not None:
+            self._check_version(name, owner, expected)
+        elif owner is not None and self.expired(owner):
+            self._delete(owner)
+            owner = None
+        elif owner is not None and how["mode"] == "error":
+            raise RefusedError("NAME_ALREADY_EXISTS")
+        if owner is None:
+            owner = {"id": None, "workspace": workspace, "name": name, "version": 0, "created": self.now,
+                     "updated": self.now, "deleted": None}  # fmt: skip
+            self.rows.append(owner)
+        owner.update(fields, version=owner["version"] + 1)
+        self.changed(owner)
+        self.sweep()
+        return owner
+
+    def _check_version(self, name: str | None, owner: dict[str, Any] | None, expected: int) -> None:
+        if name is None:
+            raise RefusedError("INVALID_REQUEST")
+        if owner is None or self.expired(owner):
+            raise RefusedError("NOT_FOUND")
+        if owner["version"] != expected:
+            raise RefusedError("VERSION_MISMATCH")
+
+    def _delete(self, row: dict[str, Any]) -> None:
+        row["deleted"] = self.now
+        self.changed(row)
+
+    def delete(self, address: dict[str, str]) -> dict[str, Any]:
+        row = self.find(address)
+        self._delete(row)
+        self.sweep()
+        return row
+
+    def touch(self, address: dict[str, str], ttl: int) -> dict[str, Any]:
+        row = self.find(address)
+        row.update(self.life(ttl))
+        self.changed(row)
+        self.sweep()
+        return row
+
+    def sweep(self) -> None:
+        """At most every five minutes; a clock that stepped back behind the last sweep counts as a long time."""
+        if self.swept_at is not None and 0 <= self.now - self.swept_at < SWEEP_EVERY:
+            return
+        self.swept_at = self.now
+        gone = [row for row in self.rows if row["deleted"] is None and self.expired(row)][:SWEEP_MOST]
+        for row in gone:
+            self._delete(row)
+        for row in gone:
+            row["seq"] = self.seq  # in which order a batch goes is left open
+
+    def matching(
+        self, filters: dict[str, str], *, deleted: bool = False, expired: bool = False, by: str = "updated"
+    ) -> list[dict[str, Any]]:
+        """What fits every filter, newest first."""
+        found = [
+            row
+            for row in self.rows
+            if (deleted or row["deleted"] is None)
+            and (expired or not self.expired(row))
+            and all(self._fits(row, name, value) for name, value in filters.items())
+        ]
+        place = {id(row): number for number, row in enumerate(self.rows)}
+        if by == "created":
+            return sorted(found, key=lambda row: (row["created"], place[id(row)]), reverse=True)
+        return sorted(found, key=lambda row: (row["updated"], row["seq"]), reverse=True)
+
+    @staticmethod
+    def _fits(row: dict[str, Any], name: str, value: str) -> bool:
+        if name == "workspace":
+            return norm(row["workspace"]) == norm(value)
+        if name == "tag":
+            return value.strip() in row["tags"]
+        return bool(row[name] == value.strip())
+
+    def bulk(self, filters: dict[str, str], changes: dict[str, Any]) -> int:
+        hit = self.matching(filters)[::-1]
+        for row in hit:
+            row.update(changes)
+            self.changed(row)
+        self.sweep()
+        return len(hit)
+
+    def purge(self, filters: dict[str, str], older_than_days: int | None) -> int:
+        gone = [
+            row
+            for row in self.matching(filters, deleted=True, expired=True)
+            if row["deleted"] is not None
+            and (older_than_days is None or row["deleted"] <= self.now - older_than_days * DAY)
+        ]
+        self.rows = [row for row in self.rows if not any(row is other for other in gone)]
+        return len(gone)
+
+    def bundle(self, items: list[dict[str, str]]) -> tuple[str, list[str]]:
+        """The composed text and the ids of its sources."""
+        rows = [self.find(address) for address in items]
+        if any(row["text"] is None for row in rows):
+            raise RefusedError("COMPOSE_MISSING_TEXT")
+        parts = []
+        for row in rows:
+            role = f": {row['role']}" if row["role"] else ""
+            parts.append(f"## {row['kind']}{role} ({row['name'] or row['id']})\n\n{row['text']}\n\n---")
+        return "\n\n".join(parts), [row["id"] for row in rows]
+
+
+def shown(row: dict[str, Any]) -> dict[str, Any]:
+    """An artifact as fetch shows it."""
+    return {
+        "id": row["id"],
+        "workspace": row["workspace"],
+        "workspace_norm": norm(row["workspace"]),
+        "name": row["name"],
+        "name_norm": None if row["name"] is None else norm(row["name"]),
+        **{key: row[key] for key in ("kind", "data", "text", *LABELS, "tags", "version")},
+        "data_chars": len(json.dumps(row["data"], ensure_ascii=False, separators=(",", ":"))),
+        "text_chars": None if row["text"] is None else len(row["text"]),
+        "ttl_seconds": row["ttl"],
+        "expires_at": row["expires"],
+        "created_at": row["created"],
+        "updated_at": row["updated"],
+        "deleted_at": row["deleted"],
+    }
