@@ -84,7 +84,7 @@ def broken_tool(name: str, failure: Exception) -> Operation:
 
     body.__name__ = name
     return Operation(body, mutates=True, destructive=False, idempotent=False, long=False, writes_with=None,
-                     single_statement=False, listed=True, recover=None, example="moss broken")  # fmt: skip
+                     single_statement=False, listed=True, recover=None, before=None, example="moss broken")  # fmt: skip
 
 
 def test_a_failure_in_the_middle_changes_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,9 +74,18 @@ class NamedRows:
         """
         row = self.find_or_none(tx, address, include_deleted=include_deleted, also=also)
         if row is None:
-            deleted = None if include_deleted else self.find_or_none(tx, address, include_deleted=True, also=also)
-            raise self.not_found(address, deleted)
+            raise self._why_not(tx, address, include_deleted=include_deleted, also=also)
         return row
+
+    def _why_not(self, tx: ReadTransaction, address: Address, *, include_deleted: bool, also: str) -> MossError:
+        """The refusal of an address: because the row is expired, deleted, or not there at all."""
+        if also and self.find_or_none(tx, address) is not None:
+            arguments = {**address.arguments(), "include_expired": True}
+            recovery = next_call(f"{self.noun}_fetch", arguments, f"shows the expired {self.noun}")
+            said = f"{self.noun} not found: {address.shown()} (it has expired)"
+            return MossError("NOT_FOUND", said, recovery=recovery)
+        deleted = None if include_deleted else self.find_or_none(tx, address, include_deleted=True, also=also)
+        return self.not_found(address, deleted)
 
     def find_or_none(
         self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = ""

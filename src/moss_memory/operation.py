@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     Schema = dict[str, Any]
     Body = Callable[..., dict[str, Any]]
+    Before = Callable[[Any, dict[str, Any]], None]
     Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
 
 MAX_DEPTH = 64
@@ -27,8 +28,8 @@ class Operation:
     """One tool: what it is called, what it takes, what it promises, and the function that does it."""
 
     __slots__ = (
-        "alias_of", "body", "defaults", "description", "destructive", "example", "idempotent", "listed", "long",
-        "mutates", "name", "parameters", "recover", "required", "single_statement", "summary", "writes_with",
+        "alias_of", "before", "body", "defaults", "description", "destructive", "example", "idempotent", "listed",
+        "long", "mutates", "name", "parameters", "recover", "required", "single_statement", "summary", "writes_with",
     )  # fmt: skip
 
     def __init__(self, body: Body, **traits: Any) -> None:
@@ -41,6 +42,7 @@ class Operation:
         self.long: bool = traits["long"]
         self.listed: bool = traits["listed"]
         self.recover: Recover | None = traits["recover"]
+        self.before: Before | None = traits["before"]
         self.writes_with: str | None = traits["writes_with"]
         self.single_statement: bool = traits["single_statement"]
         self.example: str = traits["example"]
@@ -101,6 +103,7 @@ def operation(
     long: bool = False,
     listed: bool = True,
     recover: Recover | None = None,
+    before: Before | None = None,
     single_statement: bool = False,
     writes_with: str | None = None,
 ) -> Callable[[Body], Operation]:
@@ -108,7 +111,8 @@ def operation(
 
     `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
     names the argument without which the tool only reads. One that is not `listed` is for people on the command
-    line, not for agents. `recover` finds the best next call after an error, given the call that failed.
+    line, not for agents. `before` checks the arguments before a transaction holds anybody up; `recover` finds the
+    best next call after an error, given the call that failed.
     """
 
     def wrap(body: Body) -> Operation:
@@ -121,6 +125,7 @@ def operation(
             long=long,
             listed=listed,
             recover=recover,
+            before=before,
             single_statement=single_statement,
             writes_with=writes_with,
         )

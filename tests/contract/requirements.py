@@ -408,6 +408,7 @@ decisions §0: whatever is sent is served or refused with a documented code, and
     test_an_unknown_tool_is_refused_naming_the_nearest
     test_a_refusal_does_not_repeat_a_huge_value
 decisions §0: recovery is one best next call that can be sent as it is
+    test_an_expired_artifact_is_said_to_be_expired_and_the_next_call_shows_it
     test_the_call_after_a_thin_store_stores_the_capsule_with_places_to_fill
     test_the_call_after_a_thin_update_updates_the_same_capsule
     test_the_call_after_a_thin_bundle_stores_the_bundle

@@ -389,3 +389,12 @@ def test_a_cancelled_bundle_of_artifacts_stores_nothing(door: StoreDoor) -> None
         door.store.call("artifact_compose", arguments, cancelled=lambda: True)
     assert caught.value.code == "CANCELLED"
     assert listed_names(door) == ["a"]
+
+
+def test_an_expired_artifact_is_said_to_be_expired_and_the_next_call_shows_it(door: StoreDoor, clock: Clock) -> None:
+    door("artifact_store", kind="k", data={"n": 1}, name="short", ttl_seconds=5)
+    clock.advance(5)
+    error = door.refuses("NOT_FOUND", "artifact_fetch", name="short")
+    assert "expired" in error.message
+    assert error.recovery is not None
+    assert door(error.recovery["tool"], **error.recovery["arguments"])["data"] == {"n": 1}

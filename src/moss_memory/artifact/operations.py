@@ -30,6 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
+    from ..config import Config
     from ..storage.engine import ReadTransaction, Transaction
 
     Kind = str
@@ -65,6 +66,16 @@ else:
         "description": "also store the bundle",
     }
 
+
+def check_data(config: Config, values: dict[str, Any]) -> None:
+    """Checks data against its kind's schema where that is asked for; a slow schema then holds up nobody else."""
+    asked = values.get("validate", False)
+    if asked or config.artifact_validate:
+        from .schemas import refuse_invalid  # the schema library is not worth its import to other calls
+
+        refuse_invalid(config.home, checked_kind(values["kind"]), values["data"], required=asked)
+
+
 DATA_MAX_CHARS = 50_000
 TEXT_MAX_CHARS = 12_000
 TTL_MAX_S = 10**11
@@ -76,6 +87,7 @@ SWEEP_ROWS = 100
 @operation(
     mutates=True,
     destructive=True,
+    before=check_data,
     example="moss artifact store --kind explorer-finding --name run-1-code --data @finding.json --ttl-seconds 3600",
 )
 def artifact_store(
@@ -114,10 +126,6 @@ def artifact_store(
         **lifetime(tx, ttl_seconds),
         "now": tx.now,
     }
-    if validate or tx.config.artifact_validate:
-        from .schemas import refuse_invalid  # the schema library is not worth its import to other calls
-
-        refuse_invalid(tx.config.home, str(row["kind"]), data, required=validate)
     if expected_version is not None:
         stored = _update_versioned(tx, row, expected_version)
     else:
@@ -210,6 +218,7 @@ def artifact_compose(
     answer: dict[str, Any] = {"bundle_text": bundle, "bundle_chars": len(bundle), "parts_count": len(rows)}
     if store_as is not None:
         sources = {"sources": [row["id"] for row in rows]}
+        check_data(tx.config, {"kind": store_as["kind"], "data": sources})
         stored = artifact_store.body(tx, data=sources, text=bundle, **store_as)
         answer["stored"] = {key: stored[key] for key in ("id", "workspace", "name", "kind", "version")}
     return answer

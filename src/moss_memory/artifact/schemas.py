@@ -51,7 +51,10 @@ def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, st
 
 def refuse_invalid(home: str, kind: str, data: dict[str, Any], *, required: bool) -> None:
     """Checks data against its kind's schema; a kind without one is refused only when the check was asked for."""
-    kinds, _ = known_kinds(home)
+    kinds, problems = known_kinds(home)
+    broken = next((one for one in problems if os.path.basename(one["file"]) == f"{kind}.json"), None)
+    if broken is not None and kind not in kinds:
+        raise invalid(f"the schema of kind {kind!r} cannot be used: {broken['file']}: {broken['message']}", path="kind")
     if kind not in kinds:
         if required:
             raise MossError(
@@ -61,13 +64,13 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], *, required: bool
                 recovery=next_call("artifact_kinds", {}, "lists the kinds with their schemas"),
             )
         return
-    problems = _violations(kinds[kind]["schema"], data)
-    if problems:
-        first = problems[0]
+    found = _violations(kinds[kind]["schema"], data)
+    if found:
+        first = found[0]
         raise invalid(
             f"data is no valid {kind}: {first['path']} {first['message']}"
-            + (f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""),
-            errors=problems[:_ERRORS_MAX],
+            + (f" (and {len(found) - 1} more)" if len(found) > 1 else ""),
+            errors=found[:_ERRORS_MAX],
         )
 
 

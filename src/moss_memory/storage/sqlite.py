@@ -26,6 +26,9 @@ DATABASE = "moss.db"
 LOCK = "moss.lock"
 APPLICATION_ID = 0x4D6F7373
 WRITE_PATIENCE_S = 10.0
+LOOK_EVERY_S = 0.1
+"""How often readers look whether the database is still the one they have open; writers look every time."""
+
 NOBODY, FORKING = 0, -1
 _WRITE_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 _READONLY_FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
@@ -44,13 +47,15 @@ class SqliteEngine:
         self._unwritable = False
         self._reading = 0
         self._identity: tuple[int, int] | None = None
+        self._look_again_at = 0.0
         self._owner = NOBODY
         _engines.append(ref(self, _engines.remove))
 
     def begin_read(self, *, snapshot: bool, call: Call) -> SqliteTransaction:
         """A transaction that sees one state of the store and never waits for a writer."""
         self._refuse_after_fork()
-        self._notice_a_move()
+        if time.monotonic() > self._look_again_at:
+            self._notice_a_move()
         connection = self._pooled_reader() or self._open_reader()
         if snapshot:
             connection.execute("begin")
@@ -59,6 +64,7 @@ class SqliteEngine:
 
     def _notice_a_move(self) -> None:
         """Lets go of a database that was moved or removed, so that nothing is written where nobody finds it."""
+        self._look_again_at = time.monotonic() + LOOK_EVERY_S
         if self._identity is not None and file_identity(self._path) != self._identity:
             self._close_connections()
             self._identity = None
