@@ -25,19 +25,22 @@ class Line:
 
     what: str
     measured: float | None
-    limit: float
+    limit: float | None
+    """None where the figure is only worth knowing: nothing is promised."""
     unit: str = "x"
     note: str = ""
 
     @property
     def held(self) -> bool:
-        return self.measured is None or self.measured <= self.limit
+        return self.measured is None or self.limit is None or self.measured <= self.limit
 
     def cells(self) -> tuple[str, str, str, str]:
-        limit = _number(self.limit, self.unit)
+        limit = "-" if self.limit is None else _number(self.limit, self.unit)
         if self.measured is None:
             return self.what, self.note, limit, "-"
         shown = _number(self.measured, self.unit) + (f" ({self.note})" if self.note else "")
+        if self.limit is None:
+            return self.what, shown, limit, "-"
         return self.what, shown, limit, "yes" if self.held else "**no**"
 
 

@@ -7,6 +7,7 @@ import math
 import os
 import time
 from _thread import allocate_lock
+from functools import lru_cache
 
 from .errors import invalid
 
@@ -28,6 +29,12 @@ _LAST_CHARACTER = "\U0010ffff"
 
 def normalize(raw: str, *, what: str) -> str:
     """The form in which a name or workspace is compared: NFC, stripped, lower case, single spaces."""
+    return _normal_form(raw, what)
+
+
+@lru_cache(maxsize=1024)
+def _normal_form(raw: str, what: str) -> str:
+    # Kept, because callers ask for the same names again and again: two of them are a tenth of a fetch.
     if len(raw) > NAME_MAX_CHARS:
         raise invalid(f"{what} has {len(raw)} characters; at most {NAME_MAX_CHARS} are allowed", path=what)
     if raw.isascii():

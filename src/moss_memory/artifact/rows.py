@@ -21,6 +21,9 @@ COLUMNS = (
 LIST_COLUMNS = tuple(column for column in COLUMNS if column not in ("text", "workspace_norm", "name_norm"))
 UNEXPIRED = "(expires_at is null or expires_at > :now)"
 
+decode = json.JSONDecoder().raw_decode
+"""Reads what Moss itself wrote: no blanks around it to look for."""
+
 list_columns = ", ".join(LIST_COLUMNS)
 sql = load_queries(__file__)
 artifacts = NamedRows("artifacts", COLUMNS, noun="artifact", lists="artifact_list", lists_all="artifact_list")
@@ -35,7 +38,7 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
         "name": row["name_raw"],
         "name_norm": row["name_norm"],
         "kind": row["kind"],
-        "data": json.loads(row["data_json"]),
+        "data": decode(row["data_json"])[0],
         "text": row["text"],
         "run_id": row["run_id"],
         "phase": row["phase"],
@@ -60,7 +63,7 @@ def listed(values: Row) -> dict[str, Any]:
         "workspace": row["workspace_raw"],
         "name": row["name_raw"],
         "kind": row["kind"],
-        "data": json.loads(row["data_json"]),
+        "data": decode(row["data_json"])[0],
         "version": row["version"],
         "run_id": row["run_id"],
         "phase": row["phase"],
