@@ -1,4 +1,4 @@
-"""The families of tools: where each lives, how it is stored and how it is found. A new room adds its line here."""
+"""The families of tools: where each lives, and what of it the search finds. A new room adds its lines here."""
 
 from __future__ import annotations
 
@@ -10,31 +10,45 @@ if TYPE_CHECKING:
 
 
 class Family:
-    """One family: its tools' prefix, the modules of its room, its table and its place in the search index."""
+    """One family: its tools' prefix and the modules of its room."""
 
-    __slots__ = ("alive", "code", "modules", "name", "prefix", "search_module", "table")
+    __slots__ = ("modules", "name", "prefix")
+
+    def __init__(self, name: str, *, prefix: str, modules: tuple[str, ...]) -> None:
+        self.name = name
+        self.prefix = prefix
+        self.modules = modules
+
+
+class Source:
+    """What the search finds of a family: rows of one table, or of one view with the same columns."""
+
+    __slots__ = ("alive", "code", "family", "has_runs", "module", "name", "show", "table")
 
     def __init__(
         self,
         name: str,
         *,
-        prefix: str,
-        modules: tuple[str, ...],
-        table: str = "",
-        code: int = -1,
+        family: str,
+        table: str,
+        code: int,
+        module: str,
+        show: str = "documents",
         alive: str = "",
-        search_module: str = "",
+        has_runs: bool = False,
     ) -> None:
         self.name = name
-        self.prefix = prefix
-        self.modules = modules
+        self.family = family
         self.table = table
         self.code = code
-        """The low four bits of its documents' numbers in the search index; -1 when it is not searched."""
+        """The low four bits of its documents' numbers in the search index."""
+        self.module = module
+        self.show = show
+        """The function of that module that shows its hits by row number."""
         self.alive = alive
         """What a row must meet, beside not being deleted, to be found; `:moss_now` is the time."""
-        self.search_module = search_module
-        """The module whose `documents` shows its hits."""
+        self.has_runs = has_runs
+        """Whether its rows belong to workflow runs, so that a `run_id` can choose among them."""
 
 
 FAMILIES = {
@@ -50,26 +64,57 @@ FAMILIES = {
                 "moss_memory.capsule.transfer",
                 "moss_memory.capsule.bulk",
             ),
-            table="capsules",
-            code=0,
-            search_module="moss_memory.capsule.search",
         ),
         Family(
             "artifact",
             prefix="artifact",
             modules=("moss_memory.artifact.operations", "moss_memory.artifact.bulk", "moss_memory.artifact.schemas"),
-            table="artifacts",
-            code=1,
-            alive="(expires_at is null or expires_at > :moss_now)",
-            search_module="moss_memory.artifact.search",
+        ),
+        Family(
+            "reasoning",
+            prefix="branchmind",
+            modules=(
+                "moss_memory.reasoning.branches",
+                "moss_memory.reasoning.documents",
+                "moss_memory.reasoning.history",
+                "moss_memory.reasoning.graph",
+                "moss_memory.reasoning.merge",
+            ),
         ),
         Family("", prefix="moss", modules=("moss_memory.search.operations",)),
     )
 }
 """By the name that `toolsets` and `disabled_types` use; the one without a name is always on."""
 
-SEARCHED = tuple(family for family in FAMILIES.values() if family.code >= 0)
-"""The families whose rows are in the search index."""
+SOURCES = {
+    source.name: source
+    for source in (
+        Source(
+            "capsule",
+            family="capsule",
+            table="capsules",
+            code=0,
+            module="moss_memory.capsule.search",
+            has_runs=True,
+        ),
+        Source(
+            "artifact",
+            family="artifact",
+            table="artifacts",
+            code=1,
+            module="moss_memory.artifact.search",
+            alive="(expires_at is null or expires_at > :moss_now)",
+            has_runs=True,
+        ),
+        Source(
+            "note", family="reasoning", table="note_rows", code=2, module="moss_memory.reasoning.search", show="notes"
+        ),
+        Source(
+            "node", family="reasoning", table="node_rows", code=3, module="moss_memory.reasoning.search", show="nodes"
+        ),
+    )
+}
+"""What the search index holds, by the name that a hit's `type` shows."""
 
 
 def module(name: str) -> Any:

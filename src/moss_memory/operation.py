@@ -28,8 +28,9 @@ class Operation:
     """One tool: what it is called, what it takes, what it promises, and the function that does it."""
 
     __slots__ = (
-        "alias_of", "before", "body", "defaults", "description", "destructive", "example", "idempotent", "listed",
-        "long", "mutates", "name", "parameters", "recover", "required", "single_statement", "summary", "writes_with",
+        "alias_of", "aliases", "before", "body", "defaults", "description", "destructive", "example", "idempotent",
+        "listed", "long", "mutates", "name", "parameters", "reads_with", "recover", "required", "single_statement",
+        "summary", "writes_with",
     )  # fmt: skip
 
     def __init__(self, body: Body, **traits: Any) -> None:
@@ -44,11 +45,13 @@ class Operation:
         self.recover: Recover | None = traits["recover"]
         self.before: Before | None = traits["before"]
         self.writes_with: str | None = traits["writes_with"]
+        self.reads_with: str | None = traits["reads_with"]
+        self.aliases: dict[str, str] = traits["aliases"] or {}
         self.single_statement: bool = traits["single_statement"]
         self.example: str = traits["example"]
         self.description = _dedent(body.__doc__ or "")
         self.summary = self.description.partition("\n")[0]
-        self.defaults: dict[str, Any] = body.__kwdefaults__ or {}
+        self.defaults: dict[str, Any] = {_public(name): value for name, value in (body.__kwdefaults__ or {}).items()}
         self.parameters: dict[str, Schema] = _parameters(body)
         self.required = tuple(name for name in self.parameters if name not in self.defaults)
 
@@ -75,6 +78,8 @@ class Operation:
 
     def writes(self, values: dict[str, Any]) -> bool:
         """Whether a call with these decoded arguments changes the store."""
+        if self.reads_with is not None and values.get(self.reads_with):
+            return False
         return self.mutates and (self.writes_with is None or self.writes_with in values)
 
     def decode(self, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -82,15 +87,20 @@ class Operation:
         if not isinstance(arguments, dict):
             raise invalid(f"the arguments of {self.name} must be a JSON object")
         decoded: dict[str, Any] = {}
-        for name, value in arguments.items():
+        for given, value in arguments.items():
+            name = self.aliases.get(given, given) if self.aliases else given
             schema = self.parameters.get(name)
             if schema is None:
-                raise _unknown(name, list(self.parameters), at="")
+                raise _unknown(given, list(self.parameters), at="")
             if value is not None or schema.get("nullable"):
-                decoded[name] = _check(value, schema, name)
+                if name in decoded:
+                    raise invalid(f"{given} and {name} mean the same; give one of them", path=given)
+                decoded[name] = _check(value, schema, given)
         for name in self.required:
             if name not in decoded:
                 raise invalid(f"{name} is required by {self.name}; add it", path=name)
+        if "from" in decoded:
+            decoded["from_"] = decoded.pop("from")
         return decoded
 
 
@@ -106,13 +116,16 @@ def operation(
     before: Before | None = None,
     single_statement: bool = False,
     writes_with: str | None = None,
+    reads_with: str | None = None,
+    aliases: dict[str, str] | None = None,
 ) -> Callable[[Body], Operation]:
     """Makes the decorated function a tool of the same name.
 
     `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
-    names the argument without which the tool only reads. One that is not `listed` is for people on the command
-    line, not for agents. `before` checks the arguments before a transaction holds anybody up; `recover` finds the
-    best next call after an error, given the call that failed.
+    names the argument without which the tool only reads, `reads_with` the flag with which it does. One that is
+    not `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
+    which answer and are not shown. `before` checks the arguments before a transaction holds anybody up; `recover`
+    finds the best next call after an error, given the call that failed.
     """
 
     def wrap(body: Body) -> Operation:
@@ -128,6 +141,8 @@ def operation(
             before=before,
             single_statement=single_statement,
             writes_with=writes_with,
+            reads_with=reads_with,
+            aliases=aliases,
         )
 
     return wrap
@@ -137,7 +152,12 @@ def _parameters(body: Body) -> dict[str, Schema]:
     """The schemas of the keyword-only parameters, found by the names in their annotations."""
     code = body.__code__
     names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    return {name: _schema_of(str(body.__annotations__[name]), body.__globals__) for name in names}
+    return {_public(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in names}
+
+
+def _public(parameter: str) -> str:
+    """The argument's name as callers write it: `from` is a word of Python, so its parameter is `from_`."""
+    return "from" if parameter == "from_" else parameter
 
 
 def _schema_of(annotation: str, scope: dict[str, Any]) -> Schema:
@@ -150,7 +170,8 @@ def _schema_of(annotation: str, scope: dict[str, Any]) -> Schema:
 def _check(value: Any, schema: Schema, path: str) -> Any:
     if value is None and schema.get("nullable"):
         return None
-    return _CHECKS[schema["type"]](value, schema, path)
+    kind = schema["type"]
+    return _CHECKS[kind](value, schema, path) if isinstance(kind, str) else _check_either(value, schema, path)
 
 
 def _check_string(value: Any, schema: Schema, path: str) -> str:
@@ -202,6 +223,15 @@ def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
     return decoded
 
 
+def _check_either(value: Any, schema: Schema, path: str) -> Any:
+    """A value that may be of several types: checked as the one it is of."""
+    for kind in schema["type"]:
+        if isinstance(value, _PYTHON_TYPES[kind]) and not (kind == "integer" and isinstance(value, bool)):
+            return _CHECKS[kind](value, schema, path)
+    raise _wrong_type(value, " or ".join(schema["type"]), path)
+
+
+_PYTHON_TYPES: dict[str, Any] = {"string": str, "integer": (int, float), "array": list, "object": dict}
 _CHECKS = {
     "string": _check_string,
     "integer": _check_integer,

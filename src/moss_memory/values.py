@@ -160,6 +160,12 @@ def encode_ulid(value: int) -> str:
     )
 
 
+def shown_time(ms: int) -> str:
+    """A time as RFC 3339 in UTC, to the millisecond."""
+    moment = time.gmtime(ms // 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', moment)}.{ms % 1000:03d}Z"
+
+
 def wall_clock_ms() -> int:
     """Milliseconds since the epoch, by the wall clock."""
     return time.time_ns() // 1_000_000

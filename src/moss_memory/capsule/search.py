@@ -27,7 +27,7 @@ def search_capsules(
     """One page of summaries with snippets, best match first."""
     hits = tx.search(
         parse(query),
-        families=("capsule",),
+        sources=("capsule",),
         workspace_norm=workspace_norm,
         include_deleted=include_deleted,
         where=filters.conditions,

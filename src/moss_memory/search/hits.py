@@ -8,12 +8,12 @@ if TYPE_CHECKING:
 
 
 class Hit:
-    """One row of one family that matches; a higher score is better, in all families alike."""
+    """One row of one source that matches; a higher score is better, in all sources alike."""
 
-    __slots__ = ("family", "row_id", "score")
+    __slots__ = ("row_id", "score", "source")
 
-    def __init__(self, family: str, row_id: int, score: float) -> None:
-        self.family = family
+    def __init__(self, source: str, row_id: int, score: float) -> None:
+        self.source = source
         self.row_id = row_id
         self.score = score
 

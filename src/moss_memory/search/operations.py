@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..arguments import Limit, Offset, Query, RunId, Workspace
 from ..errors import invalid
-from ..families import FAMILIES, SEARCHED, module
+from ..families import SOURCES, module
 from ..operation import operation
 from ..values import Page, label, normalize
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from ..storage.engine import ReadTransaction
     from .hits import Hit
 
-    SearchTypes = list[Literal["capsule", "artifact"]]
+    SearchTypes = list[Literal["capsule", "artifact", "note", "node"]]
 else:
     SearchTypes = {
         "type": "array",
-        "items": {"type": "string", "enum": ["capsule", "artifact"]},
-        "description": "families to search; all by default",
+        "items": {"type": "string", "enum": ["capsule", "artifact", "note", "node"]},
+        "description": "what to search; all by default",
     }
 
 
@@ -42,12 +42,12 @@ def moss_search(
     from .query import parse  # decoding and refusals need no tokenizer
     from .snippet import snippet
 
-    families = _families(types, tx.config.disabled_types)
     page = Page(limit, offset, maximum=100)
     run = label(run_id, what="run_id")
+    sources = _sources(types, tx.config.disabled_types, of_runs=run is not None)
     hits = tx.search(
         parse(query),
-        families=families,
+        sources=sources,
         workspace_norm=None if workspace is None else normalize(workspace, what="workspace"),
         where=[] if run is None else ["run_id = :f_run_id"],
         parameters={} if run is None else {"f_run_id": run},
@@ -55,26 +55,28 @@ def moss_search(
         offset=page.offset,
     )
     items = []
-    found = {family: _documents(tx, family, hits.items) for family in {hit.family for hit in hits.items}}
+    found = {source: _documents(tx, source, hits.items) for source in {hit.source for hit in hits.items}}
     for hit in hits.items:
-        document = found[hit.family][hit.row_id]
+        document = found[hit.source][hit.row_id]
         text = document.pop("text")
-        items.append({"type": hit.family, **document, "snippet": snippet(text, hits.matcher), "score": hit.score})
+        items.append({"type": hit.source, **document, "snippet": snippet(text, hits.matcher), "score": hit.score})
     return {"items": items, "pagination": page.answer(returned=len(items), total=hits.total), "sort": "relevance"}
 
 
-def _families(types: SearchTypes | None, disabled: list[str]) -> tuple[str, ...]:
-    """The families to search: those asked for, or all, without those that the configuration switched off."""
-    known = [family.name for family in SEARCHED if family.name not in disabled]
+def _sources(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -> tuple[str, ...]:
+    """What to search: that asked for, or all, without what the configuration switched off or has no runs."""
+    known = [source.name for source in SOURCES.values() if source.family not in disabled]
     if types is not None and not types:
         raise invalid(f"types is empty; name at least one of {', '.join(known)} or leave it out", path="types")
-    chosen = tuple(name for name in known if types is None or name in types)
+    chosen = [name for name in known if types is None or name in types]
     if not chosen:
         raise invalid("every type asked for is disabled by the configuration", path="types")
-    return chosen
+    if of_runs and not any(SOURCES[name].has_runs for name in chosen):
+        raise invalid(f"run_id cannot choose among {' and '.join(chosen)}s; leave it out", path="run_id")
+    return tuple(name for name in chosen if SOURCES[name].has_runs or not of_runs)
 
 
-def _documents(tx: ReadTransaction, family: str, hits: list[Hit]) -> dict[int, dict[str, Any]]:
-    show = module(FAMILIES[family].search_module).documents
-    found: dict[int, dict[str, Any]] = show(tx, [hit.row_id for hit in hits if hit.family == family])
+def _documents(tx: ReadTransaction, source: str, hits: list[Hit]) -> dict[int, dict[str, Any]]:
+    show = getattr(module(SOURCES[source].module), SOURCES[source].show)
+    found: dict[int, dict[str, Any]] = show(tx, [hit.row_id for hit in hits if hit.source == source])
     return found

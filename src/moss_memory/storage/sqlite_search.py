@@ -7,7 +7,7 @@ those are ranked; `_ranked_many` says how. A search is several statements: run i
 
 from __future__ import annotations
 
-from ..families import FAMILIES, SEARCHED
+from ..families import SOURCES
 from ..search.operators import Operand
 from ..search.snippet import Matcher
 from ..search.words import stems_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from ..families import Family
+    from ..families import Source
     from ..search.operators import Operation
     from ..search.query import Query
 
@@ -49,7 +49,7 @@ class Hits:
 
 
 def row_of(doc: int) -> int:
-    """The `row_id` of a document in its family's table."""
+    """The `row_id` of a document in its source's table."""
     return doc >> 4
 
 
@@ -57,7 +57,7 @@ def search(
     connection: apsw.Connection,
     query: Query,
     *,
-    families: Sequence[str] = ("capsule",),
+    sources: Sequence[str] = ("capsule",),
     workspace_norm: str | None = None,
     include_deleted: bool = False,
     where: Sequence[str] = (),
@@ -68,11 +68,11 @@ def search(
 ) -> Hits:
     """Every document that the query and the filters match, one page of it, in an order that never changes.
 
-    `where` holds conditions on columns of the families' tables, with named `parameters`; what has expired by
+    `where` holds conditions on columns of the sources' tables, with named `parameters`; what has expired by
     `now` is not found.
     """
     chosen = {**(parameters or {}), "moss_now": now}
-    scope = _Scope(connection, families, workspace_norm, include_deleted, where, chosen)
+    scope = _Scope(connection, sources, workspace_norm, include_deleted, where, chosen)
     if query.expression is not None:
         expression = _render(query.expression)
         if query.excludes:
@@ -109,14 +109,14 @@ class _Scope:
     def __init__(
         self,
         connection: apsw.Connection,
-        families: Sequence[str],
+        sources: Sequence[str],
         workspace_norm: str | None,
         include_deleted: bool,
         where: Sequence[str],
         parameters: dict[str, Any],
     ) -> None:
         self.connection = connection
-        self.families = [FAMILIES[family] for family in families]
+        self.sources = [SOURCES[source] for source in sources]
         self.workspace_norm = workspace_norm
         self.where = where
         self.parameters = parameters
@@ -124,14 +124,14 @@ class _Scope:
         self.live_only = not include_deleted
         self.condition = self._condition()
 
-    def _beyond_the_index(self, family: Family) -> list[str]:
-        """The filters that only a family's table can answer."""
+    def _beyond_the_index(self, source: Source) -> list[str]:
+        """The filters that only a source's table can answer."""
         conditions = [f"({condition})" for condition in self.where]
-        return [*conditions, family.alive] if family.alive else conditions
+        return [*conditions, source.alive] if source.alive else conditions
 
-    def row_condition(self, family: Family) -> str:
-        """All filters in SQL over the columns of a family's table."""
-        conditions = self._beyond_the_index(family)
+    def row_condition(self, source: Source) -> str:
+        """All filters in SQL over the columns of a source's table."""
+        conditions = self._beyond_the_index(source)
         if self.workspace_norm is not None:
             conditions.append("workspace_norm = :moss_workspace")
         if self.live_only:
@@ -140,14 +140,14 @@ class _Scope:
 
     def _condition(self) -> str:
         """What the index alone cannot check, in SQL over `search_index`; empty when there is nothing."""
-        beyond = {family: " and ".join(self._beyond_the_index(family)) for family in self.families}
-        if len(self.families) == len(SEARCHED) and not any(beyond.values()):
+        beyond = {source: " and ".join(self._beyond_the_index(source)) for source in self.sources}
+        if len(self.sources) == len(SOURCES) and not any(beyond.values()):
             return ""
         return _either(beyond)
 
     def table_condition(self) -> str:
         """All filters in SQL over `search_index`: for few documents cheaper than what the index knows."""
-        return _either({family: self.row_condition(family) for family in self.families})
+        return _either({source: self.row_condition(source) for source in self.sources})
 
     def match(self, expression: str) -> str:
         """The FTS5 query for an expression within the filters that the index knows."""
@@ -173,14 +173,14 @@ class _Scope:
         return total
 
 
-def _either(conditions: dict[Family, str]) -> str:
-    """That a document is of one of the families and its row meets that family's condition."""
+def _either(conditions: dict[Source, str]) -> str:
+    """That a document is of one of the sources and its row meets that source's condition."""
     choices = []
-    for family, condition in conditions.items():
-        choice = f"search_index.rowid & 15 = {family.code}"
+    for source, condition in conditions.items():
+        choice = f"search_index.rowid & 15 = {source.code}"
         if condition:
-            row = f"{family.table}.row_id = search_index.rowid >> 4"
-            choice += f" and exists (select 1 from {family.table} where {row} and {condition})"
+            row = f"{source.table}.row_id = search_index.rowid >> 4"
+            choice += f" and exists (select 1 from {source.table} where {row} and {condition})"
         choices.append(choice)
     return " and (" + " or ".join(choices) + ")"
 
@@ -371,15 +371,15 @@ def _in_order(scope: _Scope, rows: list[Any], covered: dict[int, int], need: int
 
 
 def _changes(scope: _Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
-    """When each document last changed, comparable across families."""
+    """When each document last changed, comparable across sources."""
     found = {}
-    for family in scope.families:
+    for source in scope.sources:
         sql = (
-            f"select row_id * 16 + {family.code}, updated_at, change_seq from {family.table}"
+            f"select row_id * 16 + {source.code}, updated_at, change_seq from {source.table}"
             " where row_id in (select value from json_each(:moss_rows))"
         )
         for doc, updated_at, change_seq in scope.rows(
-            sql, moss_rows=_json(doc >> 4 for doc in docs if doc & 15 == family.code)
+            sql, moss_rows=_json(doc >> 4 for doc in docs if doc & 15 == source.code)
         ):
             found[doc] = (updated_at, change_seq, doc)
     return found
@@ -388,10 +388,10 @@ def _changes(scope: _Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
 def _everything_but(scope: _Scope, expression: str, limit: int, offset: int) -> Hits:
     """Every document in the filters that the expression does not match, newest first."""
     parts = [
-        f"select row_id * 16 + {family.code} as doc, updated_at, change_seq from {family.table} "
-        f"where {scope.row_condition(family)} and row_id * 16 + {family.code} not in "
+        f"select row_id * 16 + {source.code} as doc, updated_at, change_seq from {source.table} "
+        f"where {scope.row_condition(source)} and row_id * 16 + {source.code} not in "
         "(select rowid from search_index where search_index match :moss_match)"
-        for family in scope.families
+        for source in scope.sources
     ]
     source = " union all ".join(parts)
     values = {"moss_match": scope.match(expression), "moss_workspace": scope.workspace_norm}

@@ -48,12 +48,12 @@ class SqliteTransaction:
             self.call.progress(done, total)
 
     def search(self, query: Query, **filters: Any) -> Hits:
-        from ..families import SEARCHED
+        from ..families import SOURCES
         from ..search.hits import Hit, Hits
         from .sqlite_search import search  # most calls search nothing
 
         found = search(self.connection, query, now=self.now, **filters)
-        names = {family.code: family.name for family in SEARCHED}
+        names = {source.code: source.name for source in SOURCES.values()}
         items = [Hit(names[doc & 15], doc >> 4, score) for doc, score in found.items]
         return Hits(items, found.total, found.matcher)
 

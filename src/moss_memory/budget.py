@@ -1,0 +1,133 @@
+"""Fits a result into `max_chars`, `max_bytes` and `max_lines`: long texts are shortened first, then old rows go."""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    Build = Callable[[list[Any]], dict[str, Any]]
+
+_TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
+"""How many characters a text keeps, tried one after the other before any row is dropped."""
+_LAST_STEPS = (120, 60, 24, 8, 1)
+"""The same for everything, names included: what the smallest budget may need for the longest names."""
+_NAMES = frozenset({
+    "branch", "conflict_id", "doc", "from", "id", "into", "key", "kind", "name", "ref", "rel", "status", "target",
+    "to", "tool", "ts", "type", "workspace",
+})  # fmt: skip
+_FREE = frozenset({"arguments", "contract", "data", "meta", "payload"})
+"""Objects whose keys are the caller's own: kept whole, or emptied."""
+_ENDING = "…"
+
+
+class Budget:
+    """How large a result may be, measured on its compact JSON; without any limit everything fits."""
+
+    __slots__ = ("_bytes", "_chars", "_lines")
+
+    def __init__(self, max_chars: int | None, max_bytes: int | None, max_lines: int | None) -> None:
+        self._chars = max_chars
+        self._bytes = max_bytes
+        self._lines = max_lines
+
+    def fits(self, result: dict[str, Any]) -> bool:
+        """Whether the result exceeds none of the limits."""
+        if self._lines is not None and _lines(result) > self._lines:
+            return False
+        if self._chars is None and self._bytes is None:
+            return True
+        text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
+        if self._chars is not None and len(text) > self._chars:
+            return False
+        return self._bytes is None or len(text.encode()) <= self._bytes
+
+
+def bounded(budget: Budget, rows: Sequence[Any], build: Build, *, least: int = 1) -> dict[str, Any]:
+    """The result that `build` makes of the rows, or of as many of the first ones as fit.
+
+    `build` must describe what it was given: after rows were dropped, its pagination goes on from the last one
+    kept. At least `least` rows stay, so that paging always goes on. What was left out shows as `truncated`.
+    """
+    whole = list(rows)
+    result = build(whole)
+    if budget.fits(result):
+        return result
+    for chars in _TEXT_STEPS:
+        shortened = [_shortened(row, chars, names=False) for row in whole]
+        result = _marked(build(shortened))
+        if budget.fits(result):
+            return result
+    kept = _most_that_fit(budget, shortened, build)
+    if kept >= min(least, len(shortened)) and budget.fits(_marked(build(shortened[:kept]))):
+        return _marked(build(shortened[:kept]))
+    return _last_resort(budget, whole[: max(kept, least)], build)
+
+
+def _most_that_fit(budget: Budget, rows: list[Any], build: Build) -> int:
+    low, high = 0, len(rows)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if budget.fits(_marked(build(rows[:middle]))):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _last_resort(budget: Budget, rows: list[Any], build: Build) -> dict[str, Any]:
+    """The result with everything in it shortened, as little as it takes."""
+    result = _marked(build(rows))
+    for chars in _LAST_STEPS:
+        shortened: dict[str, Any] = _shortened(result, chars, names=True)
+        if budget.fits(shortened):
+            break
+    return shortened
+
+
+def _marked(result: dict[str, Any]) -> dict[str, Any]:
+    result["truncated"] = True
+    return result
+
+
+def _shortened(value: Any, chars: int, *, names: bool, inner: bool = False) -> Any:
+    """A copy in which no text is longer than so many characters; `inner` ones are lists inside a row."""
+    if isinstance(value, dict):
+        return {
+            key: part if key in _NAMES and not names and isinstance(part, str) else _part(key, part, chars, names)
+            for key, part in value.items()
+        }
+    if isinstance(value, list):
+        most = chars // 30 if inner else len(value)
+        return [_shortened(part, chars, names=names, inner=True) for part in value[:most]]
+    if isinstance(value, str):
+        return _cut(value, chars)
+    return value
+
+
+def _part(key: str, value: Any, chars: int, names: bool) -> Any:
+    if key in _FREE and isinstance(value, dict):
+        size = len(json.dumps(value, ensure_ascii=False))
+        return value if size <= chars and _lines(value) <= chars // 60 else {}
+    return _shortened(value, chars, names=names, inner=not names or key in ("tags", "missing"))
+
+
+def _cut(text: str, chars: int) -> str:
+    """The beginning of a text, on as many lines as its share of characters allows."""
+    lines = text.split("\n", chars // 60 + 1)
+    short = text if len(lines) <= chars // 60 + 1 else "\n".join(lines[: chars // 60 + 1]) + _ENDING
+    return short if len(short) <= chars else short[: chars - 1] + _ENDING
+
+
+def _lines(value: Any) -> int:
+    """One for each item of a list, and one for each line break inside a text."""
+    if isinstance(value, str):
+        return value.count("\n") + value.count("\r") - value.count("\r\n")
+    if isinstance(value, list):
+        return len(value) + sum([_lines(part) for part in value])
+    if isinstance(value, dict):
+        return sum([_lines(part) for part in value.values()])
+    return 0

@@ -1,0 +1,263 @@
+"""Workspaces and branches: begin, look, branch off a snapshot, check out, rename, delete."""
+
+from __future__ import annotations
+
+import re
+
+from ..budget import Budget, bounded
+from ..errors import MossError, invalid, next_call
+from ..operation import operation
+from ..storage.migrate import SCHEMA_VERSION
+from ..values import shown_time
+from .arguments import (
+    BRANCH,
+    Branch,
+    MaxBytes,
+    MaxChars,
+    MaxLines,
+    PageLimit,
+    RequiredWorkspace,
+    checked_name,
+)
+from .places import GRAPH, MAIN, NOTES, TRACE, BranchRow, Workspace, bootstrap, branch_for_writing, find_branch
+from .reach import show_and_hide
+from .views import sql, take_numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction, Transaction
+
+    BranchName = str
+    ExistingBranch = str
+else:
+    BranchName = {"type": "string", "description": "branch name"}
+    ExistingBranch = {"type": "string", "description": "existing branch"}
+
+DEPTH_MAX = 32
+BRANCHES_MAX = 1000
+_CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
+
+
+@operation(mutates=True, idempotent=True, example="moss branch init --workspace shop")
+def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[str, Any]:
+    """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
+    where = Workspace(workspace)
+    bootstrap(tx, where)
+    tx.concerns(workspace=where.norm)
+    return {
+        "workspace": workspace,
+        "storage_dir": tx.config.home,
+        "schema_version": SCHEMA_VERSION,
+        "checkout": _checkout(tx, where),
+        "defaults": defaults(),
+    }
+
+
+@operation(idempotent=True, example="moss branch status --workspace shop")
+def branchmind_status(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """Show what a workspace has: its checkout, its last task event and its last entry."""
+    where = Workspace(workspace)
+    found = tx.row(sql["workspace"], {"workspace": where.norm})
+    status = {
+        "workspace": workspace,
+        "schema_version": SCHEMA_VERSION,
+        "workspace_exists": bool(found and found[1]),
+        "checkout": _checkout(tx, where),
+        "defaults": defaults(),
+        "last_event": _last_event(tx, where),
+        "last_doc_entry": _last_doc_entry(tx, where),
+        "truncated": False,
+    }
+    return bounded(Budget(max_chars, max_bytes, max_lines), [status], lambda rows: dict(rows[0]))
+
+
+@operation(mutates=True, example="moss branch create what-if --workspace shop")
+def branchmind_branch_create(
+    tx: Transaction, *, workspace: RequiredWorkspace, name: BranchName, from_: Branch | None = None
+) -> dict[str, Any]:
+    """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
+    where = Workspace(workspace)
+    base = branch_for_writing(tx, where, from_, what="from")
+    _refuse_taken(tx, where, _new_name(name, what="name"))
+    if base.depth >= DEPTH_MAX:
+        raise invalid(f"{base.name!r} already stands on {DEPTH_MAX} bases; branch off one of those", path="from")
+    last = tx.row(sql["last_number"])
+    row = {
+        "branch_id": take_numbers(tx, series="branch"),
+        "workspace": where.norm,
+        "name": name,
+        "base_id": base.branch_id,
+        "base_seq": last[0] if last else 0,
+        "depth": base.depth + 1,
+        "canonical": 0,
+    }
+    tx.run(sql["add_branch"], row)
+    tx.concerns(workspace=where.norm, address=name)
+    return {"workspace": workspace, "branch": {"name": name, "base_branch": base.name, "base_seq": row["base_seq"]}}
+
+
+@operation(idempotent=True, example="moss branch list --workspace shop")
+def branchmind_branch_list(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    limit: PageLimit = 200,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """List the branches of a workspace with their bases, those of plans and tasks too, by name."""
+    where = Workspace(workspace)
+    most = min(limit, BRANCHES_MAX)
+    rows = [
+        {"name": name, "base_branch": base, "base_seq": base_seq}
+        for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": where.norm, "limit": most + 1})
+    ]
+    cut = len(rows) > most
+    return bounded(
+        Budget(max_chars, max_bytes, max_lines),
+        rows[:most],
+        lambda kept: {"workspace": workspace, "branches": kept, "truncated": cut},
+        least=0,
+    )
+
+
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=BRANCH,
+    example="moss branch checkout what-if --workspace shop",
+)
+def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: ExistingBranch) -> dict[str, Any]:
+    """Make a branch the one that calls without a branch use; tasks are not affected."""
+    where = Workspace(workspace)
+    branch = branch_for_writing(tx, where, ref, what="ref")
+    previous = _checkout(tx, where)
+    tx.run(sql["set_checkout"], {"workspace": where.norm, "branch_id": branch.branch_id})
+    tx.concerns(workspace=where.norm, address=branch.name)
+    return {"workspace": workspace, "previous": previous, "current": branch.name}
+
+
+@operation(mutates=True, example="moss branch rename what-if cache-in-redis --workspace shop")
+def branchmind_branch_rename(
+    tx: Transaction, *, workspace: RequiredWorkspace, old: ExistingBranch, new: BranchName
+) -> dict[str, Any]:
+    """Rename a branch; documents, bases, tags and the checkout follow."""
+    where = Workspace(workspace)
+    branch = find_branch(tx, where, old, what="old")
+    if branch.canonical:
+        raise _refused(f"{old!r} belongs to a plan or task and keeps its name")
+    _refuse_taken(tx, where, _new_name(new, what="new"))
+    tx.run(sql["rename_branch"], {"branch_id": branch.branch_id, "name": new})
+    tx.concerns(workspace=where.norm, address=new)
+    return {"workspace": workspace, "previous": old, "current": new}
+
+
+@operation(mutates=True, destructive=True, example="moss branch delete what-if --workspace shop")
+def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: ExistingBranch) -> dict[str, Any]:
+    """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
+    where = Workspace(workspace)
+    branch = find_branch(tx, where, name, what="name")
+    _refuse_needed(tx, where, branch)
+    for table, column in (
+        ("doc_entries", "branch_id"),
+        ("graph_versions", "branch_id"),
+        ("graph_tags", "branch_id"),
+        ("documents", "branch_id"),
+        ("resets", "branch_id"),
+        ("tags", "branch_id"),
+        ("graph_merges", "from_id"),
+        ("graph_conflicts", "from_id"),
+        ("graph_conflicts", "into_id"),
+        ("branches", "branch_id"),
+    ):
+        tx.run(f"delete from {table} where {column} = :branch_id", {"branch_id": branch.branch_id})
+    if branch.base_id is not None:
+        show_and_hide(tx, branch.base_id)
+    tx.concerns(workspace=where.norm, address=name)
+    return {"workspace": workspace, "name": name, "deleted": True}
+
+
+def defaults() -> dict[str, Any]:
+    """The branch and the documents that calls mean when they name none."""
+    return {"branch": MAIN, "docs": {"notes": NOTES, "graph": GRAPH, "trace": TRACE}}
+
+
+def _checkout(tx: ReadTransaction, where: Workspace) -> str | None:
+    row = tx.row(sql["checkout"], {"workspace": where.norm})
+    return None if row is None else row[1]
+
+
+def _last_event(tx: ReadTransaction, where: Workspace) -> dict[str, Any] | None:
+    row = tx.row(sql["last_task_event"], {"workspace": where.norm})
+    return None if row is None else {"event_id": row[0], "ts": shown_time(row[1]), "ts_ms": row[1]}
+
+
+def _last_doc_entry(tx: ReadTransaction, where: Workspace) -> dict[str, Any] | None:
+    row = tx.row(sql["last_entry"], {"workspace": where.norm})
+    if row is None:
+        return None
+    seq, ts_ms, branch, doc, written_as = row
+    kind = "event" if written_as == "event" else "note"
+    return {"seq": seq, "ts": shown_time(ts_ms), "ts_ms": ts_ms, "branch": branch, "doc": doc, "kind": kind}
+
+
+def _new_name(name: str, *, what: str) -> str:
+    if _CANONICAL.fullmatch(checked_name(name, what=what)):
+        raise invalid(f"{name!r} is kept for the plan or task of that number; choose another name", path=what)
+    return name
+
+
+def _refuse_taken(tx: Transaction, where: Workspace, name: str) -> None:
+    if tx.row(sql["branch"], {"workspace": where.norm, "name": name}) is not None:
+        raise MossError(
+            "CONFLICT",
+            f"there is already a branch {name!r}; choose another name, or check that one out",
+            recovery=next_call(
+                "branchmind_checkout", {"workspace": where.raw, "ref": name}, "goes on with that branch"
+            ),
+        )
+
+
+def _refuse_needed(tx: Transaction, where: Workspace, branch: BranchRow) -> None:
+    """Refuses to delete what something else stands on, with the reason."""
+    name = branch.name
+    if name == MAIN:
+        raise _refused("'main' is the workspace's first branch and stays")
+    if branch.canonical:
+        raise _refused(f"{name!r} belongs to a plan or task and stays as long as that")
+    if _checkout(tx, where) == name:
+        raise MossError(
+            "CONFLICT",
+            f"{name!r} is checked out; check out another branch first",
+            recovery=next_call(
+                "branchmind_checkout", {"workspace": where.raw, "ref": MAIN}, "checks out another branch"
+            ),
+        )
+    derived = [row[0] for row in tx.rows(sql["derived_branches"], {"branch_id": branch.branch_id})]
+    if derived:
+        raise _refused(f"{name!r} is the base of {', '.join(map(repr, derived))}; delete those first")
+    conflict = tx.row(sql["open_conflict_of_branch"], {"branch_id": branch.branch_id})
+    if conflict is not None:
+        raise MossError(
+            "CONFLICT",
+            f"{name!r} has an open conflict, {conflict[0]}; resolve it first",
+            recovery=next_call(
+                "branchmind_graph_conflict_show",
+                {"workspace": where.raw, "conflict_id": conflict[0]},
+                "shows both sides of the conflict",
+            ),
+        )
+
+
+def _refused(reason: str) -> MossError:
+    return MossError("CONFLICT", reason)

@@ -1,0 +1,298 @@
+"""Documents of entries: append a note, show a slice, compare two branches, export what a target has."""
+
+from __future__ import annotations
+
+import json
+
+from ..budget import Budget, bounded
+from ..errors import invalid
+from ..operation import operation
+from ..values import shown_time
+from .arguments import (
+    REF,
+    TITLE_MAX_CHARS,
+    Branch,
+    Content,
+    Cursor,
+    CursorPage,
+    Doc,
+    DocKind,
+    EntryTitle,
+    Format,
+    FromBranch,
+    MaxBytes,
+    MaxChars,
+    MaxLines,
+    Meta,
+    PageLimit,
+    RequiredWorkspace,
+    Target,
+    ToBranch,
+    checked_label,
+    checked_name,
+    checked_text,
+    meta_json,
+)
+from .places import NOTES, TRACE, BranchRow, Place, Workspace, find_branch, place_of, unknown_doc
+from .targets import reference_of
+from .views import View, beyond, log_view, newest_in, sql, take_numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction, Row, Transaction
+
+
+@operation(
+    mutates=True,
+    aliases=REF,
+    example="moss notes add --workspace shop 'Tokens are rotated by a cron job, not by the proxy.'",
+)
+def branchmind_notes_commit(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    content: Content,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+    title: EntryTitle | None = None,
+    format: Format | None = None,
+    meta: Meta | None = None,
+) -> dict[str, Any]:
+    """Append a note to the notes of a target, or to a document of a branch (default: notes of the checkout).
+
+    Notes are never rewritten. Durable when it returns.
+    """
+    note = checked_note(content, title=title, format=format, meta=meta)
+    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=NOTES, writer=tx)
+    place.concern(tx)
+    return {"entry": append(tx, place, note)}
+
+
+@operation(idempotent=True, aliases=REF, example="moss notes show --workspace shop --doc-kind notes")
+def branchmind_show(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+    doc_kind: DocKind = "trace",
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """Read the last entries of a document as a branch shows it, oldest first; `next_cursor` leads to older ones.
+
+    Without `doc`: the document of `doc_kind`.
+    """
+    page = CursorPage(cursor, limit)
+    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
+    rows = tail(tx, place, page)
+    return bounded(Budget(max_chars, max_bytes, max_lines), rows, lambda kept: _slice(place, page, rows, kept))
+
+
+@operation(idempotent=True, example="moss notes export TASK-001 --workspace shop")
+def branchmind_export(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target,
+    notes_limit: PageLimit = 20,
+    trace_limit: PageLimit = 50,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
+    where = Workspace(workspace)
+    reference = reference_of(tx, where.norm, target, workspace=workspace)
+    notes = place_of(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)
+    trace = place_of(tx, workspace, target=target, branch=None, doc=None, kind=TRACE)
+    pages = {NOTES: CursorPage(None, notes_limit), TRACE: CursorPage(None, trace_limit)}
+    rows = {NOTES: tail(tx, notes, pages[NOTES]), TRACE: tail(tx, trace, pages[TRACE])}
+    labelled: list[dict[str, Any]] = [{"part": kind, "row": row} for kind in (NOTES, TRACE) for row in rows[kind]]
+    labelled.sort(key=lambda one: -int(one["row"]["seq"]))
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        parts = {kind: [one["row"] for one in kept if one["part"] == kind] for kind in rows}
+        return {
+            "target": reference.summary,
+            "reasoning_ref": reference.shown(),
+            "notes": _slice(notes, pages[NOTES], rows[NOTES], parts[NOTES]),
+            "trace": _slice(trace, pages[TRACE], rows[TRACE], parts[TRACE]),
+            "truncated": False,
+        }
+
+    return bounded(Budget(max_chars, max_bytes, max_lines), labelled, build, least=0)
+
+
+@operation(idempotent=True, example="moss notes diff main what-if --workspace shop")
+def branchmind_diff(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    from_: FromBranch,
+    to: ToBranch,
+    doc: Doc = NOTES,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
+    page = CursorPage(cursor, limit)
+    older, newer = both_logs(tx, Workspace(workspace), from_, to, doc, names=("from", "to"))
+    only_there = beyond(newer.view.ranges, older.view.ranges)
+    found = newest_in(tx, only_there, doc, before=page.before(), limit=page.limit + 1, query="entries_before")
+    rows = Rows([entry(row, doc, newer.view.names) for row in found[: page.limit]], more=len(found) > page.limit)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        answer = {"from": from_, "to": to, "doc": doc}
+        return {**answer, **paged(page, rows, kept), "truncated": False}
+
+    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+
+
+class Side:
+    """One of the two branches of a comparison or a merge, and what it shows of the document."""
+
+    __slots__ = ("branch", "view")
+
+    def __init__(self, branch: BranchRow, view: View) -> None:
+        self.branch = branch
+        self.view = view
+
+
+def both_logs(
+    tx: ReadTransaction, where: Workspace, first: str, second: str, doc: str, *, names: tuple[str, str]
+) -> tuple[Side, Side]:
+    """Two branches and their views of a document that at least one of them must have."""
+    checked_name(doc, what="doc")
+    branches = [find_branch(tx, where, name, what=what) for name, what in zip((first, second), names, strict=True)]
+    sides = [Side(branch, log_view(tx, branch.branch_id, doc)) for branch in branches]
+    if not any(side.view.written or Place(where, side.branch, doc).always_exists() for side in sides):
+        raise unknown_doc(where, second, doc)
+    return sides[0], sides[1]
+
+
+class Note:
+    """A note that has passed its checks."""
+
+    __slots__ = ("content", "format", "meta", "meta_text", "title")
+
+    def __init__(self, content: str, title: str | None, format: str | None, meta: dict[str, Any] | None) -> None:
+        self.content = content
+        self.title = title
+        self.format = format
+        self.meta = meta or None
+        self.meta_text = meta_json(meta)
+
+
+def checked_note(
+    content: str,
+    *,
+    title: str | None = None,
+    format: str | None = None,
+    meta: dict[str, Any] | None = None,
+    what: str = "content",
+) -> Note:
+    """A note within its limits; an empty one is refused."""
+    if not content.strip():
+        raise invalid(f"{what} is empty; write what is worth remembering", path=what)
+    checked_text(content, what=what)
+    checked_text(title, what="title", most=TITLE_MAX_CHARS)
+    return Note(content, title, checked_label(format, what="format"), meta)
+
+
+def append(
+    tx: Transaction, place: Place, note: Note, *, written_as: str = "note", source_event_id: str | None = None
+) -> dict[str, Any]:
+    """Writes one entry and shows it."""
+    seq = take_numbers(tx)
+    row = {
+        "seq": seq,
+        "branch_id": place.branch.branch_id,
+        "workspace": place.workspace.norm,
+        "doc": place.doc,
+        "written_as": written_as,
+        "title": note.title,
+        "format": note.format,
+        "meta_json": note.meta_text,
+        "content": note.content,
+        "source_event_id": source_event_id,
+        "ts_ms": tx.now_ms,
+    }
+    tx.run(sql["add_entry"], row)
+    touch(tx, place.branch.branch_id, place.doc, seq, seq)
+    columns = ("seq", "branch_id", "written_as", "title", "format", "meta_json", "content", "source_event_id", "ts_ms")
+    return entry(tuple(row[column] for column in columns), place.doc, {place.branch.branch_id: place.branch.name})
+
+
+def touch(tx: Transaction, branch_id: int, doc: str, first: int, last: int, *, shape: str = "log") -> None:
+    """Remembers that a branch wrote to a document itself."""
+    place = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
+    tx.run(sql["touch_document"], place)
+
+
+def entry(row: Row, doc: str, names: dict[int, str]) -> dict[str, Any]:
+    """An entry as callers see it; what it does not have is left out."""
+    seq, branch_id, written_as, title, form, meta, content, source_event_id, ts_ms = row
+    shown: dict[str, Any] = {
+        "seq": seq,
+        "ts": shown_time(ts_ms),
+        "ts_ms": ts_ms,
+        "branch": names[branch_id],
+        "doc": doc,
+        "kind": "event" if written_as == "event" else "note",
+    }
+    if title is not None:
+        shown["title"] = title
+    if form is not None:
+        shown["format"] = form
+    if meta is not None:
+        shown["meta"] = json.loads(meta)
+    shown["content"] = content
+    if source_event_id is not None:
+        shown["source_event_id"] = source_event_id
+    return shown
+
+
+class Rows(list["dict[str, Any]"]):
+    """Entries of one page, newest first, and whether older ones follow."""
+
+    __slots__ = ("more",)
+
+    def __init__(self, rows: list[dict[str, Any]], *, more: bool) -> None:
+        super().__init__(rows)
+        self.more = more
+
+
+def tail(tx: ReadTransaction, place: Place, page: CursorPage, *, query: str = "entries_before") -> Rows:
+    """The last entries of a document below the page's cursor, newest first."""
+    view = place.log(tx)
+    found = view.newest(tx, place.doc, before=page.before(), limit=page.limit + 1, query=query)
+    shown = [entry(row, place.doc, view.names) for row in found[: page.limit]]
+    return Rows(shown, more=len(found) > page.limit)
+
+
+def paged(page: CursorPage, rows: Rows, kept: list[Any], *, key: str = "entries") -> dict[str, Any]:
+    """The kept ones of the rows, oldest first, and how to go on from there."""
+    return {key: kept[::-1], "pagination": page.answer(len(kept), next_cursor(rows, kept))}
+
+
+def next_cursor(rows: Rows, kept: list[Any]) -> int | None:
+    """Where the page after the kept rows begins; none when there is none."""
+    if not rows.more and len(kept) == len(rows):
+        return None
+    return int(kept[-1]["seq"]) if kept else int(rows[0]["seq"]) + 1
+
+
+def _slice(place: Place, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
+    answer = {"branch": place.branch.name, "doc": place.doc}
+    return {**answer, **paged(page, rows, kept), "truncated": kept != list(rows)}

@@ -1,0 +1,398 @@
+"""The graph of a branch: apply a batch of changes, query, validate, compare two branches."""
+
+from __future__ import annotations
+
+import json
+
+from ..budget import Budget, bounded
+from ..errors import invalid
+from ..operation import operation
+from .arguments import (
+    REF,
+    Branch,
+    Cursor,
+    CursorPage,
+    Doc,
+    FromBranch,
+    MaxBytes,
+    MaxChars,
+    MaxLines,
+    OneOrMore,
+    PageLimit,
+    RequiredWorkspace,
+    Target,
+    ToBranch,
+    as_list,
+    checked_name,
+)
+from .changes import Changes, graph_tags
+from .documents import Rows, Side, next_cursor
+from .places import GRAPH, Place, Workspace, find_branch, place_of, unknown_doc
+from .versions import Version, columns, nearest_first, present, range_parameters, select, shown_key, visible
+from .views import View, beyond, graph_view
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction, Row, Transaction
+
+    Ops = list[dict[str, Any]]
+    Status = str
+    TextPart = str
+    IncludeEdges = bool
+    IncludeDeletedNodes = bool
+else:
+    Ops = {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "op": {"type": "string", "enum": ["node_upsert", "node_delete", "edge_upsert", "edge_delete"]},
+                "id": {"type": "string"},
+                "type": {"type": "string"},
+                "title": {"type": "string"},
+                "text": {"type": "string"},
+                "status": {"type": "string"},
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "meta": {"type": "object"},
+                "from": {"type": "string"},
+                "rel": {"type": "string"},
+                "to": {"type": "string"},
+            },
+            "required": ["op"],
+            "additionalProperties": False,
+        },
+        "description": "nodes have id and type, edges from, rel and to",
+    }
+    Status = {"type": "string", "description": "exact status"}
+    TextPart = {"type": "string", "description": "part of title or text, in any case"}
+    IncludeEdges = {"type": "boolean", "description": "with the edges between the nodes"}
+    IncludeDeletedNodes = {"type": "boolean", "description": "also deleted ones"}
+
+EDGES_MAX = 1000
+ERRORS_MAX = 500
+IDS_MAX = 1000
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    aliases=REF,
+    example="""moss graph apply --workspace shop --ops '[{"op":"node_upsert","id":"q1","type":"question"}]'""",
+)
+def branchmind_graph_apply(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    ops: Ops,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+) -> dict[str, Any]:
+    """Apply a batch of changes to a graph, all or none: upsert or delete nodes and edges.
+
+    An upsert replaces the whole node; deleting a node also deletes its edges. Old versions stay in the history.
+    """
+    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH, writer=tx)
+    changes = Changes(tx, place)
+    changes.apply(ops)
+    last_seq = changes.write()
+    place.concern(tx)
+    where = {"branch": place.branch.name, "doc": place.doc}
+    return {**where, "applied": changes.applied, "last_seq": last_seq, "last_ts_ms": tx.now_ms}
+
+
+@operation(
+    idempotent=True,
+    aliases=REF,
+    example="moss graph query --workspace shop --types hypothesis,test --status open",
+)
+def branchmind_graph_query(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+    ids: OneOrMore | None = None,
+    types: OneOrMore | None = None,
+    status: Status | None = None,
+    tags_any: OneOrMore | None = None,
+    tags_all: OneOrMore | None = None,
+    text: TextPart | None = None,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    include_edges: IncludeEdges = True,
+    edges_limit: PageLimit = 200,
+    include_deleted: IncludeDeletedNodes = False,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """Find nodes of a branch's graph, last changed first, with the edges between them; filters combine with and."""
+    page = CursorPage(cursor, limit)
+    filters = NodeFilters(
+        ids=ids, types=types, status=status, tags_any=tags_any, tags_all=tags_all, text=text, deleted=include_deleted
+    )
+    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    view = place.graph(tx)
+    nodes = nodes_of(tx, view, place.doc, filters, page)
+    most = min(edges_limit, EDGES_MAX)
+    edges = _edges_between(tx, view, place.doc, nodes, include_deleted) if include_edges else []
+    rows = sorted([*nodes, *edges[:most]], key=lambda one: -int(one["last_seq"]))
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        shown = [one for one in kept if "id" in one]
+        ids = {one["id"] for one in shown}
+        return {
+            "branch": place.branch.name,
+            "doc": place.doc,
+            "nodes": shown,
+            "edges": [one for one in kept if "rel" in one and one["from"] in ids and one["to"] in ids],
+            "pagination": page.answer(len(shown), _next_node(nodes, shown)),
+            "truncated": len(edges) > most,
+        }
+
+    least = next((at + 1 for at, one in enumerate(rows) if "id" in one), 0)
+    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build, least=least)
+
+
+@operation(idempotent=True, aliases=REF, example="moss graph validate --workspace shop")
+def branchmind_graph_validate(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+    max_errors: PageLimit = 50,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """Check that every edge of a branch's graph ends in nodes that are there."""
+    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    view = place.graph(tx)
+    live = "v.deleted = 0 and v.type is"
+    ids = {row[1] for row in select(tx, view, place.doc, f"{live} not null", {})}
+    edges = [Version(*row) for row in select(tx, view, place.doc, f"{live} null", {})]
+    errors = [_dangling(one, ids) for one in sorted(edges, key=_by_key) if not {one.from_id, one.to_id} <= ids]
+    most = min(max_errors, ERRORS_MAX)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        return {
+            "branch": place.branch.name,
+            "doc": place.doc,
+            "ok": not errors,
+            "stats": {"nodes": len(ids), "edges": len(edges)},
+            "errors": kept,
+            "truncated": len(errors) > most,
+        }
+
+    return bounded(Budget(max_chars, max_bytes, max_lines), errors[:most], build, least=0)
+
+
+@operation(idempotent=True, example="moss graph diff main what-if --workspace shop")
+def branchmind_graph_diff(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    from_: FromBranch,
+    to: ToBranch,
+    doc: Doc = GRAPH,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
+    page = CursorPage(cursor, limit)
+    older, newer = both_graphs(tx, Workspace(workspace), from_, to, doc, names=("from", "to"))
+    differing = _differences(tx, older.view, newer.view, doc)
+    found = [version for version in differing if version.seq < page.before()]
+    rows = Rows([_change(version) for version in found[: page.limit]], more=len(found) > page.limit)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        shown = [{name: value for name, value in one.items() if name != "seq"} for one in kept]
+        answer = {"from": from_, "to": to, "doc": doc, "changes": shown}
+        return {**answer, "pagination": page.answer(len(kept), next_cursor(rows, kept)), "truncated": False}
+
+    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+
+
+class NodeFilters:
+    """What nodes must meet: values compared exactly, tags in their normal form, a part of title or text."""
+
+    __slots__ = ("deleted", "ids", "status", "tags_all", "tags_any", "text", "types")
+
+    def __init__(
+        self,
+        *,
+        ids: str | list[str] | None = None,
+        types: str | list[str] | None = None,
+        status: str | None = None,
+        tags_any: str | list[str] | None = None,
+        tags_all: str | list[str] | None = None,
+        text: str | None = None,
+        deleted: bool = False,
+    ) -> None:
+        self.ids = None if ids is None else as_list(ids)
+        self.types = None if types is None else as_list(types)
+        self.status = status
+        self.tags_any = None if tags_any is None else graph_tags(as_list(tags_any), what="tags_any")
+        self.tags_all = graph_tags(as_list(tags_all), what="tags_all")
+        self.text = (text or "").casefold()
+        self.deleted = deleted
+        for name, values in (("ids", self.ids), ("types", self.types), ("tags_any", self.tags_any)):
+            if values is not None and not 1 <= len(values) <= IDS_MAX:
+                raise invalid(f"{name} has {len(values)} entries; give 1 to {IDS_MAX} or leave it out", path=name)
+
+    def streams(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """Tables and conditions that together find the nodes, each one led by an index; `{at}` is the range."""
+        condition, values = self._conditions()
+        if self.tags_all or self.tags_any:
+            tagged = "graph_tags o join graph_versions v on v.seq = o.seq"
+            led = f"o.branch_id = :branch_{{at}} and o.doc = :doc and o.tag = :driver and {condition}"
+            drivers = self.tags_all[:1] or self.tags_any or []
+            return [(tagged, led, {**values, "driver": tag}) for tag in drivers]
+        plain = "graph_versions v"
+        if self.ids is None and self.types is not None:
+            return [(plain, f"v.type = :driver and {condition}", {**values, "driver": one}) for one in self.types]
+        return [(plain, condition, values)]
+
+    def _conditions(self) -> tuple[str, dict[str, Any]]:
+        conditions = ["v.type is not null"] if self.deleted else ["v.type is not null", "v.deleted = 0"]
+        values: dict[str, Any] = {}
+        for column, name, chosen in (("key", "ids", self.ids), ("type", "types", self.types)):
+            if chosen is not None:
+                conditions.append(f"v.{column} in (select value from json_each(:{name}))")
+                values[name] = json.dumps(chosen, ensure_ascii=False)
+        if self.status is not None:
+            conditions.append("v.status = :status")
+            values["status"] = self.status
+        for number, tag in enumerate(self.tags_all):
+            conditions.append(_has_tag(f"= :tag_all{number}"))
+            values[f"tag_all{number}"] = tag
+        if self.tags_any is not None:
+            conditions.append(_has_tag("in (select value from json_each(:tags_any))"))
+            values["tags_any"] = json.dumps(self.tags_any, ensure_ascii=False)
+        return " and ".join(conditions), values
+
+    def accept(self, row: Row) -> bool:
+        """Whether a row passes what SQL cannot compare in every language's letters."""
+        return not self.text or self.text in (row[3] or "").casefold() or self.text in (row[4] or "").casefold()
+
+
+def _has_tag(comparison: str) -> str:
+    return (
+        "exists (select 1 from graph_tags g where g.branch_id = v.branch_id and g.doc = v.doc and g.seq = v.seq"
+        f" and g.tag {comparison})"
+    )
+
+
+def nodes_of(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, page: CursorPage) -> Rows:
+    """One page of the nodes that a view shows and the filters let through, last changed first."""
+    found: list[Version] = []
+    for row in _newest_first(tx, view, doc, filters, before=page.before()):
+        if filters.accept(row):
+            found.append(Version(*row))
+            if len(found) > page.limit:
+                break
+    return Rows([version.shown() for version in found[: page.limit]], more=len(found) > page.limit)
+
+
+def _newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, *, before: int) -> Iterator[Row]:
+    """The versions of all ranges and streams, merged lazily: only as many are read as are asked for."""
+    ranges = nearest_first(view)
+    sources = []
+    for tables, condition, values in filters.streams():
+        parameters = {**range_parameters(ranges, doc), **values, "before": before}
+        for at in range(len(ranges)):
+            led = condition.replace("{at}", str(at))
+            newest = "o.seq" if tables.startswith("graph_tags") else "v.seq"
+            sources.append(
+                tx.rows(
+                    f"select {columns} from {tables} where {visible(at)} and {led} and {newest} < :before"
+                    f" order by {newest} desc",
+                    parameters,
+                )
+            )
+    if len(sources) == 1:
+        return iter(sources[0])
+    return _without_repeats(sources)
+
+
+def _without_repeats(sources: list[Iterator[Row]]) -> Iterator[Row]:
+    import heapq  # most graphs have one range and one stream
+
+    last = 0
+    for row in heapq.merge(*sources, key=lambda row: -int(row[0])):
+        if row[0] != last:
+            yield row
+        last = row[0]
+
+
+def _next_node(nodes: Rows, shown: list[Any]) -> int | None:
+    if not nodes.more and len(shown) == len(nodes):
+        return None
+    return int(shown[-1]["last_seq"]) if shown else int(nodes[0]["last_seq"]) + 1
+
+
+def _edges_between(
+    tx: ReadTransaction, view: View, doc: str, nodes: Iterable[dict[str, Any]], deleted: bool
+) -> list[dict[str, Any]]:
+    """The edges that begin and end in these nodes, newest first."""
+    ids = json.dumps([node["id"] for node in nodes], ensure_ascii=False)
+    ends = " and ".join(f"v.{end} in (select value from json_each(:ids))" for end in ("from_id", "to_id"))
+    rows = select(tx, view, doc, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
+    return [Version(*row).shown() for row in sorted(rows, key=lambda row: -int(row[0]))]
+
+
+def _by_key(version: Version) -> tuple[str, ...]:
+    return (version.from_id, version.rel, version.to_id)
+
+
+def _dangling(edge: Version, ids: set[str]) -> dict[str, Any]:
+    missing = [end for end in dict.fromkeys((edge.from_id, edge.to_id)) if end not in ids]
+    return {
+        "code": "EDGE_ENDPOINT_MISSING",
+        "edge": shown_key(edge.key),
+        "missing": missing,
+        "message": f"no node {' and no node '.join(missing)}",
+    }
+
+
+def both_graphs(
+    tx: ReadTransaction, where: Workspace, first: str, second: str, doc: str, *, names: tuple[str, str]
+) -> tuple[Side, Side]:
+    """Two branches and their views of a graph that at least one of them must have."""
+    checked_name(doc, what="doc")
+    branches = [find_branch(tx, where, name, what=what) for name, what in zip((first, second), names, strict=True)]
+    sides = [Side(branch, graph_view(tx, branch.branch_id, doc)) for branch in branches]
+    if not any(side.view.written or Place(where, side.branch, doc).always_exists() for side in sides):
+        raise unknown_doc(where, second, doc)
+    return sides[0], sides[1]
+
+
+def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> list[Version]:
+    """The versions of the newer view whose state the older one does not have, newest first."""
+    touched: set[str] = set()
+    for ranges, known in ((newer.ranges, older.ranges), (older.ranges, newer.ranges)):
+        for branch_id, after, upto in beyond(ranges, known):
+            keys = tx.rows(
+                "select distinct key from graph_versions where branch_id = :id and doc = :doc and seq > :after"
+                " and seq <= :upto",
+                {"id": branch_id, "doc": doc, "after": after, "upto": upto},
+            )
+            touched.update(row[0] for row in keys)
+    before, now = present(tx, older, doc, touched), present(tx, newer, doc, touched)
+    changed = [one for key, one in now.items() if one.state != (before[key].state if key in before else "")]
+    return sorted(changed, key=lambda one: -one.seq)
+
+
+def _change(version: Version) -> dict[str, Any]:
+    named = {"kind": "node", "id": version.key} if version.type else {"kind": "edge", "key": shown_key(version.key)}
+    return {**named, "to": version.shown(), "seq": version.seq}

@@ -1,0 +1,386 @@
+"""Notes as a history: commit, log, documents, tags, ref movements, reset."""
+
+from __future__ import annotations
+
+import json
+
+from ..budget import Budget, bounded
+from ..errors import MossError, invalid, next_call
+from ..operation import operation
+from ..values import shown_time
+from .arguments import (
+    BRANCH,
+    TITLE_MAX_CHARS,
+    Branch,
+    Cursor,
+    CursorPage,
+    Doc,
+    MaxBytes,
+    MaxChars,
+    MaxLines,
+    Meta,
+    OneOrMore,
+    PageLimit,
+    Point,
+    RequiredWorkspace,
+    TagName,
+    as_list,
+    checked_name,
+    checked_text,
+)
+from .documents import Rows, append, checked_note, next_cursor, tail
+from .places import NOTES, STANDARD_DOCS, BranchRow, Workspace, branch_for_writing, find_branch, place_of
+from .reach import show_and_hide
+from .views import cut, graph_view, log_view, sql, take_numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction, Row, Transaction
+
+    Artifact = str
+    Message = str
+    Force = bool
+else:
+    Artifact = {"type": "string", "description": "content of the note"}
+    Message = {"type": "string", "description": "what this commit says, in a line"}
+    Force = {"type": "boolean", "description": "move a tag that exists"}
+
+_LINE_CHARS = 200
+
+
+@operation(
+    mutates=True,
+    example="moss history commit --workspace shop --message 'Rotation moved' 'The cron job is gone.'",
+)
+def branchmind_commit(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    artifact: Artifact,
+    message: Message,
+    docs: OneOrMore = NOTES,
+    meta: Meta | None = None,
+) -> dict[str, Any]:
+    """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
+    if not message.strip():
+        raise invalid("message is blank; say in a line what this commit is", path="message")
+    checked_text(message, what="message", most=TITLE_MAX_CHARS)
+    note = checked_note(artifact, title=message, meta=meta, what="artifact")
+    names = [checked_name(doc, what="docs") for doc in as_list(docs)]
+    if not names:
+        raise invalid("docs is empty; name at least one document or leave it out", path="docs")
+    places = [place_of(tx, workspace, target=None, branch=None, doc=doc, kind=NOTES, writer=tx) for doc in names]
+    entries = [append(tx, place, note) for place in places]
+    places[0].concern(tx)
+    kept = ("seq", "ts", "ts_ms", "branch", "doc")
+    commits = [{**{key: entry[key] for key in kept}, "message": message} for entry in entries]
+    return {"workspace": workspace, "branch": places[0].branch.name, "docs": names, "commits": commits}
+
+
+@operation(idempotent=True, aliases=BRANCH, example="moss history log --workspace shop")
+def branchmind_log(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    ref: Branch | None = None,
+    doc: Doc = NOTES,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 20,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """List the notes of a document as commits, newest first."""
+    page = CursorPage(cursor, limit)
+    place = place_of(tx, workspace, target=None, branch=ref, doc=doc, kind=NOTES)
+    notes = tail(tx, place, page, query="notes_before")
+    rows = Rows([_commit(note) for note in notes], more=notes.more)
+    head = place.log(tx).head(tx, place.doc)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        return {
+            "workspace": workspace,
+            "ref": place.branch.name,
+            "doc": place.doc,
+            "head_seq": head,
+            "commits": kept,
+            "pagination": page.answer(len(kept), next_cursor(rows, kept)),
+            "truncated": False,
+        }
+
+    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+
+
+@operation(idempotent=True, aliases=BRANCH, example="moss notes docs --workspace shop")
+def branchmind_docs_list(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    ref: Branch | None = None,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """List the documents that a branch shows, with their number of entries and their last seq."""
+    branch = find_branch(tx, Workspace(workspace), ref, what="ref")
+    rows = _documents(tx, branch)
+    return bounded(
+        Budget(max_chars, max_bytes, max_lines),
+        rows,
+        lambda kept: {"workspace": workspace, "ref": branch.name, "docs": kept, "truncated": False},
+        least=0,
+    )
+
+
+@operation(mutates=True, example="moss history tag create before-rewrite --workspace shop")
+def branchmind_tag_create(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    name: TagName,
+    from_: Point | None = None,
+    force: Force = False,
+) -> dict[str, Any]:
+    """Name a commit, so that reset and other tags can mean it: `from` is its seq or a tag, default the head."""
+    where = Workspace(workspace)
+    checked_name(name, what="name")
+    checkout = branch_for_writing(tx, where, None)
+    if tx.row(sql["tag"], {"workspace": where.norm, "name": name}) is not None and not force:
+        raise MossError(
+            "CONFLICT",
+            f"there is already a tag {name!r}; choose another name, or move it with force",
+            recovery=next_call("branchmind_tag_list", {"workspace": workspace}, "lists the tags there are"),
+        )
+    branch_id, doc, seq = _head_of(tx, where, checkout) if from_ is None else _point(tx, where, from_, what="from")
+    row = {"workspace": where.norm, "name": name, "branch_id": branch_id, "doc": doc, "seq": seq, "now_ms": tx.now_ms}
+    tx.run(sql["set_tag"], row)
+    tx.concerns(workspace=where.norm, address=name)
+    stored = tx.row(sql["tag"], {"workspace": where.norm, "name": name})
+    assert stored is not None, "it was just written"
+    return {"workspace": workspace, "tag": _tag(stored)}
+
+
+@operation(idempotent=True, example="moss history tag list --workspace shop")
+def branchmind_tag_list(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """List the tags of a workspace by name."""
+    where = Workspace(workspace)
+    rows = [_tag(row) for row in tx.rows(sql["list_tags"], {"workspace": where.norm})]
+    return bounded(
+        Budget(max_chars, max_bytes, max_lines),
+        rows,
+        lambda kept: {"workspace": workspace, "tags": kept, "truncated": False},
+        least=0,
+    )
+
+
+@operation(mutates=True, destructive=True, example="moss history tag delete before-rewrite --workspace shop")
+def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: TagName) -> dict[str, Any]:
+    """Delete a tag; what it pointed to stays."""
+    where = Workspace(workspace)
+    checked_name(name, what="name")
+    if not tx.run(sql["delete_tag"], {"workspace": where.norm, "name": name}):
+        raise _no_such_tag(where, name)
+    tx.concerns(workspace=where.norm, address=name)
+    return {"workspace": workspace, "name": name, "deleted": True}
+
+
+@operation(idempotent=True, aliases=BRANCH, example="moss history reflog --workspace shop")
+def branchmind_reflog(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    ref: Branch | None = None,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """List how a branch's head moved, commits and resets, newest first; it leads back to what a reset hid."""
+    page = CursorPage(cursor, limit)
+    branch = find_branch(tx, Workspace(workspace), ref, what="ref")
+    moves = _movements(tx, branch, page)
+    rows = Rows(moves[: page.limit], more=len(moves) > page.limit)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        return {
+            "workspace": workspace,
+            "ref": branch.name,
+            "entries": [{key: value for key, value in move.items() if key != "seq"} for move in kept],
+            "pagination": page.answer(len(kept), next_cursor(rows, kept)),
+            "truncated": False,
+        }
+
+    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+
+
+@operation(
+    mutates=True,
+    aliases=BRANCH,
+    example="moss history reset before-rewrite --workspace shop",
+)
+def branchmind_reset(
+    tx: Transaction, *, workspace: RequiredWorkspace, to: Point, ref: Branch | None = None
+) -> dict[str, Any]:
+    """Move the head of a branch's notes to one of its commits (seq or tag); later ones are hidden, not lost.
+
+    Branches made from it keep what they show. The reflog names what was hidden; resetting to it shows it again.
+    """
+    where = Workspace(workspace)
+    branch = branch_for_writing(tx, where, ref, what="ref")
+    writer, doc, seq = _point(tx, where, to, what="to")
+    reach = _reach(tx, branch, writer, seq) if doc == NOTES else []
+    if not reach:
+        raise _never_shown(where, branch, to)
+    old_seq = log_view(tx, branch.branch_id, NOTES).head(tx, NOTES)
+    row = {
+        "seq": take_numbers(tx),
+        "branch_id": branch.branch_id,
+        "old_seq": old_seq,
+        "new_seq": seq,
+        "message": f"reset to {to}",
+        "reach_json": json.dumps(reach, separators=(",", ":")),
+        "ts_ms": tx.now_ms,
+    }
+    tx.run(sql["add_reset"], row)
+    tx.run(sql["note_reset"], {"branch_id": branch.branch_id, "seq": row["seq"]})
+    show_and_hide(tx, branch.branch_id)
+    tx.concerns(workspace=where.norm, address=branch.name)
+    return {"workspace": workspace, "ref": branch.name, "doc": NOTES, "old_seq": old_seq, "new_seq": seq}
+
+
+def _commit(note: dict[str, Any]) -> dict[str, Any]:
+    meta = {"meta": note["meta"]} if "meta" in note else {}
+    times = {key: note[key] for key in ("seq", "ts", "ts_ms")}
+    return {**times, "message": note.get("title") or _first_line(note["content"]), "content": note["content"], **meta}
+
+
+def _first_line(content: str) -> str:
+    line = content.strip().partition("\n")[0].strip()
+    return line if len(line) <= _LINE_CHARS else line[: _LINE_CHARS - 1] + "…"
+
+
+def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
+    """Every document that the branch shows, written here or in its bases."""
+    names = set(STANDARD_DOCS)
+    for branch_id, _, upto in _ancestry(tx, branch):
+        rows = tx.rows(sql["documents_of"], {"branch_id": branch_id})
+        names.update(doc for doc, _, first_seq in rows if first_seq <= upto)
+    counted = []
+    for doc in sorted(names):
+        log = [("count_entries", one) for one in log_view(tx, branch.branch_id, doc).ranges]
+        graph = [("count_versions", one) for one in graph_view(tx, branch.branch_id, doc).ranges]
+        entries, last = 0, None
+        for query, (branch_id, after, upto) in (*log, *graph):
+            found = tx.row(sql[query], {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto})
+            entries += found[0] if found else 0
+            last = max(last or 0, found[1]) if found and found[1] is not None else last
+        counted.append({"doc": doc, "entries": entries, "last_seq": last})
+    return counted
+
+
+def _ancestry(tx: ReadTransaction, branch: BranchRow) -> list[Row]:
+    """The branch and its bases with their cut-offs."""
+    return [row[:3] for row in tx.rows(sql["chain"], {"branch_id": branch.branch_id, "shape": "log", "doc": NOTES})]
+
+
+def _head_of(tx: Transaction, where: Workspace, checkout: BranchRow) -> tuple[int, str, int]:
+    head = log_view(tx, checkout.branch_id, NOTES).head(tx, NOTES)
+    if head is None:
+        raise MossError(
+            "NOT_FOUND",
+            f"branch {checkout.name!r} has no commit that a tag could name; commit one first",
+            recovery=next_call("branchmind_log", {"workspace": where.raw}, "lists the commits of the checkout"),
+        )
+    return checkout.branch_id, NOTES, head
+
+
+def _point(tx: Transaction, where: Workspace, point: str | int, *, what: str) -> tuple[int, str, int]:
+    """The branch, document and seq of the note that a seq or a tag means."""
+    seq = point if isinstance(point, int) else None
+    if isinstance(point, str):
+        tag = tx.row(sql["tag"], {"workspace": where.norm, "name": checked_name(point, what=what)})
+        if tag is not None:
+            seq = tag[3]
+        elif point.isascii() and point.isdigit() and len(point) < 19:
+            seq = int(point)
+        else:
+            raise _no_such_tag(where, point)
+    row = tx.row(sql["entry"], {"workspace": where.norm, "seq": seq})
+    if row is None or row[2] == "event":
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no commit {point} in workspace {where.raw!r}",
+            recovery=next_call("branchmind_log", {"workspace": where.raw}, "lists the commits of the checkout"),
+        )
+    return row[0], row[1], int(seq or 0)
+
+
+def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tuple[int, int, int]]:
+    """What the branch showed when an entry was its head; empty when it never was."""
+    if writer == branch.branch_id:
+        return cut(log_view(tx, branch.branch_id, NOTES, upto=seq).ranges, writer, seq)
+    if branch.base_id is None:
+        return []
+    return cut(log_view(tx, branch.base_id, NOTES, upto=branch.base_seq or 0).ranges, writer, seq)
+
+
+def _movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list[dict[str, Any]]:
+    """One more movement than the page holds, newest first, with the heads before and after."""
+    limit = page.limit + 1
+    own = [doc for doc, shape, _ in tx.rows(sql["documents_of"], {"branch_id": branch.branch_id}) if shape == "log"]
+    moves: list[dict[str, Any]] = []
+    for doc in own:
+        moves += _commits(tx, branch, doc, before=page.before(), limit=limit)
+    place = {"branch_id": branch.branch_id, "before": page.before(), "limit": limit}
+    for seq, old_seq, new_seq, message, ts_ms in tx.rows(sql["resets_before"], place):
+        moves.append(_movement(seq, ts_ms, NOTES, old_seq, new_seq, message))
+    moves.sort(key=lambda move: -int(move["seq"]))
+    return moves[:limit]
+
+
+def _commits(tx: ReadTransaction, branch: BranchRow, doc: str, *, before: int, limit: int) -> list[dict[str, Any]]:
+    moves = []
+    place = {"branch_id": branch.branch_id, "doc": doc, "before": before, "limit": limit}
+    for seq, title, beginning, ts_ms in tx.rows(sql["commits_before"], place):
+        earlier = log_view(tx, branch.branch_id, doc, upto=seq - 1)
+        old_seq = earlier.head(tx, doc)
+        moves.append(_movement(seq, ts_ms, doc, old_seq, seq, title or _first_line(beginning)))
+    return moves
+
+
+def _movement(seq: int, ts_ms: int, doc: str, old_seq: int | None, new_seq: int, message: str) -> dict[str, Any]:
+    times = {"ts": shown_time(ts_ms), "ts_ms": ts_ms}
+    return {"seq": seq, **times, "doc": doc, "old_seq": old_seq, "new_seq": new_seq, "message": message}
+
+
+def _tag(row: Row) -> dict[str, Any]:
+    name, branch, doc, seq, created_at_ms = row
+    return {"name": name, "branch": branch, "doc": doc, "seq": seq, "created_at_ms": created_at_ms}
+
+
+def _no_such_tag(where: Workspace, name: str) -> MossError:
+    return MossError(
+        "NOT_FOUND",
+        f"there is no tag {name[:100]!r} in workspace {where.raw!r}",
+        recovery=next_call("branchmind_tag_list", {"workspace": where.raw}, "lists the tags there are"),
+    )
+
+
+def _never_shown(where: Workspace, branch: BranchRow, to: str | int) -> MossError:
+    return MossError(
+        "NOT_FOUND",
+        f"the notes of branch {branch.name!r} never showed {to}; its reflog lists what they did show",
+        recovery=next_call(
+            "branchmind_reflog", {"workspace": where.raw, "ref": branch.name}, "lists the heads of the branch"
+        ),
+    )

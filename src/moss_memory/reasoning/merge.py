@@ -1,0 +1,412 @@
+"""Merging a branch back: notes are copied once, graphs are merged three ways, what disagrees becomes a conflict."""
+
+from __future__ import annotations
+
+import json
+
+from ..budget import Budget, bounded
+from ..errors import MossError, invalid, next_call
+from ..operation import operation
+from .arguments import (
+    Cursor,
+    CursorPage,
+    Doc,
+    DryRun,
+    FromBranch,
+    IntoBranch,
+    MaxBytes,
+    MaxChars,
+    MaxLines,
+    PageLimit,
+    RequiredWorkspace,
+    checked_name,
+)
+from .documents import Rows, Side, both_logs, next_cursor, touch
+from .graph import both_graphs
+from .places import GRAPH, NOTES, BranchRow, Place, Workspace, find_branch
+from .versions import COLUMNS, GONE, Version, present, shown_key, write
+from .views import beyond, graph_view, sql, take_numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from ..storage.engine import ReadTransaction, Row, Transaction
+    from .views import View
+
+    ConflictId = str
+    ConflictStatus = Literal["open", "resolved"]
+    Resolution = Literal["use_from", "use_into"]
+else:
+    ConflictId = {"type": "string", "description": "from graph_merge or graph_conflicts"}
+    ConflictStatus = {"type": "string", "enum": ["open", "resolved"], "description": "all by default"}
+    Resolution = {
+        "type": "string",
+        "enum": ["use_from", "use_into"],
+        "description": "write the merged branch's state, or keep what is there",
+    }
+
+MERGE_MAX = 1000
+
+
+@operation(
+    mutates=True,
+    idempotent=True,
+    reads_with="dry_run",
+    example="moss notes merge what-if main --workspace shop",
+)
+def branchmind_merge(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    from_: FromBranch,
+    into: IntoBranch,
+    doc: Doc = NOTES,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 200,
+    dry_run: DryRun = False,
+) -> dict[str, Any]:
+    """Copy the notes that `from` shows and `into` does not, each once however often this is called, oldest first.
+
+    With `has_more`, call again with `cursor` = `next_cursor`.
+    """
+    page = CursorPage(cursor, limit, maximum=MERGE_MAX)
+    where = Workspace(workspace)
+    source, destination = both_logs(tx, where, from_, into, doc, names=("from", "into"))
+    found = _oldest_notes(tx, source.view, destination.view, doc, page)
+    new = _not_yet_there(tx, destination.view, doc, found[: page.limit])
+    if new and not dry_run:
+        _copy(tx, destination.branch, doc, new)
+    if not dry_run:
+        tx.concerns(workspace=where.norm, address=f"{into}:{doc}")
+    count = min(len(found), page.limit)
+    last = found[page.limit - 1][0] if len(found) > page.limit else None
+    outcome = {"merged": len(new), "skipped": count - len(new)}
+    return {"from": from_, "into": into, "doc": doc, **outcome, "pagination": page.answer(count, last)}
+
+
+@operation(
+    mutates=True,
+    idempotent=True,
+    reads_with="dry_run",
+    example="moss graph merge what-if main --workspace shop",
+)
+def branchmind_graph_merge(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    from_: FromBranch,
+    into: IntoBranch,
+    doc: Doc = GRAPH,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 200,
+    dry_run: DryRun = False,
+) -> dict[str, Any]:
+    """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict.
+
+    Merging again adds nothing. Resolve conflicts with branchmind_graph_conflict_resolve.
+    """
+    page = CursorPage(cursor, limit, maximum=MERGE_MAX)
+    where = Workspace(workspace)
+    source, destination = both_graphs(tx, where, from_, into, doc, names=("from", "into"))
+    if source.branch.base_id != destination.branch.branch_id:
+        raise _not_the_base(tx, where, source.branch, into)
+    own = {"branch_id": source.branch.branch_id, "doc": doc, "after": page.cursor or 0, "limit": page.limit + 1}
+    changed = list(tx.rows(sql["own_keys"], own))
+    merge = _GraphMerge(tx, where, source, destination, doc, [row[1] for row in changed[: page.limit]])
+    merge.run(dry_run=dry_run)
+    last = changed[page.limit - 1][0] if len(changed) > page.limit else None
+    pagination = page.answer(min(len(changed), page.limit), last)
+    return {"from": from_, "into": into, "doc": doc, **merge.outcome(), "pagination": pagination}
+
+
+@operation(idempotent=True, example="moss graph conflicts main --workspace shop --status open")
+def branchmind_graph_conflicts(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    into: IntoBranch,
+    doc: Doc = GRAPH,
+    status: ConflictStatus | None = None,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """List the conflicts of merges into a branch, newest first."""
+    page = CursorPage(cursor, limit)
+    where = Workspace(workspace)
+    branch = find_branch(tx, where, into, what="into")
+    Place(where, branch, checked_name(doc, what="doc")).graph(tx)
+    only = {"open": " and resolution is null", "resolved": " and resolution is not null"}.get(status or "", "")
+    found = list(
+        tx.rows(
+            "select seq, conflict_id, key, resolution, created_at_ms from graph_conflicts"
+            f" where into_id = :into_id and doc = :doc and seq < :before{only} order by seq desc limit :limit",
+            {"into_id": branch.branch_id, "doc": doc, "before": page.before(), "limit": page.limit + 1},
+        )
+    )
+    rows = Rows([_listed(row) for row in found[: page.limit]], more=len(found) > page.limit)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        shown = [{name: value for name, value in one.items() if name != "seq"} for one in kept]
+        pagination = page.answer(len(kept), next_cursor(rows, kept))
+        return {"into": into, "doc": doc, "conflicts": shown, "pagination": pagination, "truncated": False}
+
+    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+
+
+@operation(idempotent=True, example="moss graph conflict show CONFLICT-0f3a --workspace shop")
+def branchmind_graph_conflict_show(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    conflict_id: ConflictId,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
+    row = _conflict(tx, Workspace(workspace), conflict_id)
+    states = zip(("base", "theirs", "ours"), row[6:9], strict=True)
+    conflict = {
+        "conflict_id": row[0],
+        "kind": _kind(row[1]),
+        "key": shown_key(row[1]),
+        "from": row[2],
+        "into": row[3],
+        "doc": row[4],
+        "status": "open" if row[5] is None else "resolved",
+        **({} if row[5] is None else {"resolution": row[5]}),
+        **{name: None if state is None else Version(*json.loads(state)).shown() for name, state in states},
+        "created_at_ms": row[9],
+        **({} if row[10] is None else {"resolved_at_ms": row[10]}),
+    }
+    return bounded(
+        Budget(max_chars, max_bytes, max_lines), [conflict], lambda kept: {"conflict": kept[0], "truncated": False}
+    )
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    idempotent=True,
+    example="moss graph conflict resolve CONFLICT-0f3a --workspace shop --resolution use_from",
+)
+def branchmind_graph_conflict_resolve(
+    tx: Transaction, *, workspace: RequiredWorkspace, conflict_id: ConflictId, resolution: Resolution
+) -> dict[str, Any]:
+    """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
+    where = Workspace(workspace)
+    row = _conflict(tx, where, conflict_id)
+    doc, settled, theirs, from_id, into_id, from_seq = row[4], row[5], row[7], row[11], row[12], row[13]
+    tx.concerns(workspace=where.norm, address=conflict_id)
+    if settled is not None and settled != resolution:
+        raise MossError(
+            "CONFLICT",
+            f"{conflict_id} was already resolved with {settled}; change the graph itself, or merge again",
+            recovery=next_call(
+                "branchmind_graph_conflict_show",
+                {"workspace": workspace, "conflict_id": conflict_id},
+                "shows how it was resolved",
+            ),
+        )
+    applied = settled is None and resolution == "use_from"
+    if applied:
+        into = tx.row(sql["branch_by_id"], {"branch_id": into_id})
+        assert into is not None, "a branch with open conflicts is never deleted"
+        write(tx, Place(where, BranchRow(*into), doc), [Version(*json.loads(theirs))])
+    if settled is None:
+        tx.run(sql["reconcile"], {"from_id": from_id, "doc": doc, "key": row[1], "from_seq": from_seq})
+        done = {"conflict_id": conflict_id, "resolution": resolution, "now_ms": tx.now_ms}
+        tx.run(sql["resolve_conflict"], done)
+    return {"conflict_id": conflict_id, "status": "resolved", "applied": applied}
+
+
+class _GraphMerge:
+    """One page of keys that a branch changed, on their way into its base."""
+
+    def __init__(
+        self, tx: Transaction, where: Workspace, source: Side, destination: Side, doc: str, keys: list[str]
+    ) -> None:
+        self._tx = tx
+        self._where = where
+        self._from = source.branch
+        self._into = destination.branch
+        self._doc = doc
+        snapshot = graph_view(tx, self._into.branch_id, doc, upto=source.branch.base_seq or 0)
+        self._theirs = present(tx, source.view, doc, keys)
+        self._ours = present(tx, destination.view, doc, keys)
+        self._bases = present(tx, snapshot, doc, keys)
+        self._keys = keys
+        self._merged: list[Version] = []
+        self._conflict_ids: list[str] = []
+        self._created = 0
+
+    def run(self, *, dry_run: bool) -> None:
+        """Finds what to write and what disagrees, and writes it unless this is a dry run."""
+        for key in self._keys:
+            theirs, ours = self._theirs[key], self._ours.get(key)
+            base = self._base(key)
+            if theirs.state in (_state(ours), _state(base)):
+                continue
+            if _state(ours) == _state(base):
+                self._merged.append(theirs)
+            else:
+                self._disagree(key, base, theirs, ours, dry_run=dry_run)
+        if not dry_run:
+            self._tx.concerns(workspace=self._where.norm, address=f"{self._into.name}:{self._doc}")
+            self._apply()
+
+    def outcome(self) -> dict[str, Any]:
+        """What was merged, what was the same already, and the conflicts that wait."""
+        merged, conflicts = len(self._merged), len(self._conflict_ids)
+        outcome: dict[str, Any] = {"merged": merged, "skipped": len(self._keys) - merged - conflicts}
+        return {**outcome, "conflicts_created": self._created, "conflict_ids": self._conflict_ids}
+
+    def _base(self, key: str) -> Version | None:
+        """The state that both last agreed on: the last one merged or turned down, else the snapshot's."""
+        place = {"from_id": self._from.branch_id, "doc": self._doc, "key": key}
+        row = self._tx.row(sql["reconciled"], place)
+        return self._bases.get(key) if row is None else Version(*row)
+
+    def _disagree(
+        self, key: str, base: Version | None, theirs: Version, ours: Version | None, *, dry_run: bool
+    ) -> None:
+        conflict_id = self._conflict_id(key, base, theirs, ours)
+        known = self._tx.row(sql["conflict_state"], {"conflict_id": conflict_id})
+        if known is not None and known[0] is not None:
+            return  # it was settled, and nothing has changed since
+        self._conflict_ids.append(conflict_id)
+        if known is not None:
+            return
+        self._created += 1
+        if not dry_run:
+            self._open(conflict_id, key, base, theirs, ours)
+
+    def _open(self, conflict_id: str, key: str, base: Version | None, theirs: Version, ours: Version | None) -> None:
+        row = {
+            "conflict_id": conflict_id,
+            "workspace": self._where.norm,
+            "from_id": self._from.branch_id,
+            "into_id": self._into.branch_id,
+            "doc": self._doc,
+            "key": key,
+            "from_seq": theirs.seq,
+            "base_json": _packed(base),
+            "theirs_json": _packed(theirs),
+            "ours_json": _packed(ours),
+            "now_ms": self._tx.now_ms,
+        }
+        self._tx.run(sql["supersede_conflicts"], row)
+        self._tx.run(sql["add_conflict"], {**row, "seq": take_numbers(self._tx)})
+
+    def _conflict_id(self, key: str, base: Version | None, theirs: Version, ours: Version | None) -> str:
+        import hashlib  # only conflicts need it
+
+        states = [_state(base), _state(theirs), _state(ours)]
+        said = json.dumps([self._from.branch_id, self._into.branch_id, self._doc, key, *states])
+        return f"CONFLICT-{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
+
+    def _apply(self) -> None:
+        for version in self._merged:
+            place = {"from_id": self._from.branch_id, "doc": self._doc, "key": version.key, "from_seq": version.seq}
+            self._tx.run(sql["reconcile"], place)
+        if self._merged:
+            write(self._tx, Place(self._where, self._into, self._doc), self._merged)
+
+
+def _state(version: Version | None) -> str:
+    return GONE if version is None else str(version.state)
+
+
+def _packed(version: Version | None) -> str | None:
+    if version is None:
+        return None
+    return json.dumps([getattr(version, column) for column in COLUMNS], ensure_ascii=False, separators=(",", ":"))
+
+
+def _oldest_notes(tx: ReadTransaction, source: View, destination: View, doc: str, page: CursorPage) -> list[Row]:
+    """One note more than the page holds of those that only the source shows, oldest first."""
+    found: list[Row] = []
+    after = page.cursor or 0
+    for branch_id, low, high in beyond(source.ranges, destination.ranges):
+        left = page.limit + 1 - len(found)
+        if left and high > after:
+            place = {"branch_id": branch_id, "doc": doc, "after": max(low, after), "upto": high, "limit": left}
+            found.extend(tx.rows(sql["notes_after"], place))
+    return found
+
+
+def _not_yet_there(tx: ReadTransaction, destination: View, doc: str, notes: list[Row]) -> list[tuple[int, str]]:
+    """Of the notes those that the destination shows in no form, each with the mark of its first origin."""
+    new: dict[str, int] = {}
+    for seq, branch_id, source_event_id in notes:
+        copied = source_event_id is not None and source_event_id.startswith("merge:")
+        origin = source_event_id if copied else f"merge:{branch_id}:{seq}"
+        if origin not in new and not _is_there(tx, destination, doc, origin):
+            new[origin] = seq
+    return [(seq, origin) for origin, seq in new.items()]
+
+
+def _is_there(tx: ReadTransaction, view: View, doc: str, origin: str) -> bool:
+    """Whether a view shows a copy of an entry, or the entry itself."""
+    _, branch_id, seq = origin.split(":")
+    if view.shows(int(branch_id), int(seq)):
+        return True
+    return any(
+        view.shows(holder, copy)
+        for holder in {one[0] for one in view.ranges}
+        for (copy,) in tx.rows(sql["copies_of"], {"branch_id": holder, "doc": doc, "origin": origin})
+    )
+
+
+def _copy(tx: Transaction, into: BranchRow, doc: str, notes: list[tuple[int, str]]) -> None:
+    first = take_numbers(tx, len(notes))
+    for seq, (copied, origin) in enumerate(notes, start=first):
+        row = {"seq": seq, "branch_id": into.branch_id, "copied": copied, "source_event_id": origin, "ts_ms": tx.now_ms}
+        tx.run(sql["copy_entry"], row)
+    touch(tx, into.branch_id, doc, first, first + len(notes) - 1)
+
+
+def _not_the_base(tx: ReadTransaction, where: Workspace, source: BranchRow, into: str) -> MossError:
+    if source.base_id is None:
+        return invalid(f"{source.name!r} has no base to merge back into; only derived branches merge", path="from")
+    row = tx.row(sql["branch_by_id"], {"branch_id": source.base_id})
+    base = row[1] if row else ""
+    error = invalid(
+        f"{source.name!r} was branched off {base!r} and merges only into that, not into {into!r}", path="into"
+    )
+    arguments = {"workspace": where.raw, "from": source.name, "into": base}
+    error.recovery = next_call("branchmind_graph_merge", arguments, "merges into the branch's base")
+    return error
+
+
+def _conflict(tx: ReadTransaction, where: Workspace, conflict_id: str) -> Row:
+    row = tx.row(sql["conflict"], {"workspace": where.norm, "conflict_id": conflict_id})
+    if row is None:
+        into = tx.row(sql["checkout"], {"workspace": where.norm})
+        arguments = {"workspace": where.raw, "into": into[1] if into else "main"}
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no conflict {conflict_id[:100]!r} in workspace {where.raw!r}",
+            recovery=next_call("branchmind_graph_conflicts", arguments, "lists the conflicts there are"),
+        )
+    return row
+
+
+def _kind(key: str) -> str:
+    return "node" if isinstance(shown_key(key), str) else "edge"
+
+
+def _listed(row: Row) -> dict[str, Any]:
+    seq, conflict_id, key, resolution, created_at_ms = row
+    return {
+        "seq": seq,
+        "conflict_id": conflict_id,
+        "kind": _kind(key),
+        "key": shown_key(key),
+        "status": "open" if resolution is None else "resolved",
+        "created_at_ms": created_at_ms,
+    }

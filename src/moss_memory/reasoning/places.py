@@ -1,0 +1,188 @@
+"""Where a call reads or writes: its workspace, its branch (named, checked out, or a target's) and its document."""
+
+from __future__ import annotations
+
+from ..errors import MossError, invalid, nearest, next_call
+from ..values import normalize
+from .arguments import checked_name
+from .targets import reference_of
+from .views import View, graph_view, log_view, sql, take_numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..storage.engine import ReadTransaction, Transaction
+
+MAIN = "main"
+NOTES, TRACE, GRAPH = "notes", "trace", "graph"
+STANDARD_DOCS = (NOTES, TRACE, GRAPH)
+"""The documents that every branch has, written or not."""
+
+
+class Workspace:
+    """A workspace as the caller spelled it, and as it is compared."""
+
+    __slots__ = ("norm", "raw")
+
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        self.norm = normalize(raw, what="workspace")
+
+
+class BranchRow:
+    """A branch: its id never changes, its name may."""
+
+    __slots__ = ("base_id", "base_seq", "branch_id", "canonical", "depth", "name")
+
+    def __init__(
+        self, branch_id: int, name: str, base_id: int | None, base_seq: int | None, depth: int, canonical: int
+    ) -> None:
+        self.branch_id = branch_id
+        self.name = name
+        self.base_id = base_id
+        self.base_seq = base_seq
+        self.depth = depth
+        self.canonical = bool(canonical)
+
+
+class Place:
+    """A branch and one of its documents."""
+
+    __slots__ = ("branch", "doc", "own_docs", "workspace")
+
+    def __init__(self, workspace: Workspace, branch: BranchRow, doc: str, own_docs: tuple[str, ...] = ()) -> None:
+        self.workspace = workspace
+        self.branch = branch
+        self.doc = doc
+        self.own_docs = own_docs
+        """Documents of a target, which exist before anything is written to them."""
+
+    def log(self, tx: ReadTransaction) -> View:
+        """The document's entries as the branch shows them; a document that was never written is `NOT_FOUND`."""
+        return self._existing(log_view(tx, self.branch.branch_id, self.doc))
+
+    def graph(self, tx: ReadTransaction) -> View:
+        """The document's graph as the branch shows it; a document that was never written is `NOT_FOUND`."""
+        return self._existing(graph_view(tx, self.branch.branch_id, self.doc))
+
+    def _existing(self, view: View) -> View:
+        if not view.written and not self.always_exists():
+            raise unknown_doc(self.workspace, self.branch.name, self.doc)
+        return view
+
+    def always_exists(self) -> bool:
+        """Whether the document reads as empty before anything is written to it."""
+        return self.doc in STANDARD_DOCS or self.doc in self.own_docs or self.doc in _canonical_docs(self.branch)
+
+    def concern(self, tx: Transaction) -> None:
+        """Names the place in the event of a call that writes to it."""
+        tx.concerns(workspace=self.workspace.norm, address=f"{self.branch.name}:{self.doc}")
+
+
+def _canonical_docs(branch: BranchRow) -> tuple[str, ...]:
+    if not branch.canonical:
+        return ()
+    target = branch.name.partition("/")[2]
+    return f"{target}-trace", f"{target}-graph"
+
+
+def find_branch(tx: ReadTransaction, workspace: Workspace, name: str | None, *, what: str = "branch") -> BranchRow:
+    """The branch of a name, or the checkout when none is given; unknown: `NOT_FOUND` with the call that helps."""
+    if name is None:
+        row = tx.row(sql["checkout"], {"workspace": workspace.norm})
+    else:
+        row = tx.row(sql["branch"], {"workspace": workspace.norm, "name": checked_name(name, what=what)})
+    if row is None:
+        raise _no_such_branch(tx, workspace, name)
+    return BranchRow(*row)
+
+
+def branch_for_writing(tx: Transaction, workspace: Workspace, name: str | None, *, what: str = "branch") -> BranchRow:
+    """The same for a write: the first one in a workspace without branches makes `main` and checks it out."""
+    bootstrap(tx, workspace)
+    return find_branch(tx, workspace, name, what=what)
+
+
+def bootstrap(tx: Transaction, workspace: Workspace) -> None:
+    """Makes `main` where there is no branch, and checks it out where nothing is."""
+    found = tx.row(sql["workspace"], {"workspace": workspace.norm})
+    if found is not None and found[0] is not None:
+        return
+    tx.run(sql["add_workspace"], {"workspace": workspace.norm, "raw": workspace.raw})
+    if tx.row(sql["any_branch"], {"workspace": workspace.norm}) is None:
+        add_branch(tx, workspace, MAIN)
+    main = tx.row(sql["branch"], {"workspace": workspace.norm, "name": MAIN})
+    if main is not None:
+        tx.run(sql["set_checkout"], {"workspace": workspace.norm, "branch_id": main[0]})
+
+
+def add_branch(tx: Transaction, workspace: Workspace, name: str, *, canonical: bool = False) -> int:
+    """A new branch without a base; gives its id."""
+    branch_id = take_numbers(tx, series="branch")
+    row = {
+        "branch_id": branch_id,
+        "workspace": workspace.norm,
+        "name": name,
+        "base_id": None,
+        "base_seq": None,
+        "depth": 0,
+        "canonical": int(canonical),
+    }
+    tx.run(sql["add_branch"], row)
+    return branch_id
+
+
+def place_of(
+    tx: ReadTransaction,
+    workspace: str,
+    *,
+    target: str | None,
+    branch: str | None,
+    doc: str | None,
+    kind: str,
+    writer: Transaction | None = None,
+) -> Place:
+    """The place that a call names by a target, by branch and document, or not at all.
+
+    `kind` says which document is meant by default. Unknown things are `NOT_FOUND`; `writer` is the same
+    transaction where the call writes, so that the first write can make the workspace.
+    """
+    where = Workspace(workspace)
+    if target is not None:
+        if branch is not None or doc is not None:
+            given = "branch" if branch is not None else "doc"
+            raise invalid(f"target already says where; leave {given} out", path=given)
+        reference = reference_of(tx, where.norm, target, workspace=where.raw)
+        docs = {NOTES: reference.notes_doc, TRACE: reference.trace_doc, GRAPH: reference.graph_doc}
+        return Place(where, find_branch(tx, where, reference.branch), docs[kind], tuple(docs.values()))
+    named = checked_name(doc, what="doc") if doc is not None else kind
+    found = find_branch(tx, where, branch) if writer is None else branch_for_writing(writer, where, branch)
+    return Place(where, found, named)
+
+
+def unknown_doc(workspace: Workspace, branch: str, doc: str) -> MossError:
+    """The refusal of a document that nothing was written to."""
+    return MossError(
+        "NOT_FOUND",
+        f"branch {branch!r} has no document {doc!r}; it appears at its first write",
+        recovery=next_call(
+            "branchmind_docs_list", {"workspace": workspace.raw, "ref": branch}, "lists the documents there are"
+        ),
+    )
+
+
+def _no_such_branch(tx: ReadTransaction, workspace: Workspace, name: str | None) -> MossError:
+    names = [row[0] for row in tx.rows(sql["branch_names"], {"workspace": workspace.norm})]
+    if not names:
+        return MossError(
+            "NOT_FOUND",
+            f"workspace {workspace.raw!r} has no branches yet",
+            recovery=next_call("branchmind_init", {"workspace": workspace.raw}, "makes its branch `main`"),
+        )
+    like = nearest(name, names, cutoff=0.6) if name else None
+    hint = f"; did you mean {like!r}?" if like else ""
+    problem = f"there is no branch {name[:100]!r}{hint}" if name else "nothing is checked out"
+    return MossError(
+        "NOT_FOUND",
+        problem,
+        recovery=next_call("branchmind_branch_list", {"workspace": workspace.raw}, "lists the branches there are"),
+    )

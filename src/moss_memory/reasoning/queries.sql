@@ -1,0 +1,239 @@
+-- Every statement on reasoning that has one fixed form. Graph queries add their filters.
+
+-- name: take_numbers
+update numbers set last = last + :count where series = :series returning last
+
+-- name: last_number
+select last from numbers where series = 'seq'
+
+-- name: workspace
+select checkout_id, exists (select 1 from branches where workspace_norm = :workspace)
+from workspaces where workspace_norm = :workspace
+
+-- name: add_workspace
+insert into workspaces (workspace_norm, workspace_raw, checkout_id) values (:workspace, :raw, null)
+on conflict (workspace_norm) do nothing
+
+-- name: set_checkout
+update workspaces set checkout_id = :branch_id where workspace_norm = :workspace
+
+-- name: checkout
+select b.branch_id, b.name, b.base_id, b.base_seq, b.depth, b.canonical
+from workspaces w join branches b on b.branch_id = w.checkout_id
+where w.workspace_norm = :workspace
+
+-- name: branch
+select branch_id, name, base_id, base_seq, depth, canonical from branches
+where workspace_norm = :workspace and name = :name
+
+-- name: branch_by_id
+select branch_id, name, base_id, base_seq, depth, canonical from branches where branch_id = :branch_id
+
+-- name: any_branch
+select 1 from branches where workspace_norm = :workspace limit 1
+
+-- name: branch_names
+select name from branches where workspace_norm = :workspace order by name limit 1000
+
+-- name: list_branches
+select b.name, base.name, b.base_seq from branches b left join branches base on base.branch_id = b.base_id
+where b.workspace_norm = :workspace order by b.name limit :limit
+
+-- name: add_branch
+insert into branches (branch_id, workspace_norm, name, base_id, base_seq, depth, canonical)
+values (:branch_id, :workspace, :name, :base_id, :base_seq, :depth, :canonical)
+
+-- name: rename_branch
+update branches set name = :name where branch_id = :branch_id
+
+-- name: derived_branches
+select name from branches where base_id = :branch_id order by name limit 3
+
+-- name: family_of_branch
+-- The branch and everything derived from it.
+with recursive family (branch_id) as (
+  select :branch_id
+  union all
+  select b.branch_id from family join branches b on b.base_id = family.branch_id
+)
+select branch_id from family
+
+-- name: chain
+-- A branch and its bases, nearest first, each with what it wrote to one document itself. A base was there before
+-- the branch, so its own cut-off is never above the one that it is read with.
+with recursive chain (branch_id, name, base_id, base_seq, depth, upto) as (
+  select branch_id, name, base_id, base_seq, 0, 9223372036854775806 from branches where branch_id = :branch_id
+  union all
+  select b.branch_id, b.name, b.base_id, b.base_seq, chain.depth + 1, chain.base_seq
+  from chain join branches b on b.branch_id = chain.base_id
+)
+select chain.branch_id, chain.name, chain.upto, d.first_seq, d.reset_seq
+from chain left join documents d on d.branch_id = chain.branch_id and d.shape = :shape and d.doc = :doc
+order by chain.depth
+
+-- name: documents_of
+select doc, shape, first_seq from documents where branch_id = :branch_id
+
+-- name: touch_document
+insert into documents (branch_id, shape, doc, first_seq, last_seq) values (:branch_id, :shape, :doc, :first, :last)
+on conflict (branch_id, shape, doc) do update set last_seq = excluded.last_seq
+
+-- name: note_reset
+insert into documents (branch_id, shape, doc, first_seq, reset_seq) values (:branch_id, 'log', 'notes', :seq, :seq)
+on conflict (branch_id, shape, doc) do update set reset_seq = excluded.reset_seq
+
+-- name: add_entry
+insert into doc_entries (
+  seq, branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, source_event_id, ts_ms
+) values (
+  :seq, :branch_id, :workspace, :doc, :written_as, :title, :format, :meta_json, :content, :source_event_id, :ts_ms
+)
+
+-- name: copy_entry
+insert into doc_entries (
+  seq, branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, source_event_id, ts_ms
+)
+select :seq, :branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, :source_event_id, :ts_ms
+from doc_entries where seq = :copied
+
+-- name: entries_before
+select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms from doc_entries
+where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
+order by seq desc limit :limit
+
+-- name: notes_before
+select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms from doc_entries
+where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto and written_as <> 'event'
+order by seq desc limit :limit
+
+-- name: notes_after
+select seq, branch_id, source_event_id from doc_entries
+where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto and written_as <> 'event'
+order by seq limit :limit
+
+-- name: commits_before
+-- What was committed directly to a branch, hidden or not.
+select seq, title, substr(content, 1, 300), ts_ms from doc_entries
+where branch_id = :branch_id and doc = :doc and seq < :before and written_as = 'note'
+order by seq desc limit :limit
+
+-- name: newest_entry
+select max(seq) from doc_entries where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
+
+-- name: count_entries
+select count(*), max(seq) from doc_entries
+where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
+
+-- name: count_versions
+select count(*), max(seq) from graph_versions where branch_id = :branch_id and doc = :doc and seq <= :upto
+
+-- name: copies_of
+select seq from doc_entries
+where branch_id = :branch_id and doc = :doc and source_event_id = :origin and written_as <> 'event'
+  and source_event_id is not null
+
+-- name: entry
+select e.branch_id, e.doc, e.written_as, b.name from doc_entries e join branches b on b.branch_id = e.branch_id
+where e.seq = :seq and e.workspace_norm = :workspace
+
+-- name: last_entry
+-- The workspace's newest entry, by way of what its branches remember of their documents.
+select e.seq, e.ts_ms, b.name, e.doc, e.written_as
+from (
+  select max(d.last_seq) as seq from branches b join documents d on d.branch_id = b.branch_id and d.shape = 'log'
+  where b.workspace_norm = :workspace
+) newest
+join doc_entries e on e.seq = newest.seq join branches b on b.branch_id = e.branch_id
+
+-- name: last_task_event
+select event_id, ts_ms from events where workspace = :workspace and payload is not null order by seq desc limit 1
+
+-- name: last_reset
+select seq, reach_json from resets where branch_id = :branch_id and seq <= :upto order by seq desc limit 1
+
+-- name: resets_before
+select seq, old_seq, new_seq, message, ts_ms from resets
+where branch_id = :branch_id and seq < :before order by seq desc limit :limit
+
+-- name: add_reset
+insert into resets (seq, branch_id, old_seq, new_seq, message, reach_json, ts_ms)
+values (:seq, :branch_id, :old_seq, :new_seq, :message, :reach_json, :ts_ms)
+
+-- name: tag
+select t.name, b.name, t.doc, t.seq, t.created_at_ms from tags t join branches b on b.branch_id = t.branch_id
+where t.workspace_norm = :workspace and t.name = :name
+
+-- name: list_tags
+select t.name, b.name, t.doc, t.seq, t.created_at_ms from tags t join branches b on b.branch_id = t.branch_id
+where t.workspace_norm = :workspace order by t.name
+
+-- name: set_tag
+insert into tags (workspace_norm, name, branch_id, doc, seq, created_at_ms)
+values (:workspace, :name, :branch_id, :doc, :seq, :now_ms)
+on conflict (workspace_norm, name) do update set
+  branch_id = excluded.branch_id, doc = excluded.doc, seq = excluded.seq, created_at_ms = excluded.created_at_ms
+
+-- name: delete_tag
+delete from tags where workspace_norm = :workspace and name = :name
+
+-- name: supersede
+update graph_versions set next_seq = :seq
+where branch_id = :branch_id and doc = :doc and key = :key and next_seq = 9223372036854775807
+
+-- name: add_version
+insert into graph_versions (
+  seq, branch_id, workspace_norm, doc, key, type, title, text, status, tags_json, from_id, rel, to_id, meta_json,
+  deleted, state, ts_ms
+) values (
+  :seq, :branch_id, :workspace, :doc, :key, :type, :title, :text, :status, :tags_json, :from_id, :rel, :to_id,
+  :meta_json, :deleted, :state, :ts_ms
+)
+
+-- name: add_version_tag
+insert into graph_tags (branch_id, doc, tag, seq) values (:branch_id, :doc, :tag, :seq)
+
+-- name: reconciled
+select v.seq, v.key, v.type, v.title, v.text, v.status, v.tags_json, v.from_id, v.rel, v.to_id, v.meta_json, v.deleted,
+  v.state, v.ts_ms
+from graph_merges m join graph_versions v on v.seq = m.from_seq
+where m.from_id = :from_id and m.doc = :doc and m.key = :key
+
+-- name: reconcile
+insert into graph_merges (from_id, doc, key, from_seq) values (:from_id, :doc, :key, :from_seq)
+on conflict (from_id, doc, key) do update set from_seq = excluded.from_seq
+
+-- name: own_keys
+-- What a branch says itself at present, oldest first.
+select seq, key, state from graph_versions
+where branch_id = :branch_id and doc = :doc and seq > :after and next_seq = 9223372036854775807
+order by seq limit :limit
+
+-- name: conflict_state
+select resolution from graph_conflicts where conflict_id = :conflict_id
+
+-- name: supersede_conflicts
+update graph_conflicts set resolution = 'superseded', resolved_at_ms = :now_ms
+where from_id = :from_id and into_id = :into_id and doc = :doc and key = :key and resolution is null
+
+-- name: add_conflict
+insert into graph_conflicts (
+  seq, conflict_id, workspace_norm, from_id, into_id, doc, key, from_seq, base_json, theirs_json, ours_json,
+  created_at_ms
+) values (
+  :seq, :conflict_id, :workspace, :from_id, :into_id, :doc, :key, :from_seq, :base_json, :theirs_json, :ours_json,
+  :now_ms
+)
+
+-- name: conflict
+select c.conflict_id, c.key, f.name, i.name, c.doc, c.resolution, c.base_json, c.theirs_json, c.ours_json,
+  c.created_at_ms, c.resolved_at_ms, c.from_id, c.into_id, c.from_seq
+from graph_conflicts c
+join branches f on f.branch_id = c.from_id join branches i on i.branch_id = c.into_id
+where c.conflict_id = :conflict_id and c.workspace_norm = :workspace
+
+-- name: resolve_conflict
+update graph_conflicts set resolution = :resolution, resolved_at_ms = :now_ms where conflict_id = :conflict_id
+
+-- name: open_conflict_of_branch
+select conflict_id from graph_conflicts
+where resolution is null and (from_id = :branch_id or into_id = :branch_id) order by seq limit 1

@@ -1,0 +1,51 @@
+"""What `moss_search` shows of notes and graph nodes."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction
+
+
+def notes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+    """Notes by seq: where they stand, their title and their text."""
+    rows = tx.rows(
+        "select e.seq, w.workspace_raw, b.name, e.doc, e.title, e.content, e.ts_ms / 1000 from doc_entries e"
+        " join branches b on b.branch_id = e.branch_id join workspaces w on w.workspace_norm = e.workspace_norm"
+        f" where e.seq in ({', '.join(map(str, row_ids))})"
+    )
+    return {
+        seq: {
+            "id": str(seq),
+            "workspace": workspace,
+            "address": {"workspace": workspace, "branch": branch, "doc": doc, "cursor": seq + 1, "limit": 1},
+            "title": title or content.strip().partition("\n")[0][:100],
+            "text": content,
+            "updated_at": updated_at,
+        }
+        for seq, workspace, branch, doc, title, content, updated_at in rows
+    }
+
+
+def nodes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+    """Nodes by seq: where they stand, their title and their text."""
+    rows = tx.rows(
+        "select v.seq, w.workspace_raw, b.name, v.doc, v.key, v.type, v.title, v.text, v.ts_ms / 1000"
+        " from graph_versions v"
+        " join branches b on b.branch_id = v.branch_id join workspaces w on w.workspace_norm = v.workspace_norm"
+        f" where v.seq in ({', '.join(map(str, row_ids))})"
+    )
+    return {
+        seq: {
+            "id": key,
+            "workspace": workspace,
+            "address": {"workspace": workspace, "branch": branch, "doc": doc, "ids": [key]},
+            "title": title or key,
+            "kind": kind,
+            "text": text or "",
+            "updated_at": updated_at,
+        }
+        for seq, workspace, branch, doc, key, kind, title, text, updated_at in rows
+    }

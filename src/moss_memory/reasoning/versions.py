@@ -1,0 +1,168 @@
+"""Versions of nodes and edges: what they hold, when two say the same, which one a branch shows, writing new ones."""
+
+from __future__ import annotations
+
+import json
+
+from .documents import touch
+from .views import sql, take_numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction, Row, Transaction
+    from .places import Place
+    from .views import Range, View
+
+COLUMNS = (
+    "seq", "key", "type", "title", "text", "status", "tags_json", "from_id", "rel", "to_id", "meta_json", "deleted",
+    "state", "ts_ms",
+)  # fmt: skip
+columns = ", ".join(f"v.{column}" for column in COLUMNS)
+GONE = ""
+"""The state of everything that is deleted or was never there: they are all the same."""
+EDGE_MARK = "|"
+"""Stands between the parts of an edge's key; no id and no rel may hold it."""
+
+
+class Version:
+    """One version of a node or an edge."""
+
+    __slots__ = (
+        "deleted", "from_id", "key", "meta_json", "rel", "seq", "state", "status", "tags_json", "text", "title",
+        "to_id", "ts_ms", "type",
+    )  # fmt: skip
+
+    def __init__(self, *values: Any) -> None:
+        (
+            self.seq, self.key, self.type, self.title, self.text, self.status, self.tags_json, self.from_id, self.rel,
+            self.to_id, self.meta_json, self.deleted, self.state, self.ts_ms,
+        ) = values  # fmt: skip
+
+    def shown(self) -> dict[str, Any]:
+        """The node or edge as callers see it; what it does not have is left out."""
+        return self._node() if self.type is not None else self._edge()
+
+    def _node(self) -> dict[str, Any]:
+        shown: dict[str, Any] = {"id": self.key, "type": self.type}
+        for name in ("title", "text", "status"):
+            if getattr(self, name) is not None:
+                shown[name] = getattr(self, name)
+        shown["tags"] = json.loads(self.tags_json) if self.tags_json else []
+        return {**shown, **self._common()}
+
+    def _edge(self) -> dict[str, Any]:
+        return {**shown_key(self.key), **self._common()}
+
+    def _common(self) -> dict[str, Any]:
+        meta = {"meta": json.loads(self.meta_json)} if self.meta_json else {}
+        return {**meta, "deleted": bool(self.deleted), "last_seq": self.seq, "last_ts_ms": self.ts_ms}
+
+    def tombstone(self) -> Version:
+        """The version that says the same is deleted."""
+        kept = [getattr(self, column) for column in COLUMNS]
+        gone = Version(*kept)
+        gone.deleted, gone.state = 1, GONE
+        return gone
+
+
+def node(
+    id: str,
+    type: str,
+    *,
+    title: str | None = None,
+    text: str | None = None,
+    status: str | None = None,
+    tags: list[str] | None = None,
+    meta: str | None = None,
+) -> Version:
+    """A version of a node that is still to be written; `meta` is its JSON."""
+    tags_json = json.dumps(tags, ensure_ascii=False) if tags else None
+    state = _state([type, title, text, status, tags or []], meta)
+    return Version(0, id, type, title, text, status, tags_json, None, None, None, meta, 0, state, 0)
+
+
+def edge(from_id: str, rel: str, to_id: str, *, meta: str | None = None) -> Version:
+    """A version of an edge that is still to be written; `meta` is its JSON."""
+    key = EDGE_MARK.join((from_id, rel, to_id))
+    return Version(0, key, None, None, None, None, None, from_id, rel, to_id, meta, 0, _state([key], meta), 0)
+
+
+def _state(parts: list[Any], meta: str | None) -> str:
+    """A fingerprint of what a version says; the order of keys in its meta does not matter."""
+    import hashlib  # only writes to a graph need it
+
+    free = None if meta is None else json.dumps(json.loads(meta), sort_keys=True, ensure_ascii=False)
+    text = json.dumps([*parts, free], ensure_ascii=False, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def shown_key(key: str) -> Any:
+    """A key as callers see it: a node's id, or an edge's parts."""
+    if EDGE_MARK not in key:
+        return key
+    from_id, rel, to_id = key.split(EDGE_MARK)
+    return {"from": from_id, "rel": rel, "to": to_id}
+
+
+def visible(at: int) -> str:
+    """The condition that the version `v` is what range `at` shows of its key and no nearer range says otherwise."""
+    shadows = [
+        f"not exists (select 1 from graph_versions s{near} where s{near}.branch_id = :branch_{near}"
+        f" and s{near}.doc = :doc and s{near}.key = v.key and s{near}.seq <= :upto_{near})"
+        for near in range(at)
+    ]
+    own = f"v.branch_id = :branch_{at} and v.doc = :doc and v.seq <= :upto_{at} and v.next_seq > :upto_{at}"
+    return " and ".join([own, *shadows])
+
+
+def nearest_first(view: View) -> list[Range]:
+    """The ranges of a graph view in the order in which they answer."""
+    return view.ranges[::-1]
+
+
+def range_parameters(ranges: list[Range], doc: str) -> dict[str, Any]:
+    """The values of the names that `visible` uses."""
+    values: dict[str, Any] = {"doc": doc}
+    for at, (branch_id, _, upto) in enumerate(ranges):
+        values[f"branch_{at}"] = branch_id
+        values[f"upto_{at}"] = upto
+    return values
+
+
+def select(tx: ReadTransaction, view: View, doc: str, condition: str, values: dict[str, Any]) -> Iterator[Row]:
+    """Every version that the view shows and that meets a condition, range by range."""
+    ranges = nearest_first(view)
+    parameters = {**range_parameters(ranges, doc), **values}
+    for at in range(len(ranges)):
+        yield from tx.rows(
+            f"select {columns} from graph_versions v where {visible(at)} and {condition}",
+            parameters,
+        )
+
+
+def present(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> dict[str, Version]:
+    """The versions that the view shows of these keys, tombstones too."""
+    chosen = "v.key in (select value from json_each(:keys))"
+    rows = select(tx, view, doc, chosen, {"keys": json.dumps(list(keys), ensure_ascii=False)})
+    return {row[1]: Version(*row) for row in rows}
+
+
+def write(tx: Transaction, place: Place, versions: list[Version]) -> int:
+    """Writes new versions in order; gives the seq of the last."""
+    seq = take_numbers(tx, len(versions)) - 1
+    first = seq + 1
+    own = {"branch_id": place.branch.branch_id, "doc": place.doc}
+    for version in versions:
+        seq += 1
+        version.seq, version.ts_ms = seq, tx.now_ms
+        tx.run(sql["supersede"], {**own, "key": version.key, "seq": seq})
+        row = {column: getattr(version, column) for column in COLUMNS}
+        tx.run(sql["add_version"], {**own, "workspace": place.workspace.norm, **row})
+        if version.tags_json:
+            for tag in json.loads(version.tags_json):
+                tx.run(sql["add_version_tag"], {**own, "tag": tag, "seq": seq})
+    touch(tx, place.branch.branch_id, place.doc, first, seq, shape="graph")
+    return seq

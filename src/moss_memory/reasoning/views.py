@@ -1,0 +1,135 @@
+"""What a branch shows: its own writes on top of the snapshot of its base, and of that one's base, without copying."""
+
+from __future__ import annotations
+
+import json
+
+from ..storage.queries import load_queries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..storage.engine import ReadTransaction, Row, Transaction
+
+    Range = tuple[int, int, int]
+    """A branch's entries after one seq and up to another."""
+
+HEAD = 2**63 - 2
+"""The cut-off of a view that shows everything there is."""
+
+sql = load_queries(__file__)
+
+
+def take_numbers(tx: Transaction, count: int = 1, *, series: str = "seq") -> int:
+    """The first of so many consecutive numbers that nobody else gets; their order is the order of commits."""
+    row = tx.row(sql["take_numbers"], {"series": series, "count": count})
+    assert row is not None, "the migration makes every series"
+    last: int = row[0]
+    return last - count + 1
+
+
+class View:
+    """One document as one branch shows it: which seqs of which branches, oldest first."""
+
+    __slots__ = ("names", "ranges", "written")
+
+    def __init__(self, ranges: list[Range], names: dict[int, str], written: bool) -> None:
+        self.ranges = ranges
+        self.names = names
+        self.written = written
+        """Whether anything was ever written to it here."""
+
+    def shows(self, branch_id: int, seq: int) -> bool:
+        """Whether an entry of a branch is part of the view."""
+        return any(writer == branch_id and after < seq <= upto for writer, after, upto in self.ranges)
+
+    def newest(self, tx: ReadTransaction, doc: str, *, before: int, limit: int, query: str) -> list[Row]:
+        """The last rows below a seq, newest first."""
+        return newest_in(tx, self.ranges, doc, before=before, limit=limit, query=query)
+
+    def head(self, tx: ReadTransaction, doc: str) -> int | None:
+        """The newest entry's seq, or none."""
+        for branch_id, after, upto in reversed(self.ranges):
+            place = {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto}
+            found = tx.row(sql["newest_entry"], place)
+            if found is not None and found[0] is not None:
+                seq: int = found[0]
+                return seq
+        return None
+
+
+def newest_in(tx: ReadTransaction, ranges: list[Range], doc: str, *, before: int, limit: int, query: str) -> list[Row]:
+    """The last rows below a seq within the ranges, newest first."""
+    found: list[Row] = []
+    for branch_id, after, upto in reversed(ranges):
+        top = min(upto, before - 1)
+        if top > after and len(found) < limit:
+            place = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": limit - len(found)}
+            found.extend(tx.rows(sql[query], place))
+    return found
+
+
+def log_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD) -> View:
+    """A document of entries as a branch showed it at a seq, by default now."""
+    ranges: list[Range] = []
+    names: dict[int, str] = {}
+    written = False
+    settled = False
+    for writer, name, cut_off, first_seq, reset_seq in _chain(tx, branch_id, "log", doc):
+        names[writer] = name
+        top = min(cut_off, upto)
+        if settled or first_seq is None or first_seq > top:
+            continue
+        written = True
+        reset = None if reset_seq is None else tx.row(sql["last_reset"], {"branch_id": writer, "upto": top})
+        if reset is None:
+            ranges.insert(0, (writer, 0, top))
+        else:
+            reach = [(at, after, until) for at, after, until in json.loads(reset[1])]
+            ranges[:0] = [*reach, (writer, reset[0], top)]
+            settled = True
+    return View(ranges, names, written)
+
+
+def graph_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD) -> View:
+    """A graph document as a branch shows it: the nearest version of a key wins."""
+    ranges: list[Range] = []
+    names: dict[int, str] = {}
+    for writer, name, cut_off, first_seq, _ in _chain(tx, branch_id, "graph", doc):
+        names[writer] = name
+        top = min(cut_off, upto)
+        if first_seq is not None and first_seq <= top:
+            ranges.insert(0, (writer, 0, top))
+    return View(ranges, names, bool(ranges))
+
+
+def _chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row]:
+    return list(tx.rows(sql["chain"], {"branch_id": branch_id, "shape": shape, "doc": doc}))
+
+
+def cut(ranges: list[Range], branch_id: int, seq: int) -> list[Range]:
+    """The ranges up to and with one entry of a branch; empty when they do not show it."""
+    kept: list[Range] = []
+    for writer, after, upto in ranges:
+        if writer == branch_id and after < seq <= upto:
+            return [*kept, (writer, after, seq)]
+        kept.append((writer, after, upto))
+    return []
+
+
+def beyond(ranges: list[Range], known: list[Range]) -> list[Range]:
+    """What of the ranges the known ones do not cover, in the same order."""
+    left: list[Range] = []
+    for writer, after, upto in ranges:
+        parts = [(after, upto)]
+        for other, other_after, other_upto in known:
+            if other == writer:
+                parts = [piece for part in parts for piece in _without(part, other_after, other_upto)]
+        left.extend((writer, low, high) for low, high in parts)
+    return left
+
+
+def _without(part: tuple[int, int], after: int, upto: int) -> list[tuple[int, int]]:
+    low, high = part
+    if upto <= low or after >= high:
+        return [part]
+    return [(a, b) for a, b in ((low, min(high, after)), (max(low, upto), high)) if a < b]
