@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 
 _TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
 """How many characters a text keeps, tried one after the other before any row is dropped."""
-_LAST_STEPS = (120, 60, 24, 8, 1)
-"""The same for everything, names included: what the smallest budget may need for the longest names."""
+_LAST_STEPS = (120, 80, 60, 40, 24, 16, 8, 1)
+"""The same for the whole result, first without its names and then with them: what the smallest budget may need."""
 _NAMES = frozenset({
-    "branch", "conflict_id", "doc", "from", "id", "into", "key", "kind", "name", "ref", "rel", "status", "target",
-    "to", "tool", "ts", "type", "workspace",
+    "branch", "conflict_id", "doc", "event_id", "focus", "from", "graph_doc", "id", "into", "key", "kind", "name",
+    "notes_doc", "parent", "path", "priority", "ref", "rel", "status", "step_id", "target", "to", "tool", "trace_doc",
+    "ts", "type", "workspace",
 })  # fmt: skip
 _FREE = frozenset({"arguments", "contract", "data", "meta", "payload"})
 """Objects whose keys are the caller's own: kept whole, or emptied."""
+_NEXT = "next"
+"""The next call to make: whole until everything else is as short as it gets, then null."""
 _ENDING = "…"
 
 
@@ -81,11 +84,18 @@ def _most_that_fit(budget: Budget, rows: list[Any], build: Build) -> int:
 def _last_resort(budget: Budget, rows: list[Any], build: Build) -> dict[str, Any]:
     """The result with everything in it shortened, as little as it takes."""
     result = _marked(build(rows))
-    for chars in _LAST_STEPS:
-        shortened: dict[str, Any] = _shortened(result, chars, names=True)
-        if budget.fits(shortened):
-            break
+    for whole in (result, _without_next(result)):
+        for names, chars in [(names, chars) for names in (False, True) for chars in _LAST_STEPS]:
+            shortened: dict[str, Any] = _shortened(whole, chars, names=names, rows=True)
+            if budget.fits(shortened):
+                return shortened
     return shortened
+
+
+def _without_next(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: None if key == _NEXT else _without_next(part) for key, part in value.items()}
+    return value
 
 
 def _marked(result: dict[str, Any]) -> dict[str, Any]:
@@ -93,26 +103,28 @@ def _marked(result: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _shortened(value: Any, chars: int, *, names: bool, inner: bool = False) -> Any:
-    """A copy in which no text is longer than so many characters; `inner` ones are lists inside a row."""
+def _shortened(value: Any, chars: int, *, names: bool, rows: bool = False) -> Any:
+    """A copy in which no text is longer than so many characters; `rows` keeps lists of objects whole."""
     if isinstance(value, dict):
         return {
-            key: part if key in _NAMES and not names and isinstance(part, str) else _part(key, part, chars, names)
+            key: part if key in _NAMES and not names and isinstance(part, str) else _part(key, part, chars, names, rows)
             for key, part in value.items()
         }
     if isinstance(value, list):
-        most = chars // 30 if inner else len(value)
-        return [_shortened(part, chars, names=names, inner=True) for part in value[:most]]
+        most = len(value) if rows and value and isinstance(value[0], dict) else chars // 30
+        return [_shortened(part, chars, names=names, rows=rows) for part in value[:most]]
     if isinstance(value, str):
         return _cut(value, chars)
     return value
 
 
-def _part(key: str, value: Any, chars: int, names: bool) -> Any:
+def _part(key: str, value: Any, chars: int, names: bool, rows: bool) -> Any:
+    if key == _NEXT:
+        return value
     if key in _FREE and isinstance(value, dict):
         size = len(json.dumps(value, ensure_ascii=False))
         return value if size <= chars and _lines(value) <= chars // 60 else {}
-    return _shortened(value, chars, names=names, inner=not names or key in ("tags", "missing"))
+    return _shortened(value, chars, names=names, rows=rows)
 
 
 def _cut(text: str, chars: int) -> str:

@@ -81,6 +81,11 @@ FAMILIES = {
                 "moss_memory.reasoning.merge",
             ),
         ),
+        Family(
+            "task",
+            prefix="tasks",
+            modules=("moss_memory.task.operations", "moss_memory.task.steps", "moss_memory.task.radar"),
+        ),
         Family("", prefix="moss", modules=("moss_memory.search.operations",)),
     )
 }

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     Schema = dict[str, Any]
     Body = Callable[..., dict[str, Any]]
     Before = Callable[[Any, dict[str, Any]], None]
+    WritesIf = Callable[[dict[str, Any]], bool]
     Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
 
 MAX_DEPTH = 64
@@ -29,8 +30,8 @@ class Operation:
 
     __slots__ = (
         "alias_of", "aliases", "before", "body", "defaults", "description", "destructive", "example", "idempotent",
-        "listed", "long", "mutates", "name", "parameters", "reads_with", "recover", "required", "single_statement",
-        "summary", "writes_with",
+        "listed", "long", "mutates", "name", "parameters", "recover", "required", "single_statement", "summary",
+        "writes_if", "writes_with",
     )  # fmt: skip
 
     def __init__(self, body: Body, **traits: Any) -> None:
@@ -45,7 +46,7 @@ class Operation:
         self.recover: Recover | None = traits["recover"]
         self.before: Before | None = traits["before"]
         self.writes_with: str | None = traits["writes_with"]
-        self.reads_with: str | None = traits["reads_with"]
+        self.writes_if: WritesIf | None = traits["writes_if"]
         self.aliases: dict[str, str] = traits["aliases"] or {}
         self.single_statement: bool = traits["single_statement"]
         self.example: str = traits["example"]
@@ -78,9 +79,9 @@ class Operation:
 
     def writes(self, values: dict[str, Any]) -> bool:
         """Whether a call with these decoded arguments changes the store."""
-        if self.reads_with is not None and values.get(self.reads_with):
-            return False
-        return self.mutates and (self.writes_with is None or self.writes_with in values)
+        if self.writes_if is not None:
+            return self.writes_if(values)
+        return self.mutates and (self.writes_with is None or bool(values.get(self.writes_with)))
 
     def decode(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments checked against the schema; refuses unknown names and wrong types by path."""
@@ -116,14 +117,14 @@ def operation(
     before: Before | None = None,
     single_statement: bool = False,
     writes_with: str | None = None,
-    reads_with: str | None = None,
+    writes_if: WritesIf | None = None,
     aliases: dict[str, str] | None = None,
 ) -> Callable[[Body], Operation]:
     """Makes the decorated function a tool of the same name.
 
     `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
-    names the argument without which the tool only reads, `reads_with` the flag with which it does. One that is
-    not `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
+    names the argument without which the tool only reads, `writes_if` tells it from all of them. One that is not
+    `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
     which answer and are not shown. `before` checks the arguments before a transaction holds anybody up; `recover`
     finds the best next call after an error, given the call that failed.
     """
@@ -141,7 +142,7 @@ def operation(
             before=before,
             single_statement=single_statement,
             writes_with=writes_with,
-            reads_with=reads_with,
+            writes_if=writes_if,
             aliases=aliases,
         )
 

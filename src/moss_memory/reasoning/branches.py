@@ -175,6 +175,7 @@ def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, n
         ("documents", "branch_id"),
         ("resets", "branch_id"),
         ("tags", "branch_id"),
+        ("card_pins", "branch_id"),
         ("graph_merges", "from_id"),
         ("graph_conflicts", "from_id"),
         ("graph_conflicts", "into_id"),

@@ -110,7 +110,7 @@ def branchmind_export(
 ) -> dict[str, Any]:
     """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
     where = Workspace(workspace)
-    reference = reference_of(tx, where.norm, target, workspace=workspace)
+    reference = reference_of(tx, where, target)
     notes = place_of(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)
     trace = place_of(tx, workspace, target=target, branch=None, doc=None, kind=TRACE)
     pages = {NOTES: CursorPage(None, notes_limit), TRACE: CursorPage(None, trace_limit)}

@@ -52,7 +52,7 @@ MERGE_MAX = 1000
 @operation(
     mutates=True,
     idempotent=True,
-    reads_with="dry_run",
+    writes_if=lambda values: not values.get("dry_run"),
     example="moss notes merge what-if main --workspace shop",
 )
 def branchmind_merge(
@@ -88,7 +88,7 @@ def branchmind_merge(
 @operation(
     mutates=True,
     idempotent=True,
-    reads_with="dry_run",
+    writes_if=lambda values: not values.get("dry_run"),
     example="moss graph merge what-if main --workspace shop",
 )
 def branchmind_graph_merge(

@@ -151,7 +151,7 @@ def place_of(
         if branch is not None or doc is not None:
             given = "branch" if branch is not None else "doc"
             raise invalid(f"target already says where; leave {given} out", path=given)
-        reference = reference_of(tx, where.norm, target, workspace=where.raw)
+        reference = reference_of(tx, where, target)
         docs = {NOTES: reference.notes_doc, TRACE: reference.trace_doc, GRAPH: reference.graph_doc}
         return Place(where, find_branch(tx, where, reference.branch), docs[kind], tuple(docs.values()))
     named = checked_name(doc, what="doc") if doc is not None else kind

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ..errors import MossError, next_call
+from ..task.rows import find_task, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..storage.engine import ReadTransaction
+    from .places import Workspace
 
 
 class Reference:
@@ -35,10 +36,8 @@ class Reference:
         }
 
 
-def reference_of(tx: ReadTransaction, workspace_norm: str, target: str, *, workspace: str) -> Reference:
+def reference_of(tx: ReadTransaction, where: Workspace, target: str) -> Reference:
     """The reference of a plan or a task; an unknown one is `NOT_FOUND`."""
-    raise MossError(
-        "NOT_FOUND",
-        f"there is no plan or task {target[:100]!r} in workspace {workspace!r}",
-        recovery=next_call("branchmind_branch_list", {"workspace": workspace}, "lists the branches to name instead"),
-    )
+    task = find_task(tx, where, target)
+    needed = [row[0] for row in tx.rows(sql["dependencies"], {"workspace": where.norm, "id": task.id})]
+    return Reference(task.id, task.kind, task.summary(needed))

@@ -66,11 +66,14 @@ if TYPE_CHECKING:
         def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
             """Names what this call's event is about; never any stored text."""
 
+        def record_event(self, *, workspace: str, address: str, payload: str) -> str:
+            """Writes an event of this call that others read, a task event, and gives its id."""
+
         def erase_after_commit(self, result: dict[str, Any], *, anything: bool) -> None:
             """Once committed, removes what was deleted, now or before, from the disk; `erased` says if it could."""
 
         def append_event(self, tool: str) -> None:
-            """Writes the one event of this call. Only the door calls it."""
+            """Writes the one event of this call, unless it recorded its own. Only the door calls it."""
 
     class Engine(Protocol):
         """A place where the store lives."""

@@ -75,13 +75,14 @@ class SqliteTransaction:
 class SqliteWrite(SqliteTransaction):
     """A transaction that changes the store: all of its statements happen, or none do."""
 
-    __slots__ = ("_address", "_changes", "_erase_into", "_workspace")
+    __slots__ = ("_address", "_changes", "_erase_into", "_recorded", "_workspace")
 
     def __init__(self, engine: SqliteEngine, connection: apsw.Connection, call: Call) -> None:
         super().__init__(engine, connection, call)
         self._workspace: str | None = None
         self._address: str | None = None
         self._changes = 0
+        self._recorded = False
         self._erase_into: dict[str, Any] | None = None
 
     def run(self, sql: str, parameters: Parameters | None = None) -> int:
@@ -122,18 +123,29 @@ class SqliteWrite(SqliteTransaction):
             self.connection.execute("insert into erasures default values")
         self._erase_into = result
 
+    def record_event(self, *, workspace: str, address: str, payload: str) -> str:
+        self._recorded = True
+        return self._add_event(self.call.operation, workspace, address, payload)
+
     def append_event(self, tool: str) -> None:
+        if not self._recorded:
+            self._add_event(tool, self._workspace, self._address, None)
+
+    def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
+        event_id = self.new_id()
         self.connection.execute(
-            "insert into events (event_id, workspace, tool, address, ts_ms)"
-            " values (:event_id, :workspace, :tool, :address, :ts_ms)",
+            "insert into events (event_id, workspace, tool, address, ts_ms, payload)"
+            " values (:event_id, :workspace, :tool, :address, :ts_ms, :payload)",
             {
-                "event_id": self.new_id(),
-                "workspace": self._workspace,
+                "event_id": event_id,
+                "workspace": workspace,
                 "tool": tool,
-                "address": self._address,
+                "address": address,
                 "ts_ms": self.now_ms,
+                "payload": payload,
             },
         )
+        return event_id
 
     def commit(self) -> None:
         unfinished = self.connection.execute("select 1 from erasures limit 1").fetchone()

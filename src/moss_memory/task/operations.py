@@ -1,0 +1,315 @@
+"""Plans and tasks: create, list, edit, complete, delete, and the one in focus."""
+
+from __future__ import annotations
+
+import json
+
+from ..arguments import Offset, Tag, Tags
+from ..budget import Budget, bounded
+from ..errors import MossError, invalid, next_call
+from ..operation import operation
+from ..reasoning.arguments import OneOrMore, as_list
+from ..reasoning.places import Workspace, add_branch, bootstrap
+from ..values import Page, tags_json
+from .arguments import (
+    Contract,
+    Description,
+    Kind,
+    MaxBytes,
+    MaxChars,
+    MaxLines,
+    PageLimit,
+    Priority,
+    RequiredWorkspace,
+    Revision,
+    StepId,
+    StepPath,
+    Steps,
+    TaskId,
+    TaskStatus,
+    TaskTitle,
+    checked_size,
+    checked_title,
+)
+from .mutation import Mutation, answer, emit, version_mismatch
+from .projection import hide, hide_steps, show, show_dependencies, show_in_plan, step_edge, step_node, task_node
+from .rows import Step, Task, find_step, find_task, numbered, save_task, sql, steps_of, take_numbers
+from .steps import add_steps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from ..storage.engine import ReadTransaction, Transaction
+
+    FocusAction = Literal["get", "set", "clear"]
+    ParentId = str
+else:
+    FocusAction = {"type": "string", "enum": ["get", "set", "clear"], "description": "set when a target is given"}
+    ParentId = {"type": "string", "description": "id of the plan"}
+
+LIST_MAX = 200
+_EDITED = ("title", "description", "priority", "tags", "depends_on", "contract")
+
+
+@operation(mutates=True, example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001")
+def tasks_create(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    kind: Kind,
+    title: TaskTitle,
+    parent: ParentId | None = None,
+    description: Description | None = None,
+    priority: Priority = "normal",
+    tags: Tags | None = None,
+    steps: Steps | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
+    where = Workspace(workspace)
+    if expected_revision:
+        raise version_mismatch(where, "a new one", expected_revision, 0)
+    plan = None if parent is None else _plan_for(tx, where, kind, parent)
+    bootstrap(tx, where)
+    new = numbered(kind, take_numbers(tx, where, kind))
+    row = {
+        "workspace": where.norm,
+        "id": new,
+        "kind": kind,
+        "title": checked_title(title),
+        "description": checked_size(description, what="description") if description else None,
+        "priority": priority,
+        "tags_json": tags_json(tags),
+        "parent_id": plan.id if plan else None,
+        "branch_id": add_branch(tx, where, f"{kind}/{new}", canonical=True),
+        "now_ms": tx.now_ms,
+    }
+    tx.run(sql["add_task"], row)
+    task = find_task(tx, where, new)
+    added = add_steps(tx, where, task, None, steps) if steps else []
+    save_task(tx, task)
+    payload: dict[str, Any] = {"title": task.title, "steps": len(added)}
+    event = emit(tx, where, task, f"{kind}_created", {**payload, **({"parent": plan.id} if plan else {})})
+    parts = [part for step in added for part in (step_node(step), step_edge(task, step))]
+    show(tx, where, task, [task_node(task), *parts])
+    show_in_plan(tx, where, task)
+    return {**answer(task, event), "steps": [{**step.address(), "title": step.title} for step in added]}
+
+
+@operation(idempotent=True, example="moss task list -w shop --status ACTIVE")
+def tasks_list(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    kind: Kind | None = None,
+    status: TaskStatus | None = None,
+    parent: ParentId | None = None,
+    tag: Tag | None = None,
+    limit: PageLimit = 50,
+    offset: Offset = 0,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """List plans and tasks, oldest first, by kind, status, plan and tag."""
+    page = Page(limit, offset, maximum=LIST_MAX)
+    values: dict[str, Any] = {"workspace": Workspace(workspace).norm, "limit": page.limit, "offset": page.offset}
+    conditions = ["workspace_norm = :workspace"]
+    for column, value in (("kind", kind), ("status", status), ("parent_id", parent)):
+        if value is not None:
+            conditions.append(f"{column} = :{column}")
+            values[column] = value
+    if tag is not None:
+        conditions.append(tx.contains_tag("tags_json", "tag"))
+        values["tag"] = tag.strip()
+    chosen = " and ".join(conditions)
+    counted = tx.row(f"select count(*) from tasks where {chosen}", values)
+    columns = ", ".join(Task.__slots__)
+    rows = tx.rows(f"select {columns} from tasks where {chosen} order by row_id limit :limit offset :offset", values)
+    items = [Task(row).listed() for row in rows]
+    total = counted[0] if counted else 0
+    return bounded(
+        Budget(max_chars, max_bytes, max_lines),
+        items,
+        lambda kept: {
+            "items": kept,
+            "pagination": page.answer(returned=len(kept), total=total),
+            "truncated": False,
+        },
+    )
+
+
+@operation(mutates=True, example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002")
+def tasks_edit(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    title: TaskTitle | None = None,
+    description: Description | None = None,
+    priority: Priority | None = None,
+    tags: Tags | None = None,
+    depends_on: OneOrMore | None = None,
+    contract: Contract | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Change a plan or task; what is not given stays. An empty list clears tags or dependencies."""
+    given = dict(zip(_EDITED, (title, description, priority, tags, depends_on, contract), strict=True))
+    changed = [name for name, value in given.items() if value is not None]
+    if not changed:
+        raise invalid(f"nothing to change; give at least one of {', '.join(_EDITED)}")
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    task = mutation.task
+    if contract is not None and task.kind != "plan":
+        raise invalid(f"{task.id} is a task; only plans have a contract", path="contract")
+    if title is not None:
+        task.title = checked_title(title)
+    if description is not None:
+        task.description = checked_size(description, what="description") or None
+    if priority is not None:
+        task.priority = priority
+    if tags is not None:
+        task.tags_json = tags_json(tags)
+    if contract is not None:
+        task.contract_json = json.dumps(contract, ensure_ascii=False, separators=(",", ":")) if contract else None
+        checked_size(task.contract_json or "", what="contract")
+    if depends_on is not None:
+        _set_dependencies(mutation, as_list(depends_on))
+    return mutation.finish(f"{task.kind}_edited", {"changed": changed})
+
+
+@operation(mutates=True, example="moss task complete TASK-001 -w shop")
+def tasks_complete(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    status: TaskStatus = "DONE",
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Set the status of a plan or task. DONE needs every step done, and of a plan every task DONE."""
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    task = mutation.task
+    if status == "DONE":
+        _refuse_open(mutation)
+    elif task.status == "DONE":
+        mutation.refuse_in_done_plan()
+    before, task.status = task.status, status
+    return mutation.finish("status_changed", {"from": before, "to": status})
+
+
+@operation(mutates=True, destructive=True, example="moss task delete TASK-001 -w shop --path s:2")
+def tasks_delete(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Delete a step with those below it, a task, or a plan with its tasks; the trace keeps what happened."""
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    if step_id is not None or path is not None:
+        step = find_step(tx, mutation.where, mutation.task, step_id, path)
+        gone = _delete_steps(mutation, step)
+        return {**mutation.finish("step_deleted", {"steps": gone}, step=step), "deleted": True}
+    where, task = mutation.where, mutation.task
+    for row in list(tx.rows(sql["tasks_of_plan"], {"workspace": where.norm, "id": task.id})):
+        _delete_task(tx, where, Task(row))
+    return {**answer(task, _delete_task(tx, where, task)), "deleted": True}
+
+
+@operation(
+    mutates=True,
+    idempotent=True,
+    writes_if=lambda values: values.get("action", "set" if "target" in values else "get") != "get",
+    example="moss task focus TASK-001 -w shop",
+)
+def tasks_focus(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    action: FocusAction | None = None,
+    target: TaskId | None = None,
+) -> dict[str, Any]:
+    """Get, set or clear the plan or task that the workspace works on; radar and hand-over use it by default."""
+    where = Workspace(workspace)
+    wanted = action or ("get" if target is None else "set")
+    row = tx.row(sql["focus"], {"workspace": where.norm})
+    previous = None if row is None else row[0]
+    if wanted == "get":
+        return {"workspace": workspace, "previous": previous, "focus": previous}
+    if wanted == "set" and target is None:
+        raise invalid("target is needed to set the focus; tasks_list shows what there is", path="target")
+    focus = None if wanted == "clear" else find_task(tx, where, target or "").id
+    tx.run(sql["set_focus"], {"workspace": where.norm, "id": focus})
+    tx.concerns(workspace=where.norm, address=focus)
+    return {"workspace": workspace, "previous": previous, "focus": focus}
+
+
+def _plan_for(tx: Transaction, where: Workspace, kind: str, parent: str) -> Task:
+    """The plan that a new task goes into."""
+    if kind == "plan":
+        raise invalid("a plan has no parent; leave parent out", path="parent")
+    plan = find_task(tx, where, parent, what="parent")
+    if plan.kind != "plan":
+        raise invalid(f"{parent} is a task; the parent of a task is a plan", path="parent")
+    if plan.status == "DONE":
+        raise MossError(
+            "CONFLICT",
+            f"{parent} is DONE and takes no new tasks; reopen it first",
+            recovery=next_call("tasks_reopen", {"workspace": where.raw, "target": parent}, "makes it ACTIVE again"),
+        )
+    return plan
+
+
+def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
+    tx, where, task = mutation.tx, mutation.where, mutation.task
+    others = [find_task(tx, where, one, what="depends_on") for one in ids]
+    for other in others:
+        if other.id == task.id:
+            raise invalid(f"{task.id} cannot depend on itself", path="depends_on")
+        if tx.row(sql["reaches"], {"workspace": where.norm, "start": other.id, "end": task.id}) is not None:
+            raise mutation.refuse(f"{other.id} already depends on {task.id}; a circle would never end")
+    key = {"workspace": where.norm, "id": task.id}
+    before = [row[0] for row in tx.rows(sql["dependencies"], key)]
+    tx.run(sql["clear_dependencies"], key)
+    for place, other in enumerate(others):
+        tx.run(sql["add_dependency"], {**key, "depends_on": other.id, "place": place})
+    show_dependencies(tx, where, task, before, others)
+
+
+def _refuse_open(mutation: Mutation) -> None:
+    """Refuses to close what has something open."""
+    tx, task = mutation.tx, mutation.task
+    steps = [step.path for step in steps_of(tx, task, "open_steps", limit=20)]
+    if steps:
+        raise mutation.refuse(f"{task.id} has open steps: {', '.join(steps)}", details={"open": steps})
+    key = {"workspace": mutation.where.norm, "id": task.id}
+    tasks = [row[0] for row in tx.rows(sql["open_tasks_of_plan"], key)]
+    if tasks:
+        raise mutation.refuse(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
+
+
+def _delete_steps(mutation: Mutation, step: Step) -> list[str]:
+    tx, task = mutation.tx, mutation.task
+    subtree = [Step(row) for row in tx.rows(sql["subtree"], {"task_row": task.row_id, "sort_key": step.sort_key})]
+    for gone in subtree:
+        tx.run(sql["delete_step_evidence"], {"task_row": task.row_id, "step_id": gone.step_id})
+        tx.run(sql["delete_step"], {"row_id": gone.row_id})
+    hide_steps(tx, mutation.where, task, subtree)
+    return [gone.step_id for gone in subtree]
+
+
+def _delete_task(tx: Transaction, where: Workspace, task: Task) -> dict[str, Any]:
+    """Removes a plan or task with its steps; gives the event that says so."""
+    task.revision += 1
+    event = emit(tx, where, task, f"{task.kind}_deleted", {"title": task.title})
+    hide(tx, where, task)
+    key = {"workspace": where.norm, "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
+    for query in ("delete_steps", "delete_evidence", "clear_dependencies", "forget_dependency", "clear_focus_on"):
+        tx.run(sql[query], key)
+    tx.run(sql["delete_task"], key)
+    return event
