@@ -119,8 +119,8 @@ def _shortened(value: Any, chars: int, *, names: bool, rows: bool = False) -> An
 
 
 def _part(key: str, value: Any, chars: int, names: bool, rows: bool) -> Any:
-    if key == _NEXT:
-        return value
+    if key == _NEXT and isinstance(value, dict):
+        return {**value, "reason": _cut(str(value["reason"]), chars)} if names else value
     if key in _FREE and isinstance(value, dict):
         size = len(json.dumps(value, ensure_ascii=False))
         return value if size <= chars and _lines(value) <= chars // 60 else {}

@@ -79,6 +79,10 @@ FAMILIES = {
                 "moss_memory.reasoning.history",
                 "moss_memory.reasoning.graph",
                 "moss_memory.reasoning.merge",
+                "moss_memory.reasoning.card_tools",
+                "moss_memory.reasoning.thinking",
+                "moss_memory.reasoning.packs",
+                "moss_memory.reasoning.trace",
             ),
         ),
         Family(

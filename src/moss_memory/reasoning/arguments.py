@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     OneOrMore = str | list[str]
     TagName = str
     Point = str | int
+    CardInput = dict[str, Any] | str
+    TraceDoc = str
+    GraphDoc = str
+    NotesDoc = str
 else:
 
     def _text(description):
@@ -61,6 +65,10 @@ else:
     OneOrMore = {"type": ["string", "array"], "items": {"type": "string"}}
     TagName = _text("tag name")
     Point = {"type": ["string", "integer"], "description": "seq or tag name"}
+    CardInput = {"type": ["object", "string"], "description": "{title, text, ...}, `key: value` lines, or plain text"}
+    TraceDoc = _text("default trace")
+    GraphDoc = _text("default graph")
+    NotesDoc = _text("default notes")
 
 REF = {"ref": "branch"}
 """For tools that take a `branch`: `ref` means the same."""

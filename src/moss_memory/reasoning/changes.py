@@ -84,6 +84,10 @@ class Changes:
         found = self._pending.get(key) or present(self._tx, self._view, self._place.doc, [key]).get(key)
         return None if found is None or found.deleted else found
 
+    def exists(self, key: str) -> bool:
+        """Whether a node or edge is there or ever was, deleted ones too."""
+        return key in self._pending or bool(present(self._tx, self._view, self._place.doc, [key]))
+
     def edges_at(self, id: str) -> list[Version]:
         """The edges that begin or end in a node, as the changes so far leave them, by key."""
         found: dict[str, Version] = {}

@@ -151,7 +151,7 @@ def branchmind_graph_query(
             "doc": place.doc,
             "nodes": shown,
             "edges": [one for one in kept if "rel" in one and one["from"] in ids and one["to"] in ids],
-            "pagination": page.answer(len(shown), _next_node(nodes, shown)),
+            "pagination": page.answer(len(shown), next_node(nodes, shown)),
             "truncated": len(edges) > most,
         }
 
@@ -226,7 +226,7 @@ def branchmind_graph_diff(
 class NodeFilters:
     """What nodes must meet: values compared exactly, tags in their normal form, a part of title or text."""
 
-    __slots__ = ("deleted", "ids", "status", "tags_all", "tags_any", "text", "types")
+    __slots__ = ("deleted", "ids", "open_only", "status", "tags_all", "tags_any", "text", "types")
 
     def __init__(
         self,
@@ -238,6 +238,7 @@ class NodeFilters:
         tags_all: str | list[str] | None = None,
         text: str | None = None,
         deleted: bool = False,
+        open_only: bool = False,
     ) -> None:
         self.ids = None if ids is None else as_list(ids)
         self.types = None if types is None else as_list(types)
@@ -246,6 +247,8 @@ class NodeFilters:
         self.tags_all = graph_tags(as_list(tags_all), what="tags_all")
         self.text = (text or "").casefold()
         self.deleted = deleted
+        self.open_only = open_only
+        """Only nodes that are open, or have no status."""
         for name, values in (("ids", self.ids), ("types", self.types), ("tags_any", self.tags_any)):
             if values is not None and not 1 <= len(values) <= IDS_MAX:
                 raise invalid(f"{name} has {len(values)} entries; give 1 to {IDS_MAX} or leave it out", path=name)
@@ -273,6 +276,8 @@ class NodeFilters:
         if self.status is not None:
             conditions.append("v.status = :status")
             values["status"] = self.status
+        if self.open_only:
+            conditions.append("coalesce(v.status, 'open') = 'open'")
         for number, tag in enumerate(self.tags_all):
             conditions.append(_has_tag(f"= :tag_all{number}"))
             values[f"tag_all{number}"] = tag
@@ -296,7 +301,7 @@ def _has_tag(comparison: str) -> str:
 def nodes_of(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, page: CursorPage) -> Rows:
     """One page of the nodes that a view shows and the filters let through, last changed first."""
     found: list[Version] = []
-    for row in _newest_first(tx, view, doc, filters, before=page.before()):
+    for row in newest_first(tx, view, doc, filters, before=page.before()):
         if filters.accept(row):
             found.append(Version(*row))
             if len(found) > page.limit:
@@ -304,7 +309,7 @@ def nodes_of(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, pa
     return Rows([version.shown() for version in found[: page.limit]], more=len(found) > page.limit)
 
 
-def _newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, *, before: int) -> Iterator[Row]:
+def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, *, before: int) -> Iterator[Row]:
     """The versions of all ranges and streams, merged lazily: only as many are read as are asked for."""
     ranges = nearest_first(view)
     sources = []
@@ -335,7 +340,8 @@ def _without_repeats(sources: list[Iterator[Row]]) -> Iterator[Row]:
         last = row[0]
 
 
-def _next_node(nodes: Rows, shown: list[Any]) -> int | None:
+def next_node(nodes: Rows, shown: list[Any]) -> int | None:
+    """Where the page after the shown nodes begins; none when there is none."""
     if not nodes.more and len(shown) == len(nodes):
         return None
     return int(shown[-1]["last_seq"]) if shown else int(nodes[0]["last_seq"]) + 1

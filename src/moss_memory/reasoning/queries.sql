@@ -111,6 +111,11 @@ select seq, branch_id, source_event_id from doc_entries
 where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto and written_as <> 'event'
 order by seq limit :limit
 
+-- name: steps_of
+select seq, title, meta_json from doc_entries
+where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto and written_as = 'step'
+order by seq
+
 -- name: commits_before
 -- What was committed directly to a branch, hidden or not.
 select seq, title, substr(content, 1, 300), ts_ms from doc_entries
@@ -131,6 +136,25 @@ select count(*), max(seq) from graph_versions where branch_id = :branch_id and d
 select seq from doc_entries
 where branch_id = :branch_id and doc = :doc and source_event_id = :origin and written_as <> 'event'
   and source_event_id is not null
+
+-- name: card_entries
+select title, content, meta_json, seq from doc_entries
+where branch_id = :branch_id and doc = :doc and source_event_id = :origin and written_as <> 'event'
+  and source_event_id is not null
+
+-- name: pins
+select card_id, pinned from card_pins
+where branch_id = :branch_id and doc = :doc and seq <= :upto and next_seq > :upto
+
+-- name: supersede_pin
+update card_pins set next_seq = :seq
+where branch_id = :branch_id and doc = :doc and card_id = :card_id and next_seq = 9223372036854775807
+
+-- name: add_pin
+insert into card_pins (seq, branch_id, doc, card_id, pinned) values (:seq, :branch_id, :doc, :card_id, :pinned)
+
+-- name: first_version
+select min(seq) from graph_versions where branch_id = :branch_id and doc = :doc and key = :key and seq <= :upto
 
 -- name: entry
 select e.branch_id, e.doc, e.written_as, b.name from doc_entries e join branches b on b.branch_id = e.branch_id

@@ -50,7 +50,7 @@ class Version:
         for name in ("title", "text", "status"):
             if getattr(self, name) is not None:
                 shown[name] = getattr(self, name)
-        shown["tags"] = json.loads(self.tags_json) if self.tags_json else []
+        shown["tags"] = self.tags()
         return {**shown, **self._common()}
 
     def _edge(self) -> dict[str, Any]:
@@ -59,6 +59,16 @@ class Version:
     def _common(self) -> dict[str, Any]:
         meta = {"meta": json.loads(self.meta_json)} if self.meta_json else {}
         return {**meta, "deleted": bool(self.deleted), "last_seq": self.seq, "last_ts_ms": self.ts_ms}
+
+    def tags(self) -> list[str]:
+        """A node's tags."""
+        return list(json.loads(self.tags_json)) if self.tags_json else []
+
+    def with_status(self, status: str) -> Version:
+        """The same node with another status, still to be written."""
+        return node(
+            self.key, self.type, title=self.title, text=self.text, status=status, tags=self.tags(), meta=self.meta_json
+        )
 
     def tombstone(self) -> Version:
         """The version that says the same is deleted."""
@@ -132,13 +142,15 @@ def range_parameters(ranges: list[Range], doc: str) -> dict[str, Any]:
     return values
 
 
-def select(tx: ReadTransaction, view: View, doc: str, condition: str, values: dict[str, Any]) -> Iterator[Row]:
+def select(
+    tx: ReadTransaction, view: View, doc: str, condition: str, values: dict[str, Any], *, what: str = columns
+) -> Iterator[Row]:
     """Every version that the view shows and that meets a condition, range by range."""
     ranges = nearest_first(view)
     parameters = {**range_parameters(ranges, doc), **values}
     for at in range(len(ranges)):
         yield from tx.rows(
-            f"select {columns} from graph_versions v where {visible(at)} and {condition}",
+            f"select {what} from graph_versions v where {visible(at)} and {condition}",
             parameters,
         )
 

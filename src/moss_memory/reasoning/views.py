@@ -30,9 +30,12 @@ def take_numbers(tx: Transaction, count: int = 1, *, series: str = "seq") -> int
 class View:
     """One document as one branch shows it: which seqs of which branches, oldest first."""
 
-    __slots__ = ("names", "ranges", "written")
+    __slots__ = ("_sources", "names", "ranges", "written")
 
-    def __init__(self, ranges: list[Range], names: dict[int, str], written: bool) -> None:
+    def __init__(
+        self, ranges: list[Range], names: dict[int, str], written: bool, sources: list[tuple[int, int]] | None = None
+    ) -> None:
+        self._sources = sources or []
         self.ranges = ranges
         self.names = names
         self.written = written
@@ -41,6 +44,10 @@ class View:
     def shows(self, branch_id: int, seq: int) -> bool:
         """Whether an entry of a branch is part of the view."""
         return any(writer == branch_id and after < seq <= upto for writer, after, upto in self.ranges)
+
+    def sources(self) -> list[tuple[int, int]]:
+        """Every branch that the view reads and how far, nearest first, whether it wrote to the document or not."""
+        return self._sources
 
     def newest(self, tx: ReadTransaction, doc: str, *, before: int, limit: int, query: str) -> list[Row]:
         """The last rows below a seq, newest first."""
@@ -94,12 +101,14 @@ def graph_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEA
     """A graph document as a branch shows it: the nearest version of a key wins."""
     ranges: list[Range] = []
     names: dict[int, str] = {}
+    sources = []
     for writer, name, cut_off, first_seq, _ in _chain(tx, branch_id, "graph", doc):
         names[writer] = name
         top = min(cut_off, upto)
+        sources.append((writer, top))
         if first_seq is not None and first_seq <= top:
             ranges.insert(0, (writer, 0, top))
-    return View(ranges, names, bool(ranges))
+    return View(ranges, names, bool(ranges), sources)
 
 
 def _chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row]:

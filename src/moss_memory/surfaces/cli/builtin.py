@@ -20,7 +20,7 @@ SHELLS = ("bash", "zsh", "fish")
 class BuiltIn:
     """A command of Moss itself, described in the way in which tools are."""
 
-    __slots__ = ("description", "everywhere", "example", "name", "parameters", "required", "summary")
+    __slots__ = ("aliases", "description", "everywhere", "example", "name", "parameters", "required", "summary")
 
     def __init__(
         self,
@@ -30,6 +30,7 @@ class BuiltIn:
         parameters: dict[str, dict[str, Any]] | None = None,
         *,
         required: tuple[str, ...] = (),
+        aliases: dict[str, str] | None = None,
         everywhere: tuple[str, ...] = ("home", "table", "help"),
     ) -> None:
         self.name = name
@@ -38,6 +39,7 @@ class BuiltIn:
         self.example = example
         self.parameters = parameters or {}
         self.required = required
+        self.aliases = aliases or {}
         self.everywhere = everywhere
         """Which of the options that every command takes mean something to this one."""
 
@@ -169,7 +171,7 @@ def _completion(request: Request) -> int:
 
 
 def _help(request: Request) -> int:
-    from .help import command_help, command_names, family_help, find_any, overview
+    from .help import command_help, command_names, family_help, find_any, group_names, overview
 
     asked = request.arguments.get("command")
     if asked is None:
@@ -181,5 +183,5 @@ def _help(request: Request) -> int:
     elif any(name.startswith(asked + " ") for name in command_names()):
         show(family_help(asked))
     else:
-        raise Usage(f"unknown command {asked!r}{nearest(asked, command_names())}")
+        raise Usage(f"unknown command {asked!r}{nearest(asked, [*command_names(), *group_names()])}")
     return 0

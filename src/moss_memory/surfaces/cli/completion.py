@@ -9,7 +9,8 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .command import Command, Option
+    from .command import Command
+    from .option import Option
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "completions")
 _FILES = {"bash": "moss.bash", "zsh": "_moss", "fish": "moss.fish"}

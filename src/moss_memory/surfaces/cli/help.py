@@ -5,18 +5,21 @@ from __future__ import annotations
 from moss_memory import catalog
 
 from .builtin import BUILT_IN
-from .command import EVERYWHERE, ITEMS, Command, find_command, words_of
+from .command import EVERYWHERE, SHORT, Command, find_command
+from .groups import BUILT_IN as GROUPED, group_of, long_words_of, words_of
 from .language import spoken
+from .option import flag_of
 from .output import width
+from .positional import ITEMS, PLACE
 from .table import wrapped
-from .words import names_itself
+from .words import are_switches, names_itself
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.operation import Operation
 
     from .builtin import BuiltIn
-    from .command import Option
+    from .option import Option
 
 _METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM",
              "age": "AGE", "extra_integer": "N"}  # fmt: skip
@@ -26,6 +29,10 @@ _POSITIONAL = {
     "items": "[NAME | WORKSPACE/NAME | ID] \u2026",
     "query": "WORD \u2026",
 }
+_PLACES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
+_NEEDED = (("-w", "workspace"), ("--output", "output"))
+"""Options that a command may need; the others that it needs are words."""
+
 _WIDTH = 100
 
 
@@ -33,8 +40,10 @@ def overview() -> str:
     """What `moss --help` shows: every command in its group, one line each."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for operation in catalog.operations():
-        groups.setdefault(_group(operation), []).append((words_of(operation.name), summary_of(operation)))
-    groups["moss itself"] = [(one.name, one.summary) for one in BUILT_IN]
+        groups.setdefault(_heading(operation.name), []).append((words_of(operation.name), summary_of(operation)))
+    for one in BUILT_IN:
+        group = one.name.partition(" ")[0] if one.name in GROUPED else "moss itself"
+        groups.setdefault(group, []).append((one.name, summary_of(one)))
     column = max(len(name) for rows in groups.values() for name, _ in rows) + 2
     lines = [
         *_paragraph("Moss: memory for coding agents, and for the people and programs that work with them."),
@@ -60,25 +69,22 @@ def overview() -> str:
 
 
 def family_help(family: str) -> str:
-    """The commands of one family, one line each."""
-    rows = [
-        (f"{family} {one.name.partition('_')[2].replace('_', '-')}", summary_of(one))
-        for one in catalog.operations()
-        if one.name.startswith(family + "_")
-    ]
+    """The commands of one group, one line each."""
+    members = [(long_words_of(one.name), one) for one in catalog.operations() if group_of(one.name) == family]
+    rows = [(name, summary_of(one)) for name, one in members]
+    rows += [(one.name, summary_of(one)) for one in BUILT_IN if one.name.startswith(family + " ")]
     column = max(len(name) for name, _ in rows) + 2
     lines = [f"usage: moss {family} COMMAND [options]", ""]
     for name, summary in rows:
         lines += _entry(name, summary, column)
-    return "\n".join([*lines, "", f"example: {_first_example(family)}"])
+    return "\n".join([*lines, "", f"example: {members[0][1].example}"])
 
 
 def command_help(command: Command) -> str:
     """One command: what it promises, its options, an example."""
     operation = command.operation
-    positional = _POSITIONAL.get(command.positional or "", f"[{(command.positional or '').upper()}]")
-    parts = [f"usage: moss {command.words}", *([positional] if command.positional else []), "[options]"]
-    lines = [" ".join([*parts, *(["< FILE"] if command.text else [])])]
+    from_stdin = ["< FILE"] if command.text else []
+    lines = [" ".join([f"usage: moss {command.words}", *_words(command), "[options]", *from_stdin])]
     for paragraph in spoken(operation.description, operation).split("\n\n"):
         lines += ["", *_paragraph(paragraph)]
     options = [(_shown(command, option), _meaning(command, option)) for option in command.options.values()]
@@ -88,6 +94,26 @@ def command_help(command: Command) -> str:
     for shown, means in options:
         lines += _entry(shown, means, column)
     return "\n".join([*lines, "", f"example: {operation.example}"])
+
+
+def _words(command: Command) -> list[str]:
+    """What may stand after a command without an option's name, and what must."""
+    name = command.positional
+    words = [_slot(command, slot) for slot in command.slots]
+    if name == PLACE:
+        shown = [_PLACES[one] for one in _PLACES if one in command.operation.parameters]
+        words = [f"[{' | '.join(shown)}]"]
+    elif name:
+        words = [_POSITIONAL.get(name, f"[{name.upper()}]")]
+    needed = [f"{flag} {flag_of(name)[2:].upper()}" for flag, name in _NEEDED if name in command.operation.required]
+    return [*words, *needed]
+
+
+def _slot(command: Command, name: str) -> str:
+    shown = name.upper().replace("_", "-")
+    if name == command.text:
+        return f"[{shown}]"
+    return f"{shown} \u2026" if command.options[name].kind == "list" else shown
 
 
 def summary_of(operation: Operation | BuiltIn) -> str:
@@ -110,11 +136,13 @@ def command_names() -> list[str]:
     """Everything that can be typed after `moss`."""
     names = [one.name for one in BUILT_IN]
     for operation in catalog.operations():
-        family, _, verb = operation.name.partition("_")
-        names.append(words_of(operation.name))
-        if family != "moss":
-            names.append(f"{family} {verb.replace('_', '-')}")
+        names += [words_of(operation.name), long_words_of(operation.name)]
     return list(dict.fromkeys(names))
+
+
+def group_names() -> list[str]:
+    """The first words of commands that have two."""
+    return list(dict.fromkeys(name.partition(" ")[0] for name in command_names() if " " in name))
 
 
 def find_any(asked: str) -> Command | None:
@@ -126,13 +154,9 @@ def find_any(asked: str) -> Command | None:
     return None if found is None or found[1] else found[0]
 
 
-def _group(operation: Operation) -> str:
-    family = operation.name.partition("_")[0]
-    return "across everything" if family == "moss" else f"{family}s" if family == "capsule" else family
-
-
-def _first_example(family: str) -> str:
-    return next(one.example for one in catalog.operations() if one.name.startswith(family + "_"))
+def _heading(tool: str) -> str:
+    group = group_of(tool)
+    return "across everything" if not group else "capsules" if group == "capsule" else group
 
 
 def _shown(command: Command, option: Option) -> str:
@@ -140,8 +164,11 @@ def _shown(command: Command, option: Option) -> str:
         return ", ".join(filter(None, [option.flag, denied(command, option)]))
     if names_itself(option.schema):
         return f"{option.flag} NAME|JSON"
+    if option.kind == "object" and are_switches(option.schema):
+        return f"{option.flag} A,B|JSON"
     default = _EXTRA_METAVARS.get(option.name) or option.name.upper().replace("_", "-")
-    return f"{option.flag} {_METAVARS.get(option.kind, default)}"
+    short = next((f"{letter}, " for letter, name in SHORT.items() if name == option.name), "")
+    return f"{short}{option.flag} {_METAVARS.get(option.kind, default)}"
 
 
 def _meaning(command: Command, option: Option) -> str:
@@ -170,7 +197,7 @@ def _need(command: Command, option: Option) -> list[str]:
         return ["read from stdin when not given" if needed else "read from stdin when it is piped there"]
     if needed and option.name == ITEMS == command.positional:
         return ["needed, unless they are named as words or with --item"]
-    if needed and option.name == command.positional:
+    if needed and (option.name == command.positional or option.name in command.slots):
         return ["needed, here or as a word"]
     return ["needed"] if needed else []
 

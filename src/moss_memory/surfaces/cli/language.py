@@ -10,7 +10,7 @@ import re
 
 from moss_memory import catalog
 
-from .command import words_of
+from .groups import words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +29,11 @@ def spoken(text: str, operation: Operation | BuiltIn, *, values: Iterable[str] =
     """
     if not operation.parameters:
         return text
-    said = _pattern(operation, [value for value in values if value.strip()]).sub(_Speaker(refusal).say, text)
-    first = said.partition(" ")[0]
-    return _flag(first) + said[len(first) :] if refusal and first in operation.parameters else said
+    speaker = _Speaker(operation.name.partition("_")[0], refusal)
+    said = _pattern(operation, [value for value in values if value.strip()]).sub(speaker.say, text)
+    first, _, rest = said.partition(" ")
+    named = rest.startswith(("'", '"'))  # "branch 'main' has …" is about the branch, not about the option
+    return f"{_flag(first)} {rest}" if refusal and first in operation.parameters and not named else said
 
 
 def _pattern(operation: Operation | BuiltIn, values: list[str]) -> re.Pattern[str]:
@@ -56,7 +58,8 @@ def _any_of(words: Iterable[str]) -> str:
 class _Speaker:
     """Says one thing that was found in the command line's words."""
 
-    def __init__(self, refusal: bool) -> None:
+    def __init__(self, family: str, refusal: bool) -> None:
+        self._family = family
         self._refusal = refusal
 
     def say(self, found: re.Match[str]) -> str:
@@ -70,16 +73,16 @@ class _Speaker:
             return re.sub(r"\w+", lambda word: word[0] if word[0] in _BETWEEN else _flag(word[0]), part["row"])
         if part["code"]:
             return f"`{_flag(part['code'])}`"
-        return _word(part["word"]) if part["word"] else found[0]
+        return self._word(part["word"]) if part["word"] else found[0]
+
+    def _word(self, word: str) -> str:
+        for tool in (word, f"{self._family}_{word}"):  # of its own family a tool may speak without the prefix
+            if catalog.find(tool) is not None:
+                return f"moss {words_of(tool)}"
+        return _flag(word) if any(word in one.parameters for one in catalog.operations()) else word
 
 
 _BETWEEN = ("or", "and", "beside")
-
-
-def _word(word: str) -> str:
-    if catalog.find(word) is not None:
-        return f"moss {words_of(word)}"
-    return _flag(word) if any(word in one.parameters for one in catalog.operations()) else word
 
 
 def _flag(name: str) -> str:

@@ -7,8 +7,9 @@ import shlex
 
 from moss_memory import catalog
 
-from .command import TEXT, words_of
+from .groups import words_of
 from .language import spoken
+from .positional import TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from moss_memory.store import WRITE_PATIENCE_S, Store
 
 from .command import ADDRESS, Command, find_command
 from .output import TEXTS, answer, progress_for, say, show, show_text, warn
+from .positional import takes_json
 from .usage import Usage, nearest
 
 TYPE_CHECKING = False
@@ -183,7 +184,7 @@ def _read_text(command: Command, request: Request) -> None:
 
 def _meant(command: Command, name: str, text: str) -> Any:
     """What a text from a file or stdin means: itself, or the JSON in it where the tool takes an object."""
-    if command.operation.parameters[name]["type"] != "object":
+    if not takes_json(command.operation.parameters[name]):
         return text
     import json
 
@@ -224,7 +225,7 @@ def _purge_asked_for(command: Command, words: list[str]) -> Command:
 
 def _family_or_unknown(words: list[str]) -> int:
     """Help for a family's name alone; a refusal for anything else."""
-    from .help import command_names, family_help
+    from .help import command_names, family_help, group_names
 
     family = words[0]
     names = command_names()
@@ -236,4 +237,4 @@ def _family_or_unknown(words: list[str]) -> int:
         raise Usage(f"unknown command {words[1]!r}{nearest(f'{family} {words[1]}', members)}", command=family)
     if family.startswith("-"):
         raise Usage(f"unknown option {family}; options stand after the command")
-    raise Usage(f"unknown command {family!r}{nearest(family, names)}")
+    raise Usage(f"unknown command {family!r}{nearest(family, [*names, *group_names()])}")

@@ -11,13 +11,22 @@ if TYPE_CHECKING:
 ALIKE = 0.7
 """How alike two words must be for one to be taken for a slip of the other."""
 
-SYNONYMS = {
-    "get": "fetch", "show": "fetch", "load": "fetch", "cat": "fetch", "read": "fetch",
-    "save": "store", "add": "store", "put": "store", "create": "store", "new": "store",
-    "rm": "delete", "remove": "delete", "del": "delete", "undelete": "restore",
-    "find": "search", "grep": "search", "ls": "list", "edit": "update", "set": "update",
-}  # fmt: skip
-"""What people type first, and the verb that it means here."""
+SYNONYMS = (
+    ("fetch", "show", "log", "query", "get", "load", "cat", "read", "view"),
+    ("store", "add", "create", "commit", "save", "put", "new", "write"),
+    ("delete", "tag-delete", "rm", "remove", "del"),
+    ("restore", "undelete"),
+    ("search", "query", "find", "grep"),
+    ("list", "docs", "query", "log", "ls"),
+    ("update", "edit", "set"),
+    ("checkout", "switch", "use", "co"),
+    ("rename", "mv", "move"),
+    ("conflict-resolve", "resolve"),
+    ("tag-create", "tag"),
+    ("tag-list", "tags"),
+    ("draw", "plot", "picture", "svg", "render"),
+)
+"""Words that people type for one another; the first of a row that is a verb here is what was meant."""
 
 
 class Usage(Exception):  # noqa: N818 - it names the mistake, as people say it
@@ -34,10 +43,24 @@ def nearest(word: str, known: Iterable[str]) -> str:
     import difflib  # only a mistake needs it
 
     names = list(known)
+    found = _meant(word, names) or difflib.get_close_matches(word, names, n=1, cutoff=ALIKE)
+    return f"; did you mean {' or '.join(found)}?" if found else ""
+
+
+def _meant(word: str, names: list[str]) -> list[str]:
+    """The names that another word stands for: a synonym, a tool's own name, or a verb without its group."""
     family, _, verb = word.rpartition(" ")
-    meant = f"{family} {SYNONYMS.get(verb, verb)}".strip()
-    found = [meant] if meant in names else difflib.get_close_matches(word, names, n=1, cutoff=ALIKE)
-    return f"; did you mean {found[0]}?" if found else ""
+    for row in SYNONYMS:
+        if verb in row:
+            meant = [f"{family} {other}".strip() for other in row]
+            found = [name for name in meant if name in names]
+            if found:
+                return found[:1]
+    if "_" in word:
+        from .groups import words_of
+
+        return [name for name in names if name == words_of(word)]
+    return [] if family else [name for name in names if name.endswith(f" {word}")]
 
 
 def unknown_option(word: str, command: Command, everywhere: Iterable[str]) -> Usage:
@@ -53,7 +76,7 @@ def _command_with(argument: str, command: Command) -> str:
     """The command of the same family that takes an argument which this one does not; empty when none does."""
     from moss_memory import catalog
 
-    from .command import words_of
+    from .groups import group_of, words_of
 
     own = command.operation
     family, _, verb = own.name.partition("_")
@@ -62,7 +85,7 @@ def _command_with(argument: str, command: Command) -> str:
         related = other.name.endswith("_" + verb) if other.mutates else not getattr(own, "mutates", True)
         if related and family in ("moss", other.name.partition("_")[0]) and argument in other.parameters:
             found.append(other.name)
-    found.sort(key=lambda name: not name.endswith("_" + verb))
+    found.sort(key=lambda name: (not name.endswith("_" + verb), group_of(name) != group_of(own.name)))
     return f"{words_of(found[0])} --{argument.replace('_', '-')}" if found else ""
 
 
@@ -72,7 +95,9 @@ def unexpected_word(word: str, command: Command, *, after: str = "") -> Usage:
 
     parameters = command.operation.parameters
     looks_like_a_file = "." in word or "/" in word or os.path.isfile(word)
-    if command.text and looks_like_a_file:
+    if command.slots:
+        hint = "quote a text of several words" if command.text else ""
+    elif command.text and looks_like_a_file:
         hint = f"did you mean --file {word}?"
     elif not after and "name" in parameters:
         hint = f"did you mean --name {word}?"

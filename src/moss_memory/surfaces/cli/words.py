@@ -1,4 +1,4 @@
-"""Words of a command line as values: numbers, flags, lists, JSON and references."""
+"""Words of a command line as values: numbers, flags, lists, JSON, references and places."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 BOOLEANS = {"true": True, "false": False}
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ULID_CHARS = 26
+_TARGETS = ("PLAN-", "TASK-")
 
 
 def read_value(kind: str, text: str, flag: str, *, nullable: bool = False) -> Any:
@@ -69,14 +70,26 @@ def address_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:
     return {"workspace": workspace, "name": name} if slash and not workspace_given else {"name": text}
 
 
+def place_from(text: str, parameters: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Where a word says that something lies: `TASK-001` a target, anything else a branch; or what to do there."""
+    if text in parameters.get("action", {}).get("enum", ()):
+        return {"action": text}
+    is_target = "target" in parameters and text.startswith(_TARGETS) and text[5:].isdigit()
+    branch = next((name for name in ("branch", "ref") if name in parameters), "target")
+    return {"target" if is_target else branch: text}
+
+
 def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
     """A JSON value written on the command line, or in a file that `@` names."""
     if text.startswith("@"):
         from .stdin import read_text
 
         text = read_text(text[1:])
-    elif names_itself(schema) and not text.lstrip().startswith("{"):
-        return {"name": text}
+    elif not text.lstrip().startswith(("{", "[")):
+        if names_itself(schema):
+            return {"name": text}
+        if are_switches(schema):
+            return dict.fromkeys(text.split(","), True)
     import json
 
     try:
@@ -88,3 +101,9 @@ def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
 def names_itself(schema: dict[str, Any]) -> bool:
     """Whether an object needs nothing but a name, so that a word can stand for it."""
     return schema.get("required") == ["name"]
+
+
+def are_switches(schema: dict[str, Any]) -> bool:
+    """Whether an object holds nothing but flags, so that their names alone say which are on."""
+    parts = schema.get("properties", {}).values()
+    return bool(parts) and all(part.get("type") == "boolean" for part in parts)

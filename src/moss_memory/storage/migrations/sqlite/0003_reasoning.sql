@@ -117,7 +117,7 @@ create table graph_versions (
 create index graph_versions_by_key on graph_versions (branch_id, doc, key, seq, next_seq);
 create index graph_nodes_by_seq on graph_versions (branch_id, doc, seq, next_seq, deleted)
   where type is not null;
-create index graph_nodes_by_type on graph_versions (branch_id, doc, type, seq, next_seq, deleted)
+create index graph_nodes_by_type on graph_versions (branch_id, doc, type, seq, next_seq, deleted, status)
   where type is not null;
 create index graph_nodes_by_status on graph_versions (branch_id, doc, status, seq, next_seq, deleted)
   where status is not null;

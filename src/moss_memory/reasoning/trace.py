@@ -1,0 +1,275 @@
+"""Traces: steps of thinking in order, read back and checked."""
+
+from __future__ import annotations
+
+import json
+
+from ..budget import Budget, bounded
+from ..errors import invalid
+from ..operation import operation
+from .arguments import (
+    BRANCH,
+    Branch,
+    Cursor,
+    CursorPage,
+    MaxBytes,
+    MaxChars,
+    MaxLines,
+    Meta,
+    OneOrMore,
+    PageLimit,
+    RequiredWorkspace,
+    Target,
+    TraceDoc,
+    checked_label,
+)
+from .cards import links
+from .documents import Note, append, checked_note, paged, tail
+from .places import TRACE, Place, place_of
+from .views import sql
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction, Transaction
+
+    StepTitle = str
+    StepMessage = str
+    StepMode = str
+    Thought = str
+    Number = int
+    Needed = bool
+    IsRevision = bool
+    ThoughtBranch = str
+else:
+    StepTitle = {"type": "string", "description": "what was done, in a line"}
+    StepMessage = {"type": "string", "description": "what came of it"}
+    StepMode = {"type": "string", "description": "e.g. explore, verify"}
+    Thought = {"type": "string", "description": "the thought itself"}
+    Number = {"type": "integer", "minimum": 1}
+    Needed = {"type": "boolean", "description": "whether another one follows"}
+    IsRevision = {"type": "boolean", "description": "corrects an earlier thought"}
+    ThoughtBranch = {"type": "string", "description": "name of the line of thought"}
+
+STEP_FORMAT = "trace_step"
+_NUMBERS = ("thought_number", "total_thoughts")
+_CAMEL = {
+    "thoughtNumber": "thought_number",
+    "totalThoughts": "total_thoughts",
+    "nextThoughtNeeded": "next_thought_needed",
+    "isRevision": "is_revision",
+    "revisesThought": "revises_thought",
+    "branchFromThought": "branch_from_thought",
+    "branchId": "branch_id",
+}
+
+
+@operation(mutates=True, aliases=BRANCH, example="moss trace step 'Read the proxy log' -w shop --message 'no retries'")
+def branchmind_trace_step(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    step: StepTitle,
+    message: StepMessage | None = None,
+    mode: StepMode | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+    meta: Meta | None = None,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    doc: TraceDoc | None = None,
+) -> dict[str, Any]:
+    """Append a step to a trace: what was done and what came of it."""
+    if not step.strip():
+        raise invalid("step is blank; say in a line what was done", path="step")
+    said = {
+        "mode": checked_label(mode, what="mode"),
+        "supports": links(supports, what="supports"),
+        "blocks": links(blocks, what="blocks"),
+    }
+    told = {**(meta or {}), **{name: value for name, value in said.items() if value}}
+    what = "step" if message is None or not message.strip() else "message"
+    content = step if what == "step" else message
+    note = checked_note(str(content), title=step, format=STEP_FORMAT, meta=told, what=what)
+    return _append(tx, place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
+
+
+@operation(
+    mutates=True,
+    aliases={**BRANCH, **_CAMEL},
+    example="moss trace sequential-step 'The proxy retries.' 1 3 true -w shop",
+)
+def branchmind_trace_sequential_step(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    thought: Thought,
+    thought_number: Number,
+    total_thoughts: Number,
+    next_thought_needed: Needed,
+    is_revision: IsRevision | None = None,
+    revises_thought: Number | None = None,
+    branch_from_thought: Number | None = None,
+    branch_id: ThoughtBranch | None = None,
+    meta: Meta | None = None,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    doc: TraceDoc | None = None,
+) -> dict[str, Any]:
+    """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
+    said = {
+        "thought_number": thought_number,
+        "total_thoughts": max(total_thoughts, thought_number),
+        "next_thought_needed": next_thought_needed,
+        "is_revision": is_revision,
+        "revises_thought": revises_thought,
+        "branch_from_thought": branch_from_thought,
+        "branch_id": checked_label(branch_id, what="branch_id"),
+    }
+    told = {**(meta or {}), **{name: value for name, value in said.items() if value is not None}}
+    title = f"Thought {thought_number}/{said['total_thoughts']}"
+    note = checked_note(thought, title=title, format=STEP_FORMAT, meta=told, what="thought")
+    return _append(tx, place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
+
+
+@operation(idempotent=True, aliases=BRANCH, example="moss trace hydrate -w shop --limit 20")
+def branchmind_trace_hydrate(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    doc: TraceDoc | None = None,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
+    page = CursorPage(cursor, limit)
+    place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
+    rows = tail(tx, place, page)
+    where = {"branch": place.branch.name, "doc": place.doc}
+    return bounded(
+        Budget(max_chars, max_bytes, max_lines),
+        rows,
+        lambda kept: {**where, **paged(page, rows, kept), "truncated": False},
+    )
+
+
+@operation(idempotent=True, aliases=BRANCH, example="moss trace validate -w shop")
+def branchmind_trace_validate(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    doc: TraceDoc | None = None,
+    max_chars: MaxChars | None = None,
+    max_bytes: MaxBytes | None = None,
+    max_lines: MaxLines | None = None,
+) -> dict[str, Any]:
+    """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
+    place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
+    check = _Check()
+    for seq, title, meta in _steps(tx, place):
+        check.step(seq, title, meta)
+    where = {"branch": place.branch.name, "doc": place.doc}
+    return bounded(
+        Budget(max_chars, max_bytes, max_lines),
+        check.errors,
+        lambda kept: {
+            **where,
+            "ok": not check.errors,
+            "checked": check.checked,
+            "errors": kept,
+            "truncated": False,
+        },
+        least=0,
+    )
+
+
+def _append(tx: Transaction, place: Place, note: Note) -> dict[str, Any]:
+    place.concern(tx)
+    entry = append(tx, place, note, written_as="step")
+    return {"branch": place.branch.name, "doc": place.doc, "entry": entry}
+
+
+def _steps(tx: ReadTransaction, place: Place) -> Iterator[tuple[int, str | None, dict[str, Any]]]:
+    """The steps of a trace document, oldest first; other entries are passed over."""
+    for branch_id, after, upto in place.log(tx).ranges:
+        rows = tx.rows(sql["steps_of"], {"branch_id": branch_id, "doc": place.doc, "after": after, "upto": upto})
+        for seq, title, meta in rows:
+            yield seq, title, json.loads(meta) if meta else {}
+
+
+class _Line:
+    """One line of thought: the numbers it has used, and whether it has come to its end."""
+
+    __slots__ = ("ended", "last", "used")
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.used: set[int] = set()
+        self.ended = False
+
+
+class _Check:
+    """Follows the steps of a trace and remembers what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.checked = 0
+        self.errors: list[dict[str, Any]] = []
+        self._lines: dict[str, _Line] = {}
+
+    def step(self, seq: int, title: str | None, meta: dict[str, Any]) -> None:
+        """Checks one step."""
+        self.checked += 1
+        if not title:
+            self._wrong("MISSING_FIELD", seq, "the step has no title")
+        if not any(name in meta for name in _NUMBERS):
+            return
+        missing = [name for name in (*_NUMBERS, "next_thought_needed") if name not in meta]
+        if missing or not all(isinstance(meta[name], int) for name in _NUMBERS):
+            self._wrong("MISSING_FIELD", seq, f"the thought lacks {', '.join(missing) or 'whole numbers'}")
+            return
+        self._thought(seq, meta)
+
+    def _thought(self, seq: int, meta: dict[str, Any]) -> None:
+        number = meta["thought_number"]
+        line = self._line(meta, number)
+        if number in line.used:
+            self._wrong("REPEAT", seq, f"thought {number} is there already")
+        elif number != line.last + 1:
+            self._wrong("GAP", seq, f"thought {number} follows thought {line.last}")
+        self._check_revision(seq, meta, line)
+        line.used.add(number)
+        line.last = max(line.last, number)
+        line.ended = not meta["next_thought_needed"]
+
+    def _line(self, meta: dict[str, Any], number: int) -> _Line:
+        """The line of thought that a step belongs to; one that has ended may be followed by a new one from 1 on."""
+        name = str(meta.get("branch_id") or "")
+        line = self._lines.get(name)
+        if line is None or (line.ended and number == 1):
+            line = self._lines[name] = _Line()
+            trunk = self._lines.get("")
+            if name and trunk is not None and number > 1:
+                # It takes up the thoughts before it, and counts on from where it left them or from the last one.
+                left_at = meta.get("branch_from_thought")
+                line.last = trunk.last if number == trunk.last + 1 or not isinstance(left_at, int) else left_at
+                line.used = {one for one in trunk.used if one <= line.last}
+        return line
+
+    def _check_revision(self, seq: int, meta: dict[str, Any], line: _Line) -> None:
+        revised = meta.get("revises_thought")
+        if meta.get("is_revision") and revised is None:
+            self._wrong("BAD_REVISION", seq, "the revision does not say which thought it revises")
+        elif revised is not None and (not isinstance(revised, int) or revised not in line.used):
+            self._wrong("BAD_REVISION", seq, f"thought {revised} is no earlier thought")
+
+    def _wrong(self, code: str, seq: int, message: str) -> None:
+        self.errors.append({"code": code, "seq": seq, "message": message})

@@ -1,0 +1,103 @@
+"""The options of a command: its tool's arguments, other spellings of them, and the few that only a terminal has."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .command import Command
+
+SINGULAR = "item"
+SHOWS_TEXT = ("_fetch", "_latest", "_compose")
+"""How the names of those tools end whose answer holds one text, which `--text` prints alone."""
+
+MANY = ("list", "item")
+"""Kinds that may be repeated."""
+
+_SILENT = {
+    "ids": "only those with these ids",
+    "types": "only those of these types",
+    "tags_any": "only those with any of these tags",
+    "tags_all": "only those with all of these tags",
+    "docs": "the documents it goes to",
+}
+"""What a list is for where its schema, which every agent must read, spends no words on it."""
+
+
+class Option:
+    """One option of a command: its name, what it takes, what it means."""
+
+    __slots__ = ("argument", "description", "kind", "name", "schema")
+
+    def __init__(self, name: str, kind: str, description: str, *, argument: str = "", schema: Any = None) -> None:
+        self.name = name
+        self.kind = kind
+        self.description = description
+        self.argument = argument
+        self.schema = schema or {}
+
+    @property
+    def flag(self) -> str:
+        """The option as it is typed."""
+        return flag_of(self.name)
+
+
+def flag_of(name: str) -> str:
+    """An argument as an option: `include_text` is `--include-text`."""
+    return "--" + name.replace("_", "-")
+
+
+def options_of(command: Command) -> dict[str, Option]:
+    """Every option of a command by its name."""
+    operation = command.operation
+    options = {name: _option(name, schema) for name, schema in operation.parameters.items()}
+    for name, argument in operation.aliases.items():
+        if name.islower():  # spellings of other programs, such as thoughtNumber, are for their callers
+            meant = options[argument]
+            said = f"another word for {meant.flag}"
+            options.setdefault(name, Option(name, meant.kind, said, argument=argument, schema=meant.schema))
+    for extra in _extras(command):
+        options.setdefault(extra.name, extra)
+    return options
+
+
+def kind_of(schema: dict[str, Any]) -> str:
+    """How the words of an argument are read; where a tool takes several types, as the one that words can give."""
+    kind = schema["type"]
+    if isinstance(kind, list):
+        return "list" if "array" in kind else "string" if "string" in kind else str(kind[0])
+    if kind == "array":
+        return "list" if schema["items"]["type"] == "string" else "items"
+    return str(kind)
+
+
+def _option(name: str, schema: dict[str, Any]) -> Option:
+    kind = kind_of(schema)
+    description = schema.get("description", "")
+    if kind == "items":
+        description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
+    elif kind == "list" and not description and "enum" not in schema["items"]:
+        description = _SILENT.get(name, "one or more")
+    return Option(name, kind, description, argument=name, schema=schema)
+
+
+def _extras(command: Command) -> list[Option]:
+    """The few options that a command has beside its tool's arguments."""
+    name, parameters = command.operation.name, command.operation.parameters
+    extras = []
+    if command.positional == "items":
+        means = "one more of the items: NAME, WORKSPACE/NAME or an id; may be repeated"
+        extras.append(Option(SINGULAR, "item", means, argument="items"))
+    if "older_than_days" in parameters:
+        means = "age in days, weeks: 7d, 2w"
+        extras.append(Option("older_than", "age", means, argument="older_than_days"))
+    if command.text:
+        extras.append(Option("file", "extra", "read the text from this file (- is stdin)"))
+    if name.endswith(SHOWS_TEXT):
+        extras.append(Option("text", "switch", "print the text alone, as it is stored, instead of JSON"))
+    if name.endswith("_import"):
+        extras.append(Option("max_bytes", "extra_integer", "accept a file up to this size"))
+    if name.endswith("_purge"):
+        extras.append(Option("type", "extra", "what to purge: capsule, or another family"))
+    return extras
