@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import apsw
 
-from . import artifacts, conversation, in_process, langgraph, peers, plain_query, scale, startup
+from . import artifacts, branches, conversation, graphs, in_process, langgraph, peers, plain_query, scale, startup
 from .measure import Line
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "benchmarks.md")
@@ -20,6 +20,8 @@ ROOMS: dict[str, Callable[[], list[Line]]] = {
     "conversation": conversation.lines,
     "in_process": in_process.lines,
     "artifacts": artifacts.lines,
+    "branches": branches.lines,
+    "graphs": graphs.lines,
     "scale": scale.lines,
     "plain_query": plain_query.lines,
     "peers": peers.lines,

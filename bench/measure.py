@@ -82,6 +82,8 @@ def compared_us(one: float, other: float) -> str:
 
 def duration(microseconds: float) -> str:
     """A time with three digits and the unit that suits it."""
+    if microseconds >= 999_500:
+        return f"{microseconds / 1_000_000:.3g} s"
     return f"{microseconds:.3g} µs" if microseconds < 1000 else f"{microseconds / 1000:.3g} ms"
 
 

@@ -14,6 +14,20 @@ from moss_memory.operation import Operation
 
 FOLDER = Path(__file__).parent / "reference"
 
+_REASONING = (
+    "Working memory for questions that outlive a session. A **document** collects notes that are never rewritten. The "
+    "**graph** links questions, hypotheses, tests, evidence and decisions. A **branch** tries an answer without "
+    "disturbing what others read, and is merged when it holds. The **history** names commits, goes back to one and "
+    "leads forward again. A **card** is one explicit thought, kept in the trace and in the graph at once. Every tool "
+    "needs a `workspace`; a call that names no branch means the checkout, which is `main` at first. Read tools never "
+    "answer more than `max_chars`, `max_bytes` or `max_lines` allow, and say `truncated` when they left something out. "
+    "There is [a worked example](../how-to/what-if.md), and a page on "
+    "[how it works](../explanation/branches.md)."
+)
+_TASKS = (
+    "Plans, tasks and their steps, with checkpoints to confirm before a step closes. Every change is also an entry in "
+    "the trace of its plan or task and a node in its graph, written together or not at all."
+)
 FAMILIES = {
     "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
     "artifact": (
@@ -21,17 +35,21 @@ FAMILIES = {
         "Artifacts",
         "Typed JSON state for orchestration code, with versions and time-to-live.",
     ),
+    "reasoning": ("reasoning.md", "Reasoning", _REASONING),
+    "task": ("tasks.md", "Tasks", _TASKS),
     "": ("search.md", "Search over everything", "One search for all families, always on."),
 }
 
 MEANINGS = {
     "AMBIGUOUS_ADDRESSING": "`id` stands beside `name` or `workspace`",
     "INVALID_REQUEST": "an argument is missing, unknown, of the wrong type or not allowed; `details.path` names it",
-    "NOT_FOUND": "there is no such thing, or it is deleted",
+    "NOT_FOUND": "there is no such thing, it is deleted, or the branch never showed it; `recovery` lists what there is",
     "FILTER_REQUIRED": "a bulk change of artifacts without any filter",
-    "CONFLICT": "an import collides with what is there; `details.errors` names every line",
+    "CONFLICT": "what is there stands against it: an import collides (`details.errors` names every line), a branch or "
+    "tag has that name, something needs the branch, a step is open, a card or a resolution says otherwise",
     "NAME_ALREADY_EXISTS": "the name is taken in its workspace",
-    "VERSION_MISMATCH": "the artifact is not at `expected_version`; `details.actual` says where it is",
+    "VERSION_MISMATCH": "what is to be changed is not at the expected version; `details.actual` says where it is",
+    "CHECKPOINTS_NOT_CONFIRMED": "a step is to be closed before its criteria and its tests are confirmed",
     "DATA_TOO_LARGE": "an artifact's data is over 50,000 characters of compact JSON",
     "TEXT_TOO_LARGE": "an artifact's text is over 12,000 characters",
     "COMPOSE_MISSING_TEXT": "an artifact to compose has no text; `details.missing` names them",
@@ -69,7 +87,8 @@ def pages() -> dict[str, str]:
     made = {}
     for toolset, (file, title, lead) in FAMILIES.items():
         tools = [operation for operation in operations if catalog.toolset_of(operation.name) == toolset]
-        made[file] = _family_page(title, lead, tools)
+        if tools:
+            made[file] = _family_page(title, lead, tools)
     made["errors.md"] = _errors_page()
     made["configuration.md"] = _configuration_page()
     return made
@@ -90,20 +109,32 @@ def _tool_section(tool: Operation) -> list[str]:
     for name, schema in tool.parameters.items():
         default = "required" if name in tool.required else json.dumps(tool.defaults.get(name))
         default = "" if default == "null" else default
-        lines.append(f"| `{name}` | {_type(schema)} | {_cell(default)} | {_cell(schema.get('description', ''))} |")
+        lines.append(f"| `{name}` | {_type(schema)} | {_cell(default)} | {_cell(_meaning(tool, name))} |")
     return [*lines, "", "```sh", tool.example, "```"]
+
+
+def _meaning(tool: Operation, name: str) -> str:
+    meaning = tool.parameters[name].get("description", "")
+    others = [f"`{alias}`" for alias, argument in tool.aliases.items() if argument == name]
+    return f"{meaning} (also as {', '.join(others)})".strip() if others else meaning
 
 
 def _traits(tool: Operation) -> str:
     if not tool.mutates:
         return "Reads only."
-    changes = f"Writes when `{tool.writes_with}` is given." if tool.writes_with else "Writes."
+    changes = "Writes."
+    if tool.writes_with:
+        changes = f"Writes when `{tool.writes_with}` is given."
+    if tool.writes_if is not None:
+        changes = "Writes, unless `dry_run` is true." if "dry_run" in tool.parameters else "Writes with some arguments."
     return changes + (" Can overwrite or remove." if tool.destructive else "")
 
 
 def _type(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
+    if isinstance(schema["type"], list):
+        return " or ".join(_type({**schema, "type": kind}) for kind in schema["type"])
     if schema["type"] == "array":
         return f"list of {_type(schema['items'])}"
     if schema["type"] == "object" and "properties" in schema:

@@ -178,7 +178,10 @@ def test_every_tool_has_a_promise_an_example_and_a_valid_schema(tool: Operation)
 
 def samples(tool: Operation) -> dict[str, Any]:
     of_type = {"string": "x", "integer": 1, "number": 1.0, "boolean": True, "array": [], "object": {}}
-    return {name: of_type[tool.parameters[name]["type"]] for name in tool.required}
+    schemas = {name: tool.parameters[name] for name in tool.required}
+    kinds = {name: schema["type"] for name, schema in schemas.items()}
+    first = {name: kind if isinstance(kind, str) else kind[0] for name, kind in kinds.items()}
+    return {name: schema["enum"][0] if "enum" in schema else of_type[first[name]] for name, schema in schemas.items()}
 
 
 def test_only_tools_that_change_the_store_or_write_a_file_are_said_to_be_destructive() -> None:

@@ -113,6 +113,8 @@ class Store:
             raise AttributeError(unknown_tool(tool).message)
 
         def method(**arguments: Any) -> dict[str, Any]:
+            if "from_" in arguments and "from" in operation.parameters:
+                arguments["from"] = arguments.pop("from_")  # `from` is a word of Python
             return self.call(tool, arguments)
 
         method.__name__ = method.__qualname__ = tool

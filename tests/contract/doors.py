@@ -185,6 +185,7 @@ def dump(home: str) -> dict[str, list[Any]]:
             )
         ]
         found = {name: list(connection.execute(f"select * from {name}")) for name in tables}
+        found["numbers"] = [row for row in found.get("numbers", []) if row[1]]  # counters that nothing moved yet
         return {name: content for name, content in found.items() if content}
     finally:
         connection.close()

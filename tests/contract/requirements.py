@@ -402,6 +402,7 @@ decisions §0: one event for each mutation, none for reads and failures, never a
 decisions §0: whatever is sent is served or refused with a documented code, and a refusal changes nothing
     test_any_value_for_any_argument_is_served_or_refused_with_a_documented_code
     test_any_mixture_of_hostile_values_is_served_or_refused
+    test_the_arguments_that_are_spoilt_are_good_ones
     test_hostile_values_get_one_typed_answer_over_mcp
     test_arguments_that_are_no_object_are_refused
     test_a_missing_or_null_required_argument_is_refused_by_name
@@ -621,11 +622,11 @@ decisions §2: a bad kind file spoils neither other kinds nor other calls
 """
 
 
-def requirements() -> dict[str, list[str]]:
+def requirements(promises: str = PROMISES) -> dict[str, list[str]]:
     """The names of the tests of each promise."""
     found: dict[str, list[str]] = {}
     promise = ""
-    for line in PROMISES.strip().splitlines():
+    for line in promises.strip().splitlines():
         if line.startswith("    "):
             found[promise].append(line.strip())
         else:

@@ -75,7 +75,7 @@ def branchmind_think_add_hypothesis(
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
 ) -> dict[str, Any]:
-    """Write a hypothesis card: what might be true. As think_card otherwise."""
+    """Write a hypothesis card: what might be true."""
     return _write_card(tx, "hypothesis", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
@@ -92,7 +92,7 @@ def branchmind_think_add_question(
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
 ) -> dict[str, Any]:
-    """Write a question card: what is not known yet. As think_card otherwise."""
+    """Write a question card: what is not known yet."""
     return _write_card(tx, "question", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
@@ -109,7 +109,7 @@ def branchmind_think_add_test(
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
 ) -> dict[str, Any]:
-    """Write a test card: how a hypothesis can be shown wrong. As think_card otherwise."""
+    """Write a test card: how a hypothesis can be shown wrong."""
     return _write_card(tx, "test", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
@@ -126,7 +126,7 @@ def branchmind_think_add_note(
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
 ) -> dict[str, Any]:
-    """Write a note card: something worth keeping. As think_card otherwise."""
+    """Write a note card: something worth keeping."""
     return _write_card(tx, "note", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
@@ -143,7 +143,7 @@ def branchmind_think_add_decision(
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
 ) -> dict[str, Any]:
-    """Write a decision card: what was chosen and why. As think_card otherwise."""
+    """Write a decision card: what was chosen and why."""
     return _write_card(tx, "decision", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
@@ -160,7 +160,7 @@ def branchmind_think_add_evidence(
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
 ) -> dict[str, Any]:
-    """Write an evidence card: what was seen, and what it supports or blocks. As think_card otherwise."""
+    """Write an evidence card: what was seen, and what it supports or blocks."""
     return _write_card(tx, "evidence", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
@@ -177,7 +177,7 @@ def branchmind_think_add_frame(
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
 ) -> dict[str, Any]:
-    """Write a frame card: what the problem is and what done means. As think_card otherwise."""
+    """Write a frame card: what the problem is and what done means."""
     return _write_card(tx, "frame", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
@@ -194,5 +194,5 @@ def branchmind_think_add_update(
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
 ) -> dict[str, Any]:
-    """Write an update card: what changed in what was known. As think_card otherwise."""
+    """Write an update card: what changed in what was known."""
     return _write_card(tx, "update", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)

@@ -61,10 +61,7 @@ def branchmind_notes_commit(
     format: Format | None = None,
     meta: Meta | None = None,
 ) -> dict[str, Any]:
-    """Append a note to the notes of a target, or to a document of a branch (default: notes of the checkout).
-
-    Notes are never rewritten. Durable when it returns.
-    """
+    """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
     note = checked_note(content, title=title, format=format, meta=meta)
     place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=NOTES, writer=tx)
     place.concern(tx)

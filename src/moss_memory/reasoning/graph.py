@@ -34,22 +34,24 @@ from .views import View, beyond, graph_view
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
+    from typing import Any, Literal
 
     from ..storage.engine import ReadTransaction, Row, Transaction
 
+    OpName = Literal["node_upsert", "node_delete", "edge_upsert", "edge_delete"]
     Ops = list[dict[str, Any]]
     Status = str
     TextPart = str
     IncludeEdges = bool
     IncludeDeletedNodes = bool
 else:
+    OpName = {"type": "string", "enum": ["node_upsert", "node_delete", "edge_upsert", "edge_delete"]}
     Ops = {
         "type": "array",
         "items": {
             "type": "object",
             "properties": {
-                "op": {"type": "string", "enum": ["node_upsert", "node_delete", "edge_upsert", "edge_delete"]},
+                "op": OpName,
                 "id": {"type": "string"},
                 "type": {"type": "string"},
                 "title": {"type": "string"},
@@ -91,10 +93,7 @@ def branchmind_graph_apply(
     branch: Branch | None = None,
     doc: Doc | None = None,
 ) -> dict[str, Any]:
-    """Apply a batch of changes to a graph, all or none: upsert or delete nodes and edges.
-
-    An upsert replaces the whole node; deleting a node also deletes its edges. Old versions stay in the history.
-    """
+    """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
     place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH, writer=tx)
     changes = Changes(tx, place)
     changes.apply(ops)
@@ -256,28 +255,42 @@ class NodeFilters:
     def streams(self) -> list[tuple[str, str, dict[str, Any]]]:
         """Tables and conditions that together find the nodes, each one led by an index; `{at}` is the range."""
         condition, values = self._conditions()
+        if self.ids is not None:
+            # The few that are asked for lead, not the order of all.
+            named = "json_each(:ids) wanted cross join graph_versions v"
+            return [(named, f"v.key = wanted.value and {condition}", values)]
+        if self.open_only:
+            return self._open_streams(condition, values)
         if self.tags_all or self.tags_any:
             tagged = "graph_tags o join graph_versions v on v.seq = o.seq"
             led = f"o.branch_id = :branch_{{at}} and o.doc = :doc and o.tag = :driver and {condition}"
             drivers = self.tags_all[:1] or self.tags_any or []
             return [(tagged, led, {**values, "driver": tag}) for tag in drivers]
         plain = "graph_versions v"
-        if self.ids is None and self.types is not None:
+        if self.types is not None:
             return [(plain, f"v.type = :driver and {condition}", {**values, "driver": one}) for one in self.types]
         return [(plain, condition, values)]
+
+    def _open_streams(self, condition: str, values: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+        """By the status: closed nodes become many, open ones stay few; the type must not lead."""
+        plain = "graph_versions v"
+        kinds = "v.type || '' in (select value from json_each(:types))"
+        without = [f"v.status is null and v.type = :driver and {condition}" for _ in self.types or ()]
+        led = [(plain, one, {**values, "driver": kind}) for one, kind in zip(without, self.types or (), strict=True)]
+        return [(plain, f"v.status = 'open' and {kinds} and {condition}", values), *led]
 
     def _conditions(self) -> tuple[str, dict[str, Any]]:
         conditions = ["v.type is not null"] if self.deleted else ["v.type is not null", "v.deleted = 0"]
         values: dict[str, Any] = {}
-        for column, name, chosen in (("key", "ids", self.ids), ("type", "types", self.types)):
-            if chosen is not None:
-                conditions.append(f"v.{column} in (select value from json_each(:{name}))")
-                values[name] = json.dumps(chosen, ensure_ascii=False)
+        if self.ids is not None:
+            values["ids"] = json.dumps(self.ids, ensure_ascii=False)
+        if self.types is not None:
+            values["types"] = json.dumps(self.types, ensure_ascii=False)
+            if self.ids is not None or self.tags_all or self.tags_any:
+                conditions.append("v.type in (select value from json_each(:types))")
         if self.status is not None:
             conditions.append("v.status = :status")
             values["status"] = self.status
-        if self.open_only:
-            conditions.append("coalesce(v.status, 'open') = 'open'")
         for number, tag in enumerate(self.tags_all):
             conditions.append(_has_tag(f"= :tag_all{number}"))
             values[f"tag_all{number}"] = tag
@@ -320,7 +333,7 @@ def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters
             newest = "o.seq" if tables.startswith("graph_tags") else "v.seq"
             sources.append(
                 tx.rows(
-                    f"select {columns} from {tables} where {visible(at)} and {led} and {newest} < :before"
+                    f"select {columns} from {tables} where {visible(ranges, at)} and {led} and {newest} < :before"
                     f" order by {newest} desc",
                     parameters,
                 )

@@ -134,7 +134,7 @@ def branchmind_docs_list(
     )
 
 
-@operation(mutates=True, example="moss history tag create before-rewrite --workspace shop")
+@operation(mutates=True, example="moss history tag-create before-rewrite --workspace shop")
 def branchmind_tag_create(
     tx: Transaction,
     *,
@@ -162,7 +162,7 @@ def branchmind_tag_create(
     return {"workspace": workspace, "tag": _tag(stored)}
 
 
-@operation(idempotent=True, example="moss history tag list --workspace shop")
+@operation(idempotent=True, example="moss history tag-list --workspace shop")
 def branchmind_tag_list(
     tx: ReadTransaction,
     *,
@@ -182,7 +182,7 @@ def branchmind_tag_list(
     )
 
 
-@operation(mutates=True, destructive=True, example="moss history tag delete before-rewrite --workspace shop")
+@operation(mutates=True, destructive=True, example="moss history tag-delete before-rewrite --workspace shop")
 def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: TagName) -> dict[str, Any]:
     """Delete a tag; what it pointed to stays."""
     where = Workspace(workspace)
@@ -231,10 +231,7 @@ def branchmind_reflog(
 def branchmind_reset(
     tx: Transaction, *, workspace: RequiredWorkspace, to: Point, ref: Branch | None = None
 ) -> dict[str, Any]:
-    """Move the head of a branch's notes to one of its commits (seq or tag); later ones are hidden, not lost.
-
-    Branches made from it keep what they show. The reflog names what was hidden; resetting to it shows it again.
-    """
+    """Move the head of a branch's notes to one of its commits (seq or tag); the reflog leads back to later ones."""
     where = Workspace(workspace)
     branch = branch_for_writing(tx, where, ref, what="ref")
     writer, doc, seq = _point(tx, where, to, what="to")

@@ -66,10 +66,7 @@ def branchmind_merge(
     limit: PageLimit = 200,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Copy the notes that `from` shows and `into` does not, each once however often this is called, oldest first.
-
-    With `has_more`, call again with `cursor` = `next_cursor`.
-    """
+    """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
     where = Workspace(workspace)
     source, destination = both_logs(tx, where, from_, into, doc, names=("from", "into"))
@@ -102,10 +99,7 @@ def branchmind_graph_merge(
     limit: PageLimit = 200,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict.
-
-    Merging again adds nothing. Resolve conflicts with branchmind_graph_conflict_resolve.
-    """
+    """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
     where = Workspace(workspace)
     source, destination = both_graphs(tx, where, from_, into, doc, names=("from", "into"))
@@ -157,7 +151,7 @@ def branchmind_graph_conflicts(
     return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
 
 
-@operation(idempotent=True, example="moss graph conflict show CONFLICT-0f3a --workspace shop")
+@operation(idempotent=True, example="moss graph conflict-show CONFLICT-0f3a --workspace shop")
 def branchmind_graph_conflict_show(
     tx: ReadTransaction,
     *,
@@ -192,7 +186,7 @@ def branchmind_graph_conflict_show(
     mutates=True,
     destructive=True,
     idempotent=True,
-    example="moss graph conflict resolve CONFLICT-0f3a --workspace shop --resolution use_from",
+    example="moss graph conflict-resolve CONFLICT-0f3a --workspace shop --resolution use_from",
 )
 def branchmind_graph_conflict_resolve(
     tx: Transaction, *, workspace: RequiredWorkspace, conflict_id: ConflictId, resolution: Resolution

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     RunOfWork = str
 else:
     CardType = {"type": "string", "description": "type of card"}
-    Playbook = {"type": "string", "description": "default, debug, bisect, experiment, criteria_matrix, contradiction"}
+    Playbook = {"type": "string", "description": "name of the playbook"}
     Include = {
         "type": "array",
         "items": {"type": "string", "enum": ["capsules", "artifacts"]},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from .documents import touch
-from .views import sql, take_numbers
+from .views import HEAD, sql, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ COLUMNS = (
 columns = ", ".join(f"v.{column}" for column in COLUMNS)
 GONE = ""
 """The state of everything that is deleted or was never there: they are all the same."""
+_PRESENT = "v.next_seq = 9223372036854775807"
 EDGE_MARK = "|"
 """Stands between the parts of an edge's key; no id and no rel may hold it."""
 
@@ -117,14 +118,16 @@ def shown_key(key: str) -> Any:
     return {"from": from_id, "rel": rel, "to": to_id}
 
 
-def visible(at: int) -> str:
-    """The condition that the version `v` is what range `at` shows of its key and no nearer range says otherwise."""
+def visible(ranges: list[Range], at: int) -> str:
+    """The condition that the version `v` is what a range shows of its key and no nearer range says otherwise."""
     shadows = [
         f"not exists (select 1 from graph_versions s{near} where s{near}.branch_id = :branch_{near}"
         f" and s{near}.doc = :doc and s{near}.key = v.key and s{near}.seq <= :upto_{near})"
         for near in range(at)
     ]
-    own = f"v.branch_id = :branch_{at} and v.doc = :doc and v.seq <= :upto_{at} and v.next_seq > :upto_{at}"
+    # The number stands in the statement where it is the head's, so that the index of present versions can serve.
+    there = _PRESENT if ranges[at][2] == HEAD else f"v.seq <= :upto_{at} and v.next_seq > :upto_{at}"
+    own = f"v.branch_id = :branch_{at} and v.doc = :doc and {there}"
     return " and ".join([own, *shadows])
 
 
@@ -150,7 +153,7 @@ def select(
     parameters = {**range_parameters(ranges, doc), **values}
     for at in range(len(ranges)):
         yield from tx.rows(
-            f"select {what} from graph_versions v where {visible(at)} and {condition}",
+            f"select {what} from graph_versions v where {visible(ranges, at)} and {condition}",
             parameters,
         )
 

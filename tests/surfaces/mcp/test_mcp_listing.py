@@ -46,17 +46,20 @@ def test_a_listed_tool_is_complete(tool: dict[str, Any]) -> None:
     assert tool["inputSchema"]["additionalProperties"] is False
     assert set(tool["inputSchema"].get("required", ())) <= tool["inputSchema"]["properties"].keys()
     hints = tool["annotations"]
-    assert hints["openWorldHint"] is False
-    meaningful = set() if hints["readOnlyHint"] else {"destructiveHint", "idempotentHint"}
-    assert hints.keys() == {"readOnlyHint", "openWorldHint"} | meaningful
-    assert {type(hint) for hint in hints.values()} == {bool}
+    if hints.get("readOnlyHint"):
+        assert hints == {"readOnlyHint": True}
+    else:
+        assert type(hints.pop("destructiveHint")) is bool
+        assert hints in ({}, {"idempotentHint": True})
 
 
 def test_hints_follow_what_tools_do() -> None:
     hints = {tool["name"]: tool["annotations"] for tool in json.loads(Offer().listing())}
     assert hints["capsule_fetch"]["readOnlyHint"]
-    assert not hints["capsule_store"]["readOnlyHint"]
-    assert not hints["capsule_export"]["readOnlyHint"]
+    assert not hints["capsule_store"].get("readOnlyHint")
+    assert not hints["capsule_export"].get("readOnlyHint")
+    assert not hints["branchmind_notes_commit"]["destructiveHint"]
+    assert hints["branchmind_merge"]["idempotentHint"]
     assert hints["capsule_purge"]["destructiveHint"]
 
 

@@ -1,4 +1,4 @@
-"""The commands that are no tools: the server, backup, the settings, the doctor, the tour, completion, help."""
+"""The commands that are no tools: server, picture, backup, settings, doctor, tour, completion, help."""
 
 from __future__ import annotations
 
@@ -60,6 +60,28 @@ BUILT_IN = (
         everywhere=("home", "help"),
     ),
     BuiltIn(
+        "graph draw",
+        "Draw the graph of a branch as a picture, an SVG or a PNG.\n\n"
+        "Nodes are coloured by type and show their status; those that are closed, resolved or rejected are faint. "
+        "Edges that end in no node are drawn to a dashed one. A picture of that name is replaced, nothing else is; "
+        "only its owner may read it. Needs the extra `draw`: pip install 'moss-memory[draw]'.",
+        "moss graph draw what-if -w shop --output what-if.svg",
+        {
+            "workspace": {"type": "string", "description": "project namespace"},
+            "output": {"type": "string", "description": "the file to write, .svg or .png"},
+            "target": {"type": "string", "description": "PLAN-001 or TASK-001, instead of branch and doc"},
+            "branch": {"type": "string", "description": "default: the checkout"},
+            "doc": {"type": "string", "description": "default: graph"},
+            **{name: {"type": "array", "items": {"type": "string"}} for name in ("ids", "types")},
+            "status": {"type": "string", "description": "exact status"},
+            **{name: {"type": "array", "items": {"type": "string"}} for name in ("tags_any", "tags_all")},
+            "text": {"type": "string", "description": "part of title or text, in any case"},
+            "limit": {"type": "integer", "description": "most nodes, the last changed ones; 200 if left out"},
+        },
+        required=("workspace", "output"),
+        aliases={"ref": "branch"},
+    ),
+    BuiltIn(
         "backup",
         "Copy the whole store into one new file while everything goes on working.\n\n"
         "The file holds one state of the store, deleted capsules included, and only its owner may read it. A file "
@@ -107,7 +129,7 @@ def run_built_in(name: str, words: list[str], home: str | None) -> int:
         return 0
     command.require(request)
     request.extras.setdefault("home", home or "")
-    return int(globals()[f"_{name}"](request))
+    return int(globals()[f"_{name.replace(' ', '_')}"](request))
 
 
 def _home(request: Request) -> str | None:
@@ -118,6 +140,13 @@ def _mcp(request: Request) -> int:
     from .serving import serve_client
 
     return serve_client(_home(request), request.arguments.get("toolsets"))
+
+
+def _graph_draw(request: Request) -> int:
+    from .drawing.draw import draw
+
+    answer(draw(_home(request), request.arguments), table="table" in request.extras)
+    return 0
 
 
 def _backup(request: Request) -> int:

@@ -31,7 +31,7 @@ EVERYWHERE = {
     "table": "aligned columns for people instead of JSON",
     "help": "this help",
 }
-SHORT = {"-w": "workspace"}
+SHORT = {"-w": "workspace", "-o": "output"}
 """Options that are typed so often that a letter stands for them."""
 
 _SWITCHES = ("table", "help")
@@ -132,7 +132,9 @@ class Command:
                 raise Usage(f"{names} mean the same; give one of them, and once")
             raise Usage(f"{option.flag} is given twice")
         if option.kind == "list":
-            read: Any = [*(before or ()), *list_from(value, option.schema, option.flag)]
+            read: Any = [*(before or ()), *list_from(value)]
+        elif option.kind == "sentences":
+            read = [*(before or ()), *list_from(value, separator="")]
         elif option.kind == "item":
             read = [*(before or ()), address_from(value)]
         elif option.kind in ("object", "items"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .builtin import BuiltIn
     from .option import Option
 
-_METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM",
+_METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM", "sentences": "TEXT",
              "age": "AGE", "extra_integer": "N"}  # fmt: skip
 _EXTRA_METAVARS = {"file": "PATH", "type": "TYPE"}
 _POSITIONAL = {
@@ -186,7 +186,7 @@ def _meaning(command: Command, option: Option) -> str:
     elif default not in (None, False) and option.name == option.argument:
         parts.append(f"if left out: {default}")
     parts += _need(command, option)
-    if option.kind == "list":
+    if option.kind in ("list", "sentences"):
         parts.append("may be repeated")
     return "; ".join(parts)
 

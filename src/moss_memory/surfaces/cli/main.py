@@ -11,7 +11,7 @@ from .output import Unwritable, say, secure_descriptors, show, tell_error
 from .usage import Usage
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
-_BUILT_IN = ("mcp", "backup", "config", "doctor", "tour", "completion", "help")
+_BUILT_IN = ("mcp", "graph draw", "backup", "config", "doctor", "tour", "completion", "help")
 
 
 def main() -> int:
@@ -69,10 +69,11 @@ def _dispatch(words: list[str]) -> int:
         show(f"moss {__version__}")
         return DONE
     secure_descriptors()
-    if first in _BUILT_IN:
-        from .builtin import run_built_in
+    for count in (1, 2):
+        if " ".join(words[:count]) in _BUILT_IN:
+            from .builtin import run_built_in
 
-        return run_built_in(first, words[1:], home)
+            return run_built_in(" ".join(words[:count]), words[count:], home)
     if first in ("--help", "-h"):
         from .help import overview
 

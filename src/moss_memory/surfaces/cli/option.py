@@ -12,8 +12,11 @@ SINGULAR = "item"
 SHOWS_TEXT = ("_fetch", "_latest", "_compose")
 """How the names of those tools end whose answer holds one text, which `--text` prints alone."""
 
-MANY = ("list", "item")
+MANY = ("list", "sentences", "item")
 """Kinds that may be repeated."""
+
+SENTENCES = ("success_criteria", "tests", "blockers", "links", "checks", "texts")
+"""Lists of whole sentences, in which a comma is a comma; several are given by repeating the option."""
 
 _SILENT = {
     "ids": "only those with these ids",
@@ -75,9 +78,11 @@ def kind_of(schema: dict[str, Any]) -> str:
 def _option(name: str, schema: dict[str, Any]) -> Option:
     kind = kind_of(schema)
     description = schema.get("description", "")
+    if kind == "list" and name in SENTENCES:
+        kind = "sentences"
     if kind == "items":
         description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
-    elif kind == "list" and not description and "enum" not in schema["items"]:
+    elif kind in MANY and not description and "enum" not in schema["items"]:
         description = _SILENT.get(name, "one or more")
     return Option(name, kind, description, argument=name, schema=schema)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .groups import is_grouped
 from .option import SINGULAR, flag_of, kind_of
 from .usage import Usage, unexpected_word
-from .words import address_from, place_from
+from .words import address_from, are_switches, place_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def text_of(operation: Operation | BuiltIn) -> str | None:
     if not is_grouped(operation.name):
         return next((name for name in TEXT if name in parameters), None)
     texts = [name for name in TEXT if name in operation.required]
-    return next(iter([*texts, *(name for name in operation.required if takes_json(parameters[name]))]), None)
+    json = [name for name in operation.required if takes_json(parameters[name]) and not are_switches(parameters[name])]
+    return next(iter([*texts, *json]), None)
 
 
 def takes_json(schema: dict[str, Any]) -> bool:

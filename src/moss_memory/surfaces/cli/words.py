@@ -44,7 +44,7 @@ def _days(text: str, flag: str) -> int:
     return int(number) * (7 if unit == "w" else 1)
 
 
-def list_from(text: str, schema: dict[str, Any], flag: str) -> list[Any]:
+def list_from(text: str, *, separator: str = ",") -> list[Any]:
     """`a,b` as a list; nothing as the empty list; a JSON list where an entry holds a comma."""
     if not text:
         return []
@@ -57,7 +57,7 @@ def list_from(text: str, schema: dict[str, Any], flag: str) -> list[Any]:
             found = None
         if isinstance(found, list):
             return found
-    return text.split(",")
+    return text.split(separator) if separator else [text]
 
 
 def address_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:

@@ -23,11 +23,19 @@ if TYPE_CHECKING:
 TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.jsonl")
 
 CORE = frozenset({
-    "capsule_store", "capsule_fetch", "capsule_fetch_many", "capsule_update", "capsule_append",
-    "capsule_delete", "capsule_latest", "capsule_list", "capsule_inventory", "capsule_search",
-    "capsule_compose", "moss_search",
+    "capsule_store", "capsule_fetch", "capsule_append", "capsule_latest", "capsule_list", "moss_search",
+    "branchmind_notes_commit", "branchmind_think_card", "branchmind_context_pack",
+    "tasks_create", "tasks_radar", "tasks_done",
 })  # fmt: skip
-"""The dozen a session needs most."""
+"""The dozen a session needs most: hand over, find again, remember and think, know what to do next."""
+
+_SELF_EVIDENT = frozenset({
+    "artifact", "content", "doc", "edges_limit", "expected_revision", "format", "include_deleted", "include_edges",
+    "limit", "limit_cards", "max_bytes", "max_errors", "max_lines", "message", "name", "new", "note", "notes_doc",
+    "notes_limit", "offset", "old", "question_id", "reason", "status", "subgoal_id", "tag", "tags", "text", "thought",
+    "title", "trace_limit", "workspace",
+})  # fmt: skip
+"""Arguments whose name says it: their descriptions are for people on the command line and in the reference."""
 
 _NAME_START = len('{"name":"')
 
@@ -147,23 +155,21 @@ def described(operation: Operation) -> dict[str, Any]:
 
 
 def _annotations(operation: Operation) -> dict[str, bool]:
-    """The hints that mean something: what a tool destroys is no question where it only reads."""
+    """The hints that differ from what the protocol assumes, and always whether a tool reads only or can destroy."""
     # An export changes no capsule, but each one makes a file.
     if operation.idempotent and not operation.mutates:
-        return {"readOnlyHint": True, "openWorldHint": False}
-    return {
-        "readOnlyHint": False,
-        "destructiveHint": operation.destructive,
-        "idempotentHint": operation.idempotent,
-        "openWorldHint": False,
-    }
+        return {"readOnlyHint": True}
+    hints = {"destructiveHint": operation.destructive}
+    return {**hints, "idempotentHint": True} if operation.idempotent else hints
 
 
 def _tell_once(properties: dict[str, dict[str, Any]], told: set[tuple[str, str]]) -> None:
     """Describes an argument only where it first appears in its family: a reader of the list has read it by then."""
     for name, schema in properties.items():
         description = schema.get("description")
-        if description is not None and (name, description) in told:
+        if name in _SELF_EVIDENT and schema["type"] == "integer":
+            schema.pop("default", None)
+        if description is not None and ((name, description) in told or name in _SELF_EVIDENT):
             del schema["description"]
         elif description is not None:
             told.add((name, description))
@@ -175,7 +181,7 @@ def _public(schema: Any) -> Any:
         return {
             name: _public(part)
             for name, part in schema.items()
-            if name != "nullable" and not (name == "default" and part is False)
+            if name not in ("nullable", "minimum") and not (name == "default" and part is False)
         }
     return [_public(part) for part in schema] if isinstance(schema, list) else schema
 

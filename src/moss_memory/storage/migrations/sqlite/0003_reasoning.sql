@@ -121,6 +121,9 @@ create index graph_nodes_by_type on graph_versions (branch_id, doc, type, seq, n
   where type is not null;
 create index graph_nodes_by_status on graph_versions (branch_id, doc, status, seq, next_seq, deleted)
   where status is not null;
+-- What a branch says now: statuses are left behind, and the versions that had them would be walked past.
+create index graph_nodes_by_present_status on graph_versions (branch_id, doc, status, seq)
+  where status is not null and next_seq = 9223372036854775807;
 create index graph_edges_by_from on graph_versions (branch_id, doc, from_id, seq, next_seq, deleted)
   where from_id is not null;
 create index graph_edges_by_to on graph_versions (branch_id, doc, to_id, seq, next_seq, deleted)

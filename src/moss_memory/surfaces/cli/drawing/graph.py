@@ -1,0 +1,91 @@
+"""The graph to be drawn, read through the tools that everybody uses."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.store import Store
+
+QUERY, VALIDATE = "branchmind_graph_query", "branchmind_graph_validate"
+NODES_MAX = 1000
+_PAGE = 200
+_EDGES = 1000
+_ERRORS = 500
+_LEAST = 4
+"""Fewer nodes than this are not asked for in parts, however many edges they share."""
+
+_PLACE = ("workspace", "target", "branch", "doc")
+_FILTERS = ("ids", "types", "status", "tags_any", "tags_all", "text")
+
+
+class Graph:
+    """Nodes by their ids, the edges between them, and the ids that edges name and no node has."""
+
+    def __init__(self, branch: str, doc: str) -> None:
+        self.branch = branch
+        self.doc = doc
+        self.nodes: dict[str, dict[str, Any]] = {}
+        self.edges: list[tuple[str, str, str]] = []
+        self.missing: list[str] = []
+        self.more = False
+        """Whether nodes were left out because of the limit."""
+
+
+def read_graph(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
+    """The last changed nodes that the filters let through, at most `limit`, with every edge between them."""
+    place = {name: arguments[name] for name in _PLACE if name in arguments}
+    filters = {name: arguments[name] for name in _FILTERS if name in arguments}
+    graph = _nodes(store, {**place, **filters}, limit)
+    graph.edges = list(dict.fromkeys(_edges(store, place, list(graph.nodes))))
+    _add_dangling(store, place, graph, everywhere=not filters and not graph.more)
+    return graph
+
+
+def _nodes(store: Store, asked: dict[str, Any], limit: int) -> Graph:
+    cursor: dict[str, int] = {}
+    while True:
+        page = store.call(QUERY, {**asked, **cursor, "include_edges": False, "limit": min(limit, _PAGE)})
+        if not cursor:
+            graph = Graph(page["branch"], page["doc"])
+        for node in page["nodes"]:
+            graph.nodes.setdefault(node["id"], node)
+        has_more = page["pagination"]["has_more"]
+        if not has_more or len(graph.nodes) >= limit:
+            graph.more = has_more or len(graph.nodes) > limit
+            graph.nodes = dict(list(graph.nodes.items())[:limit])
+            return graph
+        cursor = {"cursor": page["pagination"]["next_cursor"]}
+
+
+def _edges(store: Store, place: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
+    """The edges among these nodes; a page holds those between its own nodes, so every two blocks share one."""
+    if len(ids) <= _PAGE:
+        return _edges_of_page(store, place, ids) if ids else []
+    half = _PAGE // 2
+    return _edges_of_pairs(store, place, [ids[at : at + half] for at in range(0, len(ids), half)])
+
+
+def _edges_of_page(store: Store, place: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
+    page = store.call(QUERY, {**place, "ids": ids, "limit": _PAGE, "edges_limit": _EDGES})
+    if page["truncated"] and len(ids) >= _LEAST:
+        return _edges_of_pairs(store, place, [ids[at::4] for at in range(4)])
+    return [(edge["from"], edge["rel"], edge["to"]) for edge in page["edges"]]
+
+
+def _edges_of_pairs(store: Store, place: dict[str, Any], blocks: list[list[str]]) -> list[tuple[str, str, str]]:
+    pairs = [[*first, *second] for at, first in enumerate(blocks) for second in blocks[at + 1 :]]
+    return [edge for ids in pairs for edge in _edges_of_page(store, place, ids)]
+
+
+def _add_dangling(store: Store, place: dict[str, Any], graph: Graph, *, everywhere: bool) -> None:
+    """Adds the edges that end in nothing, those of the nodes shown, or all where nothing was filtered away."""
+    errors = store.call(VALIDATE, {**place, "max_errors": _ERRORS})["errors"]
+    for error in errors:
+        edge = error["edge"]
+        ends = {edge["from"], edge["to"]}
+        gone = set(error["missing"])
+        if (ends - gone) <= set(graph.nodes) and (ends - gone or everywhere):
+            graph.edges.append((edge["from"], edge["rel"], edge["to"]))
+            graph.missing += [one for one in error["missing"] if one not in graph.missing]

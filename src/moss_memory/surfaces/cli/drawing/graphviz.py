@@ -1,0 +1,81 @@
+"""Graphviz in a process of its own: it may take long or fail, and then only this process does.
+
+Reads boxes and arrows as JSON on stdin, writes where they are to stand as JSON on stdout. No text of a graph
+comes here: only sizes and numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Point = tuple[float, float]
+
+_INCH = 72.0
+_SPACES = 'nodesep="0.32" ranksep="0.42"'
+_MANY_EDGES = 120
+"""With more arrows than this the labels are laid over them, because finding room for each takes minutes."""
+
+
+def place(component: dict[str, Any], *, curved: bool = True) -> dict[str, Any]:
+    """Where the boxes of one connected part stand, how its arrows run and where their labels go."""
+    import pygraphviz  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    laid_out = json.loads(pygraphviz.AGraph(string=_dot(component, curved)).draw(format="json", prog="dot"))
+    _, _, width, height = _numbers(laid_out["bb"])
+    nodes = {one["name"]: _numbers(one["pos"]) for one in laid_out["objects"]}
+    edges = {int(one["id"]): _edge(one, height) for one in laid_out.get("edges", ())}
+    return {
+        "width": width,
+        "height": height,
+        "nodes": [_flipped(nodes[f"n{at}"], height) for at in range(len(component["nodes"]))],
+        "edges": [edges[at] for at in range(len(component["edges"]))],
+    }
+
+
+def _dot(component: dict[str, Any], curved: bool) -> str:
+    """The part in Graphviz' own language."""
+    lines = [f"digraph {{ graph [{_SPACES} splines={'true' if curved else 'line'} mclimit=1 nslimit=4 nslimit1=4]"]
+    lines.append('node [shape=box fixedsize=true label=""]')
+    for at, (width, height) in enumerate(component["nodes"]):
+        lines.append(f'n{at} [width="{width / _INCH:.4f}" height="{height / _INCH:.4f}"]')
+    labelled = curved and len(component["edges"]) <= _MANY_EDGES
+    for at, (tail, head, width, height) in enumerate(component["edges"]):
+        room = f'<TABLE BORDER="0" FIXEDSIZE="TRUE" WIDTH="{int(width)}" HEIGHT="{int(height)}"><TR><TD></TD></TR></TABLE>'
+        lines.append(f'n{tail} -> n{head} [id="{at}"' + (f" label=<{room}>]" if labelled and width else "]"))
+    return "\n".join([*lines, "}"])
+
+
+def _edge(one: dict[str, Any], height: float) -> dict[str, Any]:
+    """An arrow's curve, its tip, and the middle of its label's place where it has one."""
+    end, points = None, []
+    for part in one["pos"].replace("\\\n", "").split():
+        if part.startswith("e,"):
+            end = _flipped(_numbers(part[2:]), height)
+        elif not part.startswith("s,"):
+            points.append(_flipped(_numbers(part), height))
+    label = _flipped(_numbers(one["lp"]), height) if "lp" in one else None
+    return {"points": points, "end": end or points[-1], "label": label}
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(part) for part in text.split(",")]
+
+
+def _flipped(point: list[float], height: float) -> Point:
+    """Graphviz counts upward, pictures count downward."""
+    return (round(point[0], 1), round(height - point[1], 1))
+
+
+def main() -> None:
+    """Places every part that comes in."""
+    asked = json.load(sys.stdin)
+    json.dump([place(one, curved=asked["curved"]) for one in asked["parts"]], sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Text in a picture: made safe, measured without a font, wrapped and cut."""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+
+MORE = "\u2026"
+_JOINERS = "\u200c\u200d"
+_NARROW, _WIDE = set(" .,:;!|'`()[]{}ijlftrI/\\-\u2026\u00b7"), set("mwMW@%&")
+
+
+def safe(text: str) -> str:
+    """The text as an SVG may hold it: markup escaped, and nothing in it that steers or that XML forbids."""
+    return escape("".join([character if _is_visible(character) else "\ufffd" for character in text]))
+
+
+def _is_visible(character: str) -> bool:
+    """What has a shape, and the joiners that some scripts and emoji need; the last two are no XML."""
+    return (character.isprintable() or character in _JOINERS) and character not in "\ufffe\uffff"
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space as one blank."""
+    return " ".join(text.split())
+
+
+def measure(text: str, size: float) -> float:
+    """How wide a text is at most in the usual sans-serif fonts, without asking one."""
+    return size * sum([_ems(character) for character in text])
+
+
+def _ems(character: str) -> float:
+    if character in _NARROW:
+        return 0.4
+    if character.isascii():
+        return 0.95 if character in _WIDE else 0.73 if character.isupper() else 0.63
+    if unicodedata.combining(character) or character in _JOINERS:
+        return 0.0
+    return 1.05 if unicodedata.east_asian_width(character) in "WF" else 0.75
+
+
+def cut(text: str, size: float, room: float) -> str:
+    """The text, or as much of its beginning as fits with a sign that there was more."""
+    if measure(text, size) <= room:
+        return text
+    left = room - measure(MORE, size)
+    kept = 0
+    for character in text:
+        left -= size * _ems(character)
+        if left < 0:
+            break
+        kept += 1
+    return text[:kept].rstrip() + MORE
+
+
+def wrap(text: str, size: float, room: float, lines: int) -> list[str]:
+    """The text in at most so many lines, broken between words, inside one only where it is too long for a line."""
+    words = one_line(text).split(" ")
+    wrapped: list[str] = []
+    line = ""
+    while words:
+        word = words.pop(0)
+        longer = f"{line} {word}" if line else word
+        if measure(longer, size) <= room:
+            line = longer
+        elif line:
+            wrapped.append(line)
+            line = ""
+            words.insert(0, word)
+        else:
+            head = _fitting(word, size, room)
+            wrapped.append(head)
+            words.insert(0, word[len(head) :])
+        if len(wrapped) == lines:
+            rest = " ".join([line, *words]).strip()
+            if rest:
+                wrapped[-1] = cut(f"{wrapped[-1]} {rest}", size, room)
+            return wrapped
+    return [*wrapped, line] if line else wrapped
+
+
+def _fitting(word: str, size: float, room: float) -> str:
+    kept = cut(word, size, room + measure(MORE, size)).removesuffix(MORE)
+    return kept or word[:1]

@@ -1,0 +1,46 @@
+"""The colours of a picture: one pair for every type of node, the same in every picture for the usual ones."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+INK, FAINT_INK, LINE, PAPER = "#1f2937", "#6b7280", "#64748b", "#ffffff"
+
+_USUAL = {
+    "question": ("#fef9c3", "#a16207"),
+    "hypothesis": ("#dbeafe", "#1d4ed8"),
+    "test": ("#ede9fe", "#6d28d9"),
+    "evidence": ("#dcfce7", "#15803d"),
+    "decision": ("#ffe4e6", "#be123c"),
+    "note": ("#f1f5f9", "#475569"),
+    "frame": ("#fae8ff", "#a21caf"),
+    "update": ("#ffedd5", "#c2410c"),
+}
+_OTHERS = (
+    ("#ccfbf1", "#0f766e"),
+    ("#e0f2fe", "#0369a1"),
+    ("#ecfccb", "#4d7c0f"),
+    ("#fce7f3", "#be185d"),
+    ("#e0e7ff", "#4338ca"),
+    ("#e7e5e4", "#57534e"),
+)
+
+SETTLED = (
+    "closed", "resolved", "rejected", "done", "merged", "superseded", "refuted", "dropped", "abandoned", "obsolete",
+    "cancelled", "canceled",
+)  # fmt: skip
+"""Statuses of what is over: such nodes are drawn faint."""
+
+
+def colours_of(types: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """The light and the dark colour of every type; other types take theirs in the order of their names."""
+    others = sorted({name for name in types if name not in _USUAL})
+    given = {name: _OTHERS[place % len(_OTHERS)] for place, name in enumerate(others)}
+    return {name: _USUAL.get(name) or given[name] for name in types}
+
+
+def is_settled(status: str | None) -> bool:
+    """Whether a status says that nothing is left to do."""
+    return (status or "").strip().lower() in SETTLED

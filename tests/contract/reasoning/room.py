@@ -1,0 +1,176 @@
+"""What the tests of reasoning share: one workspace behind a door, emptied for each test, and how to read it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from contract.doors import connect
+
+if TYPE_CHECKING:
+    from contract.doors import Door
+    from moss_memory.errors import MossError
+
+OTHER_FAMILIES = ("capsules", "artifacts", "events", "erasures", "upkeep")
+"""Tables of which every row is other tests' business."""
+
+
+def forget_reasoning(home: str) -> None:
+    """Takes every branch, task and everything on them out of a store behind its back, and begins to count anew."""
+    if not os.path.exists(os.path.join(home, "moss.db")):
+        return
+    connection = connect(home, writable=True)
+    try:
+        tables = connection.execute("select name from sqlite_schema where type = 'table' and name not like 'search_%'")
+        with connection:
+            for (table,) in tables.fetchall():
+                if table == "numbers":
+                    connection.execute("update numbers set last = 0")
+                elif table not in OTHER_FAMILIES:
+                    connection.execute(f"delete from {table}")
+    finally:
+        connection.close()
+
+
+class Room:
+    """One workspace; its tools are called by their short names, `from` is spelled `from_`."""
+
+    def __init__(self, door: Door, workspace: str = "Shop") -> None:
+        self.door = door
+        self.workspace = workspace
+
+    def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        return self.door(f"branchmind_{tool}", **self.sent(arguments))
+
+    def refuses(self, code: str, tool: str, /, **arguments: Any) -> MossError:
+        """The error of a call that must fail with this code and leave the store as it was."""
+        return self.door.refuses(code, f"branchmind_{tool}", **self.sent(arguments))
+
+    def misses(self, tool: str, /, **arguments: Any) -> MossError:
+        """The `NOT_FOUND` of a call, whose recovery can be sent as it is and is no call that misses again."""
+        error = self.refuses("NOT_FOUND", tool, **arguments)
+        assert error.recovery is not None, error.payload()
+        assert set(error.recovery) == {"tool", "arguments", "reason"}
+        assert error.recovery["reason"]
+        self.door(error.recovery["tool"], **error.recovery["arguments"])
+        return error
+
+    def sent(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"workspace": self.workspace} | {
+            "from" if name == "from_" else name: value for name, value in arguments.items()
+        }
+
+    def another(self, workspace: str) -> Room:
+        return Room(self.door, workspace)
+
+    def note(self, content: str = "a note", **where: Any) -> int:
+        """Writes a note and returns its number."""
+        seq: int = self("notes_commit", content=content, **where)["entry"]["seq"]
+        return seq
+
+    def branch(self, name: str, from_: str | None = None) -> dict[str, Any]:
+        """Makes a branch and returns it as the answer shows it."""
+        made: dict[str, Any] = self("branch_create", name=name, from_=from_)["branch"]
+        return made
+
+    def branches(self) -> dict[str, Any]:
+        return {row["name"]: row for row in self("branch_list")["branches"]}
+
+    def entries(self, branch: str | None = None, doc: str = "notes") -> list[dict[str, Any]]:
+        """Every entry of a document, oldest first."""
+        return oldest_first(self, "show", "entries", branch=branch, doc=doc)
+
+    def seqs(self, branch: str | None = None, doc: str = "notes") -> list[int]:
+        return [entry["seq"] for entry in self.entries(branch, doc)]
+
+    def texts(self, branch: str | None = None, doc: str = "notes") -> list[str]:
+        return [entry["content"] for entry in self.entries(branch, doc)]
+
+    def apply(self, *ops: dict[str, Any], **where: Any) -> dict[str, Any]:
+        """Applies operations to a graph."""
+        return self("graph_apply", ops=list(ops), **where)
+
+    def nodes(self, branch: str | None = None, **asked: Any) -> dict[str, dict[str, Any]]:
+        """The nodes of a graph by id, in the order of the query."""
+        pages = every_page(self, "graph_query", branch=branch, **asked)
+        return {node["id"]: node for page in pages for node in page["nodes"]}
+
+    def edges(self, branch: str | None = None, **asked: Any) -> dict[tuple[str, str, str], dict[str, Any]]:
+        """The edges of a small graph by their keys."""
+        answer = self("graph_query", branch=branch, limit=200, edges_limit=1000, **asked)
+        return {(edge["from"], edge["rel"], edge["to"]): edge for edge in answer["edges"]}
+
+    def tags(self) -> dict[str, Any]:
+        return {tag["name"]: tag for tag in self("tag_list")["tags"]}
+
+    def conflicts(self, into: str = "main", **asked: Any) -> list[dict[str, Any]]:
+        return [row for page in every_page(self, "graph_conflicts", into=into, **asked) for row in page["conflicts"]]
+
+    def conflict(self, conflict_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self("graph_conflict_show", conflict_id=conflict_id)["conflict"]
+        return found
+
+
+def node(id: str, type: str = "note", **fields: Any) -> dict[str, Any]:
+    """The operation that makes or replaces a node."""
+    return {"op": "node_upsert", "id": id, "type": type, **fields}
+
+
+def edge(from_: str, rel: str, to: str, **fields: Any) -> dict[str, Any]:
+    """The operation that makes or replaces an edge."""
+    return {"op": "edge_upsert", "from": from_, "rel": rel, "to": to, **fields}
+
+
+def gone(*key: str) -> dict[str, Any]:
+    """The operation that deletes a node, or an edge by its three parts."""
+    if len(key) == 1:
+        return {"op": "node_delete", "id": key[0]}
+    return {"op": "edge_delete", "from": key[0], "rel": key[1], "to": key[2]}
+
+
+def state(value: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What a node or an edge says, without the numbers of its version."""
+    return value and {name: part for name, part in value.items() if name not in ("last_seq", "last_ts_ms")}
+
+
+def every_page(room: Room, tool: str, /, **arguments: Any) -> list[dict[str, Any]]:
+    """The pages of a cursor list from the first to the last; asserts what holds for every such list."""
+    pages: list[dict[str, Any]] = []
+    cursor: int | None = None
+    while True:
+        answer = room(tool, **arguments, cursor=cursor)
+        page = answer["pagination"]
+        assert page["cursor"] == cursor
+        assert set(page) - {"next_cursor"} == {"cursor", "has_more", "limit", "count"}
+        assert ("next_cursor" in page) == page["has_more"], page
+        pages.append(answer)
+        if not page["has_more"]:
+            return pages
+        assert page["next_cursor"] != cursor, f"{tool} does not come further than {cursor}"
+        assert len(pages) < 1000
+        cursor = page["next_cursor"]
+
+
+def oldest_first(room: Room, tool: str, rows: str, /, **arguments: Any) -> list[dict[str, Any]]:
+    """Every row of a list whose pages go back in time and stand oldest first."""
+    return [row for page in reversed(every_page(room, tool, **arguments)) for row in page[rows]]
+
+
+def newest_first(room: Room, tool: str, rows: str, /, **arguments: Any) -> list[dict[str, Any]]:
+    """Every row of a list whose pages go back in time and stand newest first."""
+    return [row for page in every_page(room, tool, **arguments) for row in page[rows]]
+
+
+def compact(value: Any) -> str:
+    """The JSON on which budgets are measured."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def lines(value: Any) -> int:
+    """One for each item of each list, and one for each line break inside a string."""
+    if isinstance(value, dict):
+        return sum(lines(key) + lines(part) for key, part in value.items())
+    if isinstance(value, list):
+        return len(value) + sum(map(lines, value))
+    return value.count("\n") if isinstance(value, str) else 0

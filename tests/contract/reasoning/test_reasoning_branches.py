@@ -1,0 +1,370 @@
+"""What the documents promise of branches: snapshots without copies, checkout, renaming and deleting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contract.doors import dump
+from contract.reasoning.room import Room, edge, gone, newest_first, node, state
+
+
+def disagree(room: Room, branch: str = "b") -> str:
+    """Makes an open conflict between a branch and main, and returns its id."""
+    room.apply(node("n", title="base"), branch="main")
+    room.branch(branch, "main")
+    room.apply(node("n", title="theirs"), branch=branch)
+    room.apply(node("n", title="ours"), branch="main")
+    [conflict_id] = room("graph_merge", from_=branch, into="main")["conflict_ids"]
+    assert isinstance(conflict_id, str)
+    return conflict_id
+
+
+def test_a_new_branch_answers_its_base_and_the_cut(room: Room) -> None:
+    room("init")
+    assert room("branch_create", name="b") == {
+        "workspace": "Shop", "branch": {"name": "b", "base_branch": "main", "base_seq": 0},
+    }  # fmt: skip
+    assert room.branches()["b"] == {"name": "b", "base_branch": "main", "base_seq": 0}
+
+
+def test_the_cut_is_the_last_number_of_the_whole_store(room: Room) -> None:
+    room.note()
+    last = room.apply(node("a"))["last_seq"]
+    assert room.branch("b")["base_seq"] == last
+    last = room.another("Other").note()
+    assert room.branch("c")["base_seq"] == last
+    assert room.note() > last
+
+
+def test_a_branch_begins_at_the_checkout_unless_told(room: Room) -> None:
+    room("init")
+    room.branch("b")
+    room("checkout", ref="b")
+    assert room.branch("c")["base_branch"] == "b"
+    assert room.branch("d", from_="main")["base_branch"] == "main"
+    assert room("status")["checkout"] == "b"
+
+
+def test_a_branch_in_an_empty_workspace_begins_at_a_new_main(room: Room) -> None:
+    assert room.branch("b") == {"name": "b", "base_branch": "main", "base_seq": 0}
+    assert list(room.branches()) == ["b", "main"]
+    assert room("status")["checkout"] == "main"
+
+
+def test_a_branch_of_an_unknown_branch_is_not_found(room: Room) -> None:
+    room("init")
+    room.misses("branch_create", name="b", from_="typo")
+
+
+def test_a_derived_branch_shows_the_snapshot_and_its_own_entries_in_order(room: Room) -> None:
+    before = [room.note("first"), room.note("second")]
+    room.branch("b")
+    room.note("later", branch="main")
+    own = [room.note("own", branch="b")]
+    room.note("still later", branch="main")
+    own += [room.note("own too", branch="b")]
+    assert room.seqs("b") == before + own
+    assert room.texts("main") == ["first", "second", "later", "still later"]
+
+
+def test_an_inherited_entry_names_the_branch_where_it_was_written(room: Room) -> None:
+    room.note("first")
+    room.branch("b")
+    room.note("own", branch="b")
+    assert [entry["branch"] for entry in room.entries("b")] == ["main", "b"]
+    assert room.entries("b")[0] == room.entries("main")[0]
+
+
+def test_branching_copies_nothing(room: Room) -> None:
+    for number in range(5):
+        room.note(str(number))
+        room.apply(node(str(number)))
+    before = dump(room.door.home)
+    room.branch("b")
+    after = dump(room.door.home)
+    assert {table for table in after if after[table] != before.get(table)} <= {"branches", "events", "numbers"}
+
+
+def test_the_snapshot_holds_for_every_document_and_the_graph(room: Room) -> None:
+    room.note("plan", doc="plans")
+    room.note("step", doc="trace")
+    room.apply(node("a", title="old"), node("x"), edge("a", "to", "x"))
+    room.branch("b")
+    room.note("later", doc="plans")
+    room.note("later", doc="trace")
+    room.apply(node("a", title="new"), node("c"), gone("x"))
+    assert room.texts("b", "plans") == ["plan"]
+    assert room.texts("b", "trace") == ["step"]
+    assert {key: found.get("title") for key, found in room.nodes("b").items()} == {"a": "old", "x": None}
+    assert list(room.edges("b")) == [("a", "to", "x")]
+
+
+def test_the_cut_is_the_lowest_along_the_chain(room: Room) -> None:
+    room.note("main before a")
+    room.branch("a", "main")
+    room.note("main after a", branch="main")
+    room.apply(node("late"), branch="main")
+    room.note("a before b", branch="a")
+    room.branch("b", "a")
+    room.note("a after b", branch="a")
+    room.note("main after b", branch="main")
+    room.note("own", branch="b")
+    assert room.texts("b") == ["main before a", "a before b", "own"]
+    assert room.texts("a") == ["main before a", "a before b", "a after b"]
+    assert room.nodes("b") == {}
+
+
+def test_a_chain_of_32_bases_is_read_and_a_longer_one_refused(room: Room) -> None:
+    room.note("main")
+    room.apply(node("main"))
+    base = "main"
+    for number in range(1, 33):
+        room.branch(str(number), base)
+        base = str(number)
+        room.note(base, branch=base)
+        room.apply(node(base), branch=base)
+    expected = ["main", *map(str, range(1, 33))]
+    assert room.texts("32") == expected
+    assert list(room.nodes("32")) == expected[::-1]
+    room.refuses("INVALID_REQUEST", "branch_create", name="33", from_="32")
+
+
+def test_a_taken_name_is_a_conflict(room: Room) -> None:
+    room.branch("b")
+    for name in ("b", "main"):
+        room.refuses("CONFLICT", "branch_create", name=name)
+
+
+def test_names_of_branches_are_compared_exactly(room: Room) -> None:
+    names = ["Main", "b", "B", " b", "caf\u00e9", "cafe\u0301", "x" * 256, "feature/a|b", "task/x", "TASK-001", "plan/"]
+    for name in names:
+        room.branch(name)
+    for number, name in enumerate(names):
+        room.note(str(number), branch=name)
+    for number, name in enumerate(names):
+        assert room.texts(name) == [str(number)]
+    assert sorted(room.branches()) == sorted([*names, "main"])
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "a\x7fb", "x" * 257])
+def test_a_bad_name_of_a_branch_is_refused(room: Room, name: str) -> None:
+    room("init")
+    room.refuses("INVALID_REQUEST", "branch_create", name=name)
+    room.refuses("INVALID_REQUEST", "branch_rename", old="main", new=name)
+
+
+@pytest.mark.parametrize("name", ["task/TASK-001", "plan/PLAN-001", "task/TASK-1000"])
+def test_names_of_canonical_branches_are_kept_for_tasks_and_plans(room: Room, name: str) -> None:
+    room.branch("b")
+    room.refuses("INVALID_REQUEST", "branch_create", name=name)
+    room.refuses("INVALID_REQUEST", "branch_rename", old="b", new=name)
+
+
+def test_branches_are_listed_by_name(room: Room) -> None:
+    for name in ("z", "a", "m"):
+        room.branch(name)
+    answer = room("branch_list")
+    assert answer["workspace"] == "Shop"
+    assert [row["name"] for row in answer["branches"]] == ["a", "m", "main", "z"]
+    assert all(set(row) == {"name", "base_branch", "base_seq"} for row in answer["branches"])
+    assert not answer.get("truncated")
+
+
+def test_a_list_of_branches_that_the_limit_cut_says_so(room: Room) -> None:
+    for name in ("a", "b", "c"):
+        room.branch(name)
+    answer = room("branch_list", limit=3)
+    assert [row["name"] for row in answer["branches"]] == ["a", "b", "c"]
+    assert answer["truncated"] is True
+    assert not room("branch_list", limit=4).get("truncated")
+
+
+def test_two_hundred_branches_are_listed_unless_asked(timed: Room) -> None:
+    for number in range(200):
+        timed.branch(f"b{number:03}")
+    answer = timed("branch_list")
+    assert (len(answer["branches"]), answer["truncated"]) == (200, True)
+    answer = timed("branch_list", limit=100_000)
+    assert (len(answer["branches"]), answer.get("truncated", False)) == (201, False)
+
+
+def test_a_checkout_answers_where_it_was_and_where_it_is(room: Room) -> None:
+    room.branch("b")
+    assert room("checkout", ref="b") == {"workspace": "Shop", "previous": "main", "current": "b"}
+    assert room("checkout", ref="b") == {"workspace": "Shop", "previous": "b", "current": "b"}
+    assert room("checkout", ref="main")["previous"] == "b"
+
+
+def test_a_checkout_of_an_unknown_branch_is_not_found_and_changes_nothing(room: Room) -> None:
+    room("init")
+    room.misses("checkout", ref="typo")
+    assert room("status")["checkout"] == "main"
+
+
+def test_every_default_follows_the_checkout(room: Room) -> None:
+    room("init")
+    room.branch("b")
+    room("checkout", ref="b")
+    seq = room.note("note")
+    room("commit", artifact="commit", message="m")
+    room.apply(node("a"))
+    assert room.texts("b") == ["note", "commit"]
+    assert room.texts("main") == []
+    assert room("show")["branch"] == "b"
+    assert room("log")["ref"] == "b"
+    assert room("docs_list")["ref"] == "b"
+    assert room("reflog")["ref"] == "b"
+    assert room("graph_query")["branch"] == "b"
+    assert room("graph_validate")["branch"] == "b"
+    assert room("tag_create", name="t")["tag"]["branch"] == "b"
+    assert room("reset", to=seq)["ref"] == "b"
+    assert room.nodes("main") == {}
+
+
+def test_a_renamed_branch_keeps_its_documents_graph_tags_and_checkout(room: Room) -> None:
+    room.note("first")
+    room.branch("b")
+    room("checkout", ref="b")
+    seq = room.note("own")
+    room.apply(node("a"))
+    room("tag_create", name="t", from_=seq)
+    room.branch("child")
+    graph = room.nodes("b")
+    assert room("branch_rename", old="b", new="c") == {"workspace": "Shop", "previous": "b", "current": "c"}
+    assert [(entry["branch"], entry["content"]) for entry in room.entries("c")] == [("main", "first"), ("c", "own")]
+    assert room.nodes("c") == graph
+    assert room.tags()["t"]["branch"] == "c"
+    assert room("status")["checkout"] == "c"
+    assert room("status")["last_doc_entry"]["branch"] == "c"
+    assert room.branches()["child"]["base_branch"] == "c"
+    assert [entry["branch"] for entry in room.entries("child")] == ["main", "c"]
+    assert [row["new_seq"] for row in newest_first(room, "reflog", "entries", ref="c")] == [seq]
+    room.misses("show", branch="b", doc="notes")
+
+
+def test_a_renamed_branch_keeps_its_conflicts(room: Room) -> None:
+    conflict_id = disagree(room)
+    room("branch_rename", old="b", new="c")
+    room("branch_rename", old="main", new="trunk")
+    found = room.conflict(conflict_id)
+    assert (found["from"], found["into"], found["status"]) == ("c", "trunk", "open")
+    assert [row["conflict_id"] for row in room.conflicts("trunk")] == [conflict_id]
+    again = room("graph_merge", from_="c", into="trunk")
+    assert (again["conflicts_created"], again["conflict_ids"]) == (0, [conflict_id])
+
+
+def test_an_old_name_is_free_and_has_nothing_of_the_branch_that_had_it(room: Room) -> None:
+    room("init")
+    room.branch("b")
+    room.note("old", branch="b")
+    room.apply(node("old"), branch="b")
+    room("branch_rename", old="b", new="c")
+    room.branch("b", "main")
+    assert (room.texts("b"), room.nodes("b")) == ([], {})
+    assert room.texts("c") == ["old"]
+
+
+def test_a_rename_of_an_unknown_branch_is_not_found_and_onto_a_taken_name_a_conflict(room: Room) -> None:
+    room.branch("b")
+    room.misses("branch_rename", old="typo", new="c")
+    room.refuses("CONFLICT", "branch_rename", old="b", new="main")
+    room.refuses("CONFLICT", "branch_rename", old="b", new="b")
+
+
+def test_a_branch_can_be_renamed_in_letter_case_only(room: Room) -> None:
+    room.branch("b")
+    assert room("branch_rename", old="b", new="B")["current"] == "B"
+
+
+def test_a_deleted_branch_is_gone_with_everything_on_it(room: Room) -> None:
+    kept = room.note("kept")
+    room.branch("b")
+    seq = room.note("own", branch="b")
+    room.apply(node("a"), edge("a", "to", "a"), branch="b")
+    room("tag_create", name="own", from_=seq)
+    room("tag_create", name="kept", from_=kept)
+    room("reset", ref="b", to=kept)
+    assert room("branch_delete", name="b") == {"workspace": "Shop", "name": "b", "deleted": True}
+    assert list(room.branches()) == ["main"]
+    assert list(room.tags()) == ["kept"]
+    room.misses("show", branch="b", doc="notes")
+    room.misses("tag_create", name="t", from_=seq)
+    room.misses("branch_delete", name="b")
+    assert room.texts("main") == ["kept"]
+    room.branch("b")
+    assert (room.texts("b"), room.nodes("b")) == (["kept"], {})
+    assert newest_first(room, "reflog", "entries", ref="b") == []
+    assert not any(str(found).count("'own'") for table, found in dump(room.door.home).items() if table != "events")
+
+
+def test_a_number_is_never_used_again(room: Room) -> None:
+    room.branch("b")
+    room.note(branch="b")
+    last = room.apply(node("a"), branch="b")["last_seq"]
+    room("branch_delete", name="b")
+    assert room.note() > last
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("main", "main"), ("b", "check"), ("base", "base"), ("apart", "conflict")]
+)
+def test_a_branch_that_is_still_needed_is_not_deleted_and_the_reason_is_told(
+    room: Room, name: str, reason: str
+) -> None:
+    disagree(room, "apart")
+    for made in ("b", "base"):
+        room.branch(made, "main")
+    room.branch("child", "base")
+    room("checkout", ref="b")
+    assert reason in room.refuses("CONFLICT", "branch_delete", name=name).message.lower()
+
+
+def test_a_branch_can_be_deleted_once_nothing_needs_it(room: Room) -> None:
+    conflict_id = disagree(room, "apart")
+    room.branch("b", "main")
+    room.branch("child", "b")
+    room("checkout", ref="b")
+    for name in ("b", "apart"):
+        room.refuses("CONFLICT", "branch_delete", name=name)
+    room("checkout", ref="main")
+    room("branch_delete", name="child")
+    room("branch_delete", name="b")
+    room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_into")
+    room("branch_delete", name="apart")
+    room.misses("graph_conflict_show", conflict_id=conflict_id)
+    assert room.conflicts() == []
+    assert list(room.branches()) == ["main"]
+
+
+def test_a_branch_into_which_an_open_conflict_leads_is_not_deleted(room: Room) -> None:
+    room.branch("middle")
+    room.apply(node("n"), branch="middle")
+    room.branch("leaf", "middle")
+    room.apply(node("n", title="theirs"), branch="leaf")
+    room.apply(node("n", title="ours"), branch="middle")
+    room("graph_merge", from_="leaf", into="middle")
+    room.refuses("CONFLICT", "branch_delete", name="middle")
+
+
+def test_what_was_merged_stays_when_its_branch_is_deleted(room: Room) -> None:
+    room.branch("b")
+    room.note("merged", branch="b")
+    room.apply(node("a", title="merged"), branch="b")
+    room("merge", from_="b", into="main")
+    room("graph_merge", from_="b", into="main")
+    room("branch_delete", name="b")
+    assert room.texts("main") == ["merged"]
+    assert state(room.nodes("main")["a"]) == {
+        "id": "a", "type": "note", "title": "merged", "tags": [], "deleted": False,
+    }  # fmt: skip
+
+
+def test_a_deleted_branch_takes_the_tags_of_inherited_notes_no_further_than_its_own(room: Room) -> None:
+    seq = room.note("inherited")
+    room.branch("b")
+    room("tag_create", name="t", from_=seq)
+    room("branch_delete", name="b")
+    tag: dict[str, Any] = room.tags()["t"]
+    assert (tag["branch"], tag["seq"]) == ("main", seq)

@@ -1,0 +1,256 @@
+"""What the documents promise of `branchmind_diff` and `branchmind_merge`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import dump
+from contract.reasoning.room import Room, every_page, node, oldest_first
+
+if TYPE_CHECKING:
+    from contract.doors import Clock
+
+
+def two_branches(room: Room) -> None:
+    """Main and a derived branch that each went on alone."""
+    room.note("shared")
+    room.branch("b")
+    for number in range(3):
+        room.note(f"b{number}", branch="b")
+        room.note(f"main{number}", branch="main")
+
+
+def diff(room: Room, from_: str, to: str, **asked: Any) -> list[str]:
+    return [entry["content"] for entry in oldest_first(room, "diff", "entries", from_=from_, to=to, **asked)]
+
+
+def merge(room: Room, from_: str, into: str, **asked: Any) -> tuple[int, int]:
+    """Merges page after page and returns how many entries were merged and skipped."""
+    pages = every_page(room, "merge", from_=from_, into=into, **asked)
+    for page in pages:
+        assert page["pagination"]["count"] == page["merged"] + page["skipped"]
+    return sum(page["merged"] for page in pages), sum(page["skipped"] for page in pages)
+
+
+def test_a_diff_is_what_one_branch_shows_and_the_other_does_not(room: Room) -> None:
+    two_branches(room)
+    assert diff(room, "main", "b") == ["b0", "b1", "b2"]
+    assert diff(room, "b", "main") == ["main0", "main1", "main2"]
+    assert diff(room, "b", "b") == []
+
+
+def test_a_diff_answers_both_branches_the_document_the_entries_and_the_page(room: Room) -> None:
+    two_branches(room)
+    answer = room("diff", from_="main", to="b")
+    assert set(answer) == {"from", "to", "doc", "entries", "pagination", "truncated"}
+    assert (answer["from"], answer["to"], answer["doc"], answer["truncated"]) == ("main", "b", "notes", False)
+    assert answer["entries"] == room.entries("b")[1:]
+    assert answer["pagination"] == {"cursor": None, "has_more": False, "limit": 50, "count": 3}
+
+
+def test_a_diff_pages_like_show(room: Room) -> None:
+    two_branches(room)
+    seqs = room.seqs("b")[1:]
+    answer = room("diff", from_="main", to="b", limit=2)
+    assert [entry["seq"] for entry in answer["entries"]] == seqs[1:]
+    assert answer["pagination"] == {"cursor": None, "next_cursor": seqs[1], "has_more": True, "limit": 2, "count": 2}
+    answer = room("diff", from_="main", to="b", limit=2, cursor=seqs[1])
+    assert [entry["seq"] for entry in answer["entries"]] == seqs[:1]
+    assert answer["pagination"] == {"cursor": seqs[1], "has_more": False, "limit": 2, "count": 1}
+    assert room("diff", from_="main", to="b", limit=9999)["pagination"]["limit"] == 200
+    for limit in (1, 2, 3, 4):
+        assert diff(room, "main", "b", limit=limit) == ["b0", "b1", "b2"]
+
+
+def test_a_diff_compares_siblings_and_grandchildren_by_what_they_show(room: Room) -> None:
+    two_branches(room)
+    room.branch("sibling", "main")
+    room.branch("child", "b")
+    room.note("own", branch="child")
+    assert diff(room, "b", "sibling") == ["main0", "main1", "main2"]
+    assert diff(room, "sibling", "b") == ["b0", "b1", "b2"]
+    assert diff(room, "main", "child") == ["b0", "b1", "b2", "own"]
+    assert diff(room, "child", "b") == []
+
+
+def test_a_diff_is_of_one_document_and_of_notes_unless_told(room: Room) -> None:
+    room("init")
+    room.branch("b")
+    room.note("note", branch="b")
+    room.note("plan", branch="b", doc="plans")
+    assert diff(room, "main", "b") == ["note"]
+    assert diff(room, "main", "b", doc="plans") == ["plan"]
+    assert diff(room, "b", "main", doc="plans") == []
+    assert diff(room, "main", "b", doc="trace") == []
+    room.misses("diff", from_="main", to="b", doc="typo")
+
+
+def test_a_diff_or_merge_with_an_unknown_branch_is_not_found(room: Room) -> None:
+    room("init")
+    for pair in (("main", "typo"), ("typo", "main"), ("typo", "typo")):
+        assert "typo" in room.misses("diff", from_=pair[0], to=pair[1]).message
+        assert "typo" in room.misses("merge", from_=pair[0], into=pair[1]).message
+
+
+def test_a_merge_copies_the_notes_that_the_other_branch_does_not_show(room: Room) -> None:
+    two_branches(room)
+    before = room.entries("b")
+    answer = room("merge", from_="b", into="main")
+    assert answer == {
+        "from": "b", "into": "main", "doc": "notes", "merged": 3, "skipped": 0,
+        "pagination": {"cursor": None, "has_more": False, "limit": 200, "count": 3},
+    }  # fmt: skip
+    assert room.texts("main") == ["shared", "main0", "main1", "main2", "b0", "b1", "b2"]
+    assert room.entries("b") == before
+
+
+def test_a_copy_has_the_content_of_the_original_and_says_where_it_comes_from(room: Room) -> None:
+    room.branch("b")
+    original = room("notes_commit", branch="b", content="c", title="t", format="f", meta={"m": [1, None]})["entry"]
+    room("merge", from_="b", into="main")
+    [copy] = room.entries("main")
+    for name in ("content", "title", "format", "meta", "kind", "doc"):
+        assert copy[name] == original[name]
+    assert copy["branch"] == "main"
+    assert copy["seq"] > original["seq"]
+    kind, branch, seq = copy["source_event_id"].split(":")
+    assert (kind, int(seq)) == ("merge", original["seq"])
+    assert branch
+
+
+def test_merging_twice_adds_nothing(room: Room) -> None:
+    two_branches(room)
+    assert merge(room, "b", "main") == (3, 0)
+    before = room.entries("main")
+    assert merge(room, "b", "main") == (0, 3)
+    room.note("new", branch="b")
+    assert merge(room, "b", "main") == (1, 3)
+    assert room.entries("main")[:-1] == before
+    assert room.texts("main")[-1] == "new"
+
+
+def test_renaming_both_branches_and_merging_again_adds_nothing(room: Room) -> None:
+    two_branches(room)
+    merge(room, "b", "main")
+    before = room.texts("main")
+    room("branch_rename", old="b", new="c")
+    room("branch_rename", old="main", new="trunk")
+    assert merge(room, "c", "trunk") == (0, 3)
+    assert room.texts("trunk") == before
+    room.branch("b", "trunk")
+    room.note("another b", branch="b")
+    assert merge(room, "b", "trunk") == (1, 0)
+
+
+def test_a_dry_run_finds_what_a_merge_would_do_and_writes_nothing(room: Room) -> None:
+    two_branches(room)
+    room("merge", from_="b", into="main", limit=1)
+    before = dump(room.door.home)
+    tried = room("merge", from_="b", into="main", dry_run=True)
+    assert dump(room.door.home) == before
+    assert (tried["merged"], tried["skipped"]) == (2, 1)
+    assert room("merge", from_="b", into="main", dry_run=False) == tried
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 1000])
+def test_a_large_merge_goes_page_by_page_and_keeps_the_order(room: Room, limit: int) -> None:
+    two_branches(room)
+    for number in range(3, 8):
+        room.note(f"b{number}", branch="b")
+    assert merge(room, "b", "main", limit=limit) == (8, 0)
+    assert room.texts("main")[4:] == [f"b{number}" for number in range(8)]
+    assert merge(room, "b", "main", limit=limit) == (0, 8)
+
+
+def test_a_page_of_a_merge_that_is_sent_again_adds_nothing(room: Room) -> None:
+    two_branches(room)
+    first = room("merge", from_="b", into="main", limit=2)
+    assert (first["merged"], first["pagination"]["has_more"]) == (2, True)
+    again = room("merge", from_="b", into="main", limit=2)
+    assert (again["merged"], again["skipped"]) == (0, 2)
+    assert again["pagination"]["next_cursor"] == first["pagination"]["next_cursor"]
+    last = room("merge", from_="b", into="main", limit=2, cursor=first["pagination"]["next_cursor"])
+    assert (last["merged"], last["pagination"]["has_more"]) == (1, False)
+
+
+def test_a_merge_takes_200_a_page_unless_told_and_1000_at_most(room: Room) -> None:
+    room("init")
+    assert room("merge", from_="main", into="main")["pagination"]["limit"] == 200
+    assert room("merge", from_="main", into="main", limit=99_999)["pagination"]["limit"] == 1000
+
+
+def test_a_branch_merged_into_itself_has_nothing_to_merge(room: Room) -> None:
+    room.note()
+    assert merge(room, "main", "main") == (0, 0)
+    assert len(room.seqs("main")) == 1
+
+
+def test_notes_are_merged_in_any_direction(room: Room) -> None:
+    two_branches(room)
+    room.branch("sibling", "main")
+    assert merge(room, "main", "b") == (3, 0)
+    assert room.texts("b") == ["shared", "b0", "b1", "b2", "main0", "main1", "main2"]
+    room.note("s", branch="sibling")
+    assert merge(room, "sibling", "b") == (1, 3)
+    assert room.texts("b")[-1] == "s"
+
+
+def test_a_copy_is_not_merged_back_to_where_its_original_is_seen(room: Room) -> None:
+    two_branches(room)
+    room.branch("child", "b")
+    merge(room, "b", "main")
+    assert merge(room, "main", "b") == (3, 3)
+    assert merge(room, "main", "child") == (3, 3)
+    assert room.texts("b").count("b0") == room.texts("child").count("b0") == 1
+
+
+def test_a_note_that_comes_by_two_ways_comes_once(room: Room) -> None:
+    room("init")
+    for name in ("a", "b"):
+        room.branch(name, "main")
+    room.note("travels", branch="a")
+    assert merge(room, "a", "b") == (1, 0)
+    assert merge(room, "b", "main") == (1, 0)
+    assert merge(room, "a", "main") == (0, 1)
+    assert room.texts("main") == ["travels"]
+    room.branch("late", "main")
+    assert merge(room, "b", "late") == (0, 1)
+
+
+def test_a_merge_is_of_one_document_and_of_notes_unless_told(room: Room) -> None:
+    room("init")
+    room.branch("b")
+    room.note("note", branch="b")
+    room.note("plan", branch="b", doc="plans")
+    assert merge(room, "b", "main") == (1, 0)
+    room.misses("show", doc="plans")
+    assert merge(room, "b", "main", doc="plans") == (1, 0)
+    assert room.texts("main", "plans") == ["plan"]
+    assert merge(room, "main", "b", doc="plans") == (0, 1)
+    room.misses("merge", from_="b", into="main", doc="typo")
+
+
+def test_a_merge_of_notes_leaves_the_graph_alone(room: Room) -> None:
+    room.branch("b")
+    room.apply(node("a"), branch="b")
+    assert merge(room, "b", "main") == (0, 0)
+    assert room.nodes("main") == {}
+
+
+def test_a_branch_taken_before_a_merge_does_not_see_it(room: Room) -> None:
+    two_branches(room)
+    room.branch("before", "main")
+    merge(room, "b", "main")
+    room.branch("after", "main")
+    assert room.texts("before") == ["shared", "main0", "main1", "main2"]
+    assert room.texts("after") == room.texts("main")
+
+
+def test_copies_are_dated_when_they_were_merged(timed: Room, clock: Clock) -> None:
+    timed.branch("b")
+    timed.note("x", branch="b")
+    clock.advance(60)
+    timed("merge", from_="b", into="main")
+    assert timed.entries("main")[0]["ts_ms"] == clock.ms

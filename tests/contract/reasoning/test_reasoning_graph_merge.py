@@ -1,0 +1,495 @@
+"""What the documents promise of `branchmind_graph_merge` and of conflicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import dump
+from contract.reasoning.room import Room, edge, every_page, gone, newest_first, node, state
+
+if TYPE_CHECKING:
+    from contract.doors import Clock
+
+
+def merge(room: Room, from_: str = "b", into: str = "main", **asked: Any) -> tuple[int, int, int]:
+    """Merges page after page and returns what was merged, skipped and newly in conflict."""
+    pages = every_page(room, "graph_merge", from_=from_, into=into, **asked)
+    for page in pages:
+        met = len(page.get("conflict_ids") or [])
+        assert page["pagination"]["count"] == page["merged"] + page["skipped"] + met
+        assert page["conflicts_created"] <= met
+    total = [sum(page[name] for page in pages) for name in ("merged", "skipped", "conflicts_created")]
+    return total[0], total[1], total[2]
+
+
+def versions(room: Room, branch: str) -> dict[Any, int]:
+    """The number of the present version of every key of a small graph."""
+    found = {key: one["last_seq"] for key, one in room.nodes(branch, include_deleted=True).items()}
+    return {**found, **{key: one["last_seq"] for key, one in room.edges(branch, include_deleted=True).items()}}
+
+
+def title(room: Room, branch: str = "main", id: str = "n") -> str | None:
+    """The title of a node, none when it is not there."""
+    found: str | None = room.nodes(branch).get(id, {}).get("title")
+    return found
+
+
+def apart(room: Room, base: str | None = "base", theirs: str | None = "theirs", ours: str | None = "ours") -> str:
+    """Lets branch b and main disagree about node n, merges, and returns the id of the conflict."""
+    room("init")
+    if base is not None:
+        room.apply(node("n", title=base), branch="main")
+    room.branch("b", "main")
+    for branch, said in (("b", theirs), ("main", ours)):
+        room.apply(gone("n") if said is None else node("n", title=said), branch=branch)
+    answer = room("graph_merge", from_="b", into="main")
+    assert (answer["merged"], answer["skipped"], answer["conflicts_created"]) == (0, 0, 1)
+    [conflict_id] = answer["conflict_ids"]
+    assert isinstance(conflict_id, str)
+    return conflict_id
+
+
+def test_a_merge_answers_what_it_did(room: Room) -> None:
+    room.apply(node("n"))
+    room.branch("b")
+    room.apply(node("n", title="changed"), branch="b")
+    answer = room("graph_merge", from_="b", into="main")
+    assert not answer.pop("conflict_ids", None)
+    assert answer == {
+        "from": "b", "into": "main", "doc": "graph", "merged": 1, "skipped": 0, "conflicts_created": 0,
+        "pagination": {"cursor": None, "has_more": False, "limit": 200, "count": 1},
+    }  # fmt: skip
+
+
+def test_what_changed_on_the_branch_comes_into_its_base(room: Room) -> None:
+    room.apply(*(node(name) for name in ("kept", "changed", "dropped", "end")), edge("kept", "r", "end"))
+    room.branch("b")
+    room.apply(
+        node("changed", "idea", title="T", text="X", status="s", tags=["t"], meta={"m": 1}), gone("dropped"),
+        node("new"), edge("new", "r", "kept", meta={"m": 2}), gone("kept", "r", "end"), branch="b",
+    )  # fmt: skip
+    assert merge(room) == (5, 0, 0)
+    for branch in ("main", "b"):
+        assert sorted(room.nodes(branch)) == ["changed", "end", "kept", "new"]
+    assert {key: state(found) for key, found in room.nodes("main").items()} == {
+        key: state(found) for key, found in room.nodes("b").items()
+    }
+    assert {key: state(found) for key, found in room.edges("main").items()} == {
+        key: state(found) for key, found in room.edges("b").items()
+    }
+
+
+def test_only_what_changed_on_the_branch_is_considered(room: Room) -> None:
+    room.apply(node("a"), node("n"))
+    room.branch("b")
+    room.apply(node("a", title="main's own"), node("m"), branch="main")
+    room.apply(node("n", title="changed"), branch="b")
+    before = versions(room, "main")
+    assert merge(room) == (1, 0, 0)
+    after = versions(room, "main")
+    assert {key for key in after if after[key] != before.get(key)} == {"n"}
+
+
+def test_a_branch_is_merged_into_its_base_only(room: Room) -> None:
+    room("init")
+    room.branch("b")
+    room.branch("sibling")
+    room.branch("child", "b")
+    room.apply(node("n"), branch="child")
+    for from_, into in (("child", "main"), ("b", "sibling"), ("main", "b"), ("b", "b"), ("main", "main")):
+        room.refuses("INVALID_REQUEST", "graph_merge", from_=from_, into=into)
+    room.misses("graph_merge", from_="typo", into="main")
+    room.misses("graph_merge", from_="b", into="typo")
+    assert merge(room, "child", "b") == (1, 0, 0)
+    assert merge(room, "b", "main") == (1, 0, 0)
+    assert list(room.nodes("main")) == ["n"]
+
+
+def test_merging_a_graph_twice_adds_nothing(room: Room) -> None:
+    room.apply(node("n"), node("x"), edge("n", "r", "x"))
+    room.branch("b")
+    room.apply(node("n", title="changed"), gone("x"), node("new"), branch="b")
+    assert merge(room) == (4, 0, 0)
+    before = versions(room, "main")
+    assert merge(room) == (0, 4, 0)
+    assert versions(room, "main") == before
+    assert room.conflicts() == []
+
+
+def test_merged_states_are_equal_on_both_branches(room: Room) -> None:
+    room.apply(node("n"))
+    room.branch("b")
+    room.apply(node("n", title="changed"), node("new", tags=["t"]), edge("n", "r", "new"), branch="b")
+    merge(room)
+    for from_, to in (("main", "b"), ("b", "main")):
+        assert room("graph_diff", from_=from_, to=to)["changes"] == []
+
+
+def test_the_same_change_on_both_sides_is_no_conflict(room: Room) -> None:
+    room.apply(node("n"), node("x"))
+    room.branch("b")
+    for branch in ("b", "main"):
+        room.apply(node("n", title="same", tags=["A", "b"]), gone("x"), node("new"), branch=branch)
+    before = versions(room, "main")
+    assert merge(room) == (0, 3, 0)
+    assert versions(room, "main") == before
+
+
+def test_a_change_and_back_is_no_change(room: Room) -> None:
+    room.apply(node("n", title="base"))
+    room.branch("b")
+    room.apply(node("n", title="else"), node("n", title="base"), node("new"), gone("new"), branch="b")
+    room.apply(node("n", title="ours"), branch="main")
+    assert merge(room) == (0, 2, 0)
+    assert title(room) == "ours"
+
+
+def test_a_key_that_both_changed_differently_is_a_conflict_and_not_applied(room: Room) -> None:
+    room.apply(node("n", title="base"), node("free"))
+    room.branch("b")
+    room.apply(node("n", title="theirs"), node("free", title="changed"), branch="b")
+    room.apply(node("n", title="ours"), branch="main")
+    answer = room("graph_merge", from_="b", into="main")
+    assert (answer["merged"], answer["skipped"], answer["conflicts_created"]) == (1, 0, 1)
+    assert len(answer["conflict_ids"]) == 1
+    assert (title(room), title(room, id="free")) == ("ours", "changed")
+    assert title(room, "b") == "theirs"
+
+
+def test_a_conflict_is_listed_and_shown_with_its_three_sides(room: Room) -> None:
+    conflict_id = apart(room)
+    answer = room("graph_conflicts", into="main")
+    assert set(answer) == {"into", "doc", "conflicts", "pagination", "truncated"}
+    assert (answer["into"], answer["doc"], answer["truncated"]) == ("main", "graph", False)
+    [listed] = answer["conflicts"]
+    assert listed == {
+        "conflict_id": conflict_id, "kind": "node", "key": "n", "status": "open",
+        "created_at_ms": listed["created_at_ms"],
+    }  # fmt: skip
+    assert answer["pagination"] == {"cursor": None, "has_more": False, "limit": 50, "count": 1}
+    shown = room.conflict(conflict_id)
+    assert {name: shown[name] for name in listed} == listed
+    assert (shown["from"], shown["into"], shown["doc"]) == ("b", "main", "graph")
+    for side, said in (("base", "base"), ("theirs", "theirs"), ("ours", "ours")):
+        assert (shown[side]["id"], shown[side]["title"]) == ("n", said)
+    assert "resolved_at_ms" not in shown
+
+
+def test_a_conflict_about_an_edge_has_the_edge_as_its_key(room: Room) -> None:
+    room.apply(node("x"), node("y"), edge("x", "r", "y"))
+    room.branch("b")
+    room.apply(edge("x", "r", "y", meta={"m": "theirs"}), branch="b")
+    room.apply(gone("x", "r", "y"), branch="main")
+    assert merge(room) == (0, 0, 1)
+    [listed] = room.conflicts()
+    assert (listed["kind"], listed["key"]) == ("edge", {"from": "x", "rel": "r", "to": "y"})
+    shown = room.conflict(listed["conflict_id"])
+    assert shown["theirs"]["meta"] == {"m": "theirs"}
+    assert shown["ours"]["deleted"] is True
+    assert "meta" not in shown["base"]
+
+
+@pytest.mark.parametrize(
+    ("base", "theirs", "ours"),
+    [("base", None, "ours"), ("base", "theirs", None), (None, "theirs", "ours"), ("base", "theirs", "ours")],
+)
+def test_changes_deletions_and_additions_can_disagree(
+    room: Room, base: str | None, theirs: str | None, ours: str | None
+) -> None:
+    shown = room.conflict(apart(room, base, theirs, ours))
+    assert title(room) == ours
+    for side, said in (("theirs", theirs), ("ours", ours)):
+        assert shown[side]["deleted"] is (said is None)
+        assert said is None or shown[side]["title"] == said
+    assert (shown["base"] is None) == (base is None)
+
+
+def test_a_conflict_that_is_found_again_is_the_same_one(room: Room) -> None:
+    conflict_id = apart(room)
+    for _ in range(2):
+        answer = room("graph_merge", from_="b", into="main")
+        assert (answer["merged"], answer["skipped"], answer["conflicts_created"]) == (0, 0, 0)
+        assert answer["conflict_ids"] == [conflict_id]
+    assert [row["conflict_id"] for row in room.conflicts()] == [conflict_id]
+
+
+def test_a_dry_run_finds_merges_and_conflicts_and_writes_nothing(room: Room) -> None:
+    room.apply(node("n"))
+    room.branch("b")
+    room.apply(node("n", title="theirs"), node("new"), node("same"), branch="b")
+    room.apply(node("n", title="ours"), node("same"), branch="main")
+    before = dump(room.door.home)
+    tried = room("graph_merge", from_="b", into="main", dry_run=True)
+    assert dump(room.door.home) == before
+    assert (tried["merged"], tried["skipped"], len(tried["conflict_ids"])) == (1, 1, 1)
+    done = room("graph_merge", from_="b", into="main")
+    assert done["conflict_ids"] == tried["conflict_ids"]
+    assert {**done, "conflicts_created": 0} == {**tried, "conflicts_created": 0}
+
+
+def test_a_key_that_changes_again_after_a_merge_is_merged_again(room: Room) -> None:
+    room.apply(node("n", title="base"))
+    room.branch("b")
+    for said in ("one", "two", "three"):
+        room.apply(node("n", title=said), branch="b")
+        assert merge(room) == (1, 0, 0)
+        assert title(room) == said
+    room.apply(gone("n"), branch="b")
+    assert merge(room) == (1, 0, 0)
+    room.apply(node("n", title="back"), branch="b")
+    assert merge(room) == (1, 0, 0)
+    assert title(room) == "back"
+    assert room.conflicts() == []
+
+
+def test_what_the_base_changed_after_a_merge_is_not_overwritten(room: Room) -> None:
+    room.apply(node("n", title="base"))
+    room.branch("b")
+    room.apply(node("n", title="merged"), branch="b")
+    merge(room)
+    room.apply(node("n", title="ours"), branch="main")
+    assert merge(room) == (0, 1, 0)
+    assert title(room) == "ours"
+    room.apply(node("n", title="theirs"), branch="b")
+    assert merge(room) == (0, 0, 1)
+    shown = room.conflict(room.conflicts()[0]["conflict_id"])
+    assert [shown[side]["title"] for side in ("base", "theirs", "ours")] == ["merged", "theirs", "ours"]
+
+
+def test_the_same_change_on_both_sides_is_the_base_of_what_follows(room: Room) -> None:
+    room.apply(node("n", title="base"))
+    room.branch("b")
+    for branch in ("b", "main"):
+        room.apply(node("n", title="same"), branch=branch)
+    merge(room)
+    room.apply(node("n", title="further"), branch="b")
+    assert merge(room) == (1, 0, 0)
+    assert title(room) == "further"
+
+
+def test_what_both_said_when_they_were_merged_is_no_conflict_when_one_goes_on(room: Room) -> None:
+    room("init")
+    room.branch("b")
+    for branch in ("b", "main"):
+        room.apply(node("n", title="same"), branch=branch)
+    assert merge(room) == (0, 1, 0)
+    room.apply(node("n", title="ours"), branch="main")
+    assert merge(room) == (0, 1, 0)
+    assert (title(room), room.conflicts()) == ("ours", [])
+
+
+def test_use_from_writes_their_state_as_a_new_version(room: Room) -> None:
+    conflict_id = apart(room)
+    before = room.nodes()["n"]["last_seq"]
+    answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_from")
+    assert answer == {"conflict_id": conflict_id, "status": "resolved", "applied": True}
+    assert title(room) == "theirs"
+    assert room.nodes()["n"]["last_seq"] > before
+    shown = room.conflict(conflict_id)
+    assert shown["status"] == "resolved"
+    assert isinstance(shown["resolved_at_ms"], int)
+
+
+def test_use_into_keeps_our_state(room: Room) -> None:
+    conflict_id = apart(room)
+    before = versions(room, "main")
+    answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_into")
+    assert answer == {"conflict_id": conflict_id, "status": "resolved", "applied": False}
+    assert (title(room), versions(room, "main")) == ("ours", before)
+    assert room.conflict(conflict_id)["status"] == "resolved"
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [(None, "ours"), ("theirs", None)])
+def test_a_deletion_can_win_or_lose(room: Room, theirs: str | None, ours: str | None) -> None:
+    room("graph_conflict_resolve", conflict_id=apart(room, "base", theirs, ours), resolution="use_from")
+    assert title(room) == theirs
+
+
+@pytest.mark.parametrize("resolution", ["use_from", "use_into"])
+def test_a_resolved_conflict_does_not_come_back(room: Room, resolution: str) -> None:
+    room("graph_conflict_resolve", conflict_id=apart(room), resolution=resolution)
+    before = versions(room, "main")
+    assert merge(room) == (0, 1, 0)
+    assert versions(room, "main") == before
+    assert room.conflicts(status="open") == []
+
+
+def test_what_was_taken_in_is_the_base_of_what_follows(room: Room) -> None:
+    room("graph_conflict_resolve", conflict_id=apart(room), resolution="use_from")
+    room.apply(node("n", title="further"), branch="b")
+    assert merge(room) == (1, 0, 0)
+    assert title(room) == "further"
+
+
+def test_what_was_turned_down_is_asked_again_when_it_changes(room: Room) -> None:
+    first = apart(room)
+    room("graph_conflict_resolve", conflict_id=first, resolution="use_into")
+    room.apply(node("n", title="further"), branch="b")
+    answer = room("graph_merge", from_="b", into="main")
+    assert answer["conflicts_created"] == 1
+    assert answer["conflict_ids"] != [first]
+    assert title(room) == "ours"
+
+
+def test_a_conflict_resolved_the_same_way_again_is_left_alone(room: Room) -> None:
+    conflict_id = apart(room)
+    room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_from")
+    shown, before = room.conflict(conflict_id), versions(room, "main")
+    answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_from")
+    assert (answer["conflict_id"], answer["status"]) == (conflict_id, "resolved")
+    assert (room.conflict(conflict_id), versions(room, "main")) == (shown, before)
+
+
+@pytest.mark.parametrize(("first", "second"), [("use_from", "use_into"), ("use_into", "use_from")])
+def test_a_conflict_resolved_another_way_is_a_conflict(room: Room, first: str, second: str) -> None:
+    conflict_id = apart(room)
+    room("graph_conflict_resolve", conflict_id=conflict_id, resolution=first)
+    room.refuses("CONFLICT", "graph_conflict_resolve", conflict_id=conflict_id, resolution=second)
+
+
+def test_an_unknown_conflict_is_not_found_and_an_unknown_resolution_refused(room: Room) -> None:
+    conflict_id = apart(room)
+    room.another("Other")("init")
+    for where, unknown in ((room, "CONFLICT-0123456789abcdef"), (room, "typo"), (room.another("Other"), conflict_id)):
+        where.misses("graph_conflict_show", conflict_id=unknown)
+        where.misses("graph_conflict_resolve", conflict_id=unknown, resolution="use_from")
+    room.refuses("INVALID_REQUEST", "graph_conflict_resolve", conflict_id=conflict_id, resolution="use_both")
+    room.refuses("INVALID_REQUEST", "graph_conflict_resolve", conflict_id=conflict_id)
+
+
+def test_conflicts_are_listed_by_status_or_all(room: Room) -> None:
+    room.apply(node("n"), node("o"))
+    room.branch("b")
+    for branch in ("b", "main"):
+        room.apply(node("n", title=branch), node("o", title=branch), branch=branch)
+    first, second = room("graph_merge", from_="b", into="main")["conflict_ids"]
+    room("graph_conflict_resolve", conflict_id=first, resolution="use_into")
+    assert [row["conflict_id"] for row in room.conflicts(status="open")] == [second]
+    assert [row["conflict_id"] for row in room.conflicts(status="resolved")] == [first]
+    assert {row["conflict_id"]: row["status"] for row in room.conflicts()} == {first: "resolved", second: "open"}
+    room.refuses("INVALID_REQUEST", "graph_conflicts", into="main", status="closed")
+
+
+def test_conflicts_are_those_of_one_destination_and_document(room: Room) -> None:
+    apart(room)
+    room.branch("other", "main")
+    assert room.conflicts("other") == []
+    room.apply(node("n"), doc="ideas", branch="main")
+    assert room.conflicts(doc="ideas") == []
+    room.misses("graph_conflicts", into="typo")
+    room.misses("graph_conflicts", into="main", doc="typo")
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_pages_of_conflicts_show_each_once_newest_first(room: Room, limit: int) -> None:
+    room("init")
+    room.branch("b")
+    for number in range(5):
+        for branch in ("b", "main"):
+            room.apply(node(f"n{number}", title=branch), branch=branch)
+        merge(room)
+    rows = newest_first(room, "graph_conflicts", "conflicts", into="main", limit=limit)
+    assert [row["key"] for row in rows] == ["n4", "n3", "n2", "n1", "n0"]
+    assert room("graph_conflicts", into="main", limit=5000)["pagination"]["limit"] == 200
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 1000])
+def test_a_large_merge_goes_page_by_page(room: Room, limit: int) -> None:
+    room.apply(node("n"))
+    room.branch("b")
+    room.apply(*(node(str(number)) for number in range(5)), node("n", title="theirs"), node("same"), branch="b")
+    room.apply(node("n", title="ours"), node("same"), branch="main")
+    assert merge(room, limit=limit) == (5, 1, 1)
+    assert sorted(room.nodes("main")) == ["0", "1", "2", "3", "4", "n", "same"]
+    assert merge(room, limit=limit) == (0, 6, 0)
+    assert len(room.conflicts()) == 1
+
+
+def test_a_merge_takes_200_keys_a_page_unless_told_and_1000_at_most(room: Room) -> None:
+    room.branch("b")
+    assert room("graph_merge", from_="b", into="main")["pagination"]["limit"] == 200
+    assert room("graph_merge", from_="b", into="main", limit=99_999)["pagination"]["limit"] == 1000
+    room.refuses("INVALID_REQUEST", "graph_merge", from_="b", into="main", limit=0)
+    room.refuses("INVALID_REQUEST", "graph_merge", from_="b", into="main", cursor=-1)
+
+
+def test_a_graph_merge_is_of_one_document_and_of_graph_unless_told(room: Room) -> None:
+    room("init")
+    room.branch("b")
+    room.apply(node("n"), branch="b")
+    room.apply(node("idea"), branch="b", doc="ideas")
+    assert merge(room) == (1, 0, 0)
+    room.misses("graph_query", doc="ideas")
+    assert merge(room, doc="ideas") == (1, 0, 0)
+    assert list(room.nodes(doc="ideas")) == ["idea"]
+    room.misses("graph_merge", from_="b", into="main", doc="typo")
+
+
+def test_a_newer_disagreement_takes_the_place_of_the_older_one(room: Room) -> None:
+    older = apart(room)
+    room.apply(node("n", title="theirs again"), branch="b")
+    answer = room("graph_merge", from_="b", into="main")
+    assert answer["conflicts_created"] == 1
+    [newer] = answer["conflict_ids"]
+    assert newer != older
+    assert [row["conflict_id"] for row in room.conflicts(status="open")] == [newer]
+    assert room.conflict(older)["status"] == "resolved"
+    room.refuses("CONFLICT", "graph_conflict_resolve", conflict_id=older, resolution="use_from")
+    room("graph_conflict_resolve", conflict_id=newer, resolution="use_from")
+    assert title(room) == "theirs again"
+
+
+def test_a_disagreement_that_comes_back_is_open_again(room: Room) -> None:
+    apart(room)
+    room.apply(node("n", title="theirs again"), branch="b")
+    room("graph_merge", from_="b", into="main")
+    room.apply(node("n", title="theirs"), branch="b")
+    answer = room("graph_merge", from_="b", into="main")
+    assert len(answer["conflict_ids"]) == 1
+    [listed] = room.conflicts(status="open")
+    assert [listed["conflict_id"]] == answer["conflict_ids"]
+    assert room.conflict(listed["conflict_id"])["theirs"]["title"] == "theirs"
+    room("graph_conflict_resolve", conflict_id=listed["conflict_id"], resolution="use_from")
+    assert title(room) == "theirs"
+
+
+def test_a_deleted_node_is_merged_with_its_edges(room: Room) -> None:
+    room.apply(node("a"), node("n"), edge("a", "r", "n"))
+    room.branch("b")
+    room.apply(gone("n"), branch="b")
+    merge(room)
+    assert room.edges("main") == {}
+    assert room("graph_validate", branch="main")["ok"] is True
+
+
+def test_a_branch_taken_before_a_graph_merge_does_not_see_it(room: Room) -> None:
+    room.apply(node("n", title="base"))
+    room.branch("b")
+    room.branch("before", "main")
+    room.apply(node("n", title="changed"), branch="b")
+    merge(room)
+    assert title(room, "before") == "base"
+    assert title(room) == "changed"
+
+
+def test_two_branches_that_disagree_are_two_conflicts_with_the_base(room: Room) -> None:
+    room.apply(node("n", title="base"))
+    for name in ("b", "c"):
+        room.branch(name, "main")
+        room.apply(node("n", title=name), branch=name)
+    assert merge(room, "b") == (1, 0, 0)
+    assert merge(room, "c") == (0, 0, 1)
+    shown = room.conflict(room.conflicts()[0]["conflict_id"])
+    assert [shown[side]["title"] for side in ("base", "theirs", "ours")] == ["base", "c", "b"]
+
+
+def test_times_of_a_conflict_are_those_of_its_finding_and_resolving(timed: Room, clock: Clock) -> None:
+    conflict_id = apart(timed)
+    found_at = clock.ms
+    clock.advance(60)
+    merge(timed)
+    timed("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_into")
+    shown = timed.conflict(conflict_id)
+    assert (shown["created_at_ms"], shown["resolved_at_ms"]) == (found_at, clock.ms)

@@ -1,0 +1,28 @@
+"""An empty workspace behind each door, and one whose time a test decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from contract.tasks.desk import Desk, forget_everything
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from contract.doors import Door, StoreDoor
+
+
+@pytest.fixture
+def desk(call: Door) -> Iterator[Desk]:
+    """A workspace without plans and tasks, once behind `Store.call` and once behind an MCP server."""
+    forget_everything(call.home)
+    yield Desk(call)
+    forget_everything(call.home)
+
+
+@pytest.fixture
+def timed(door: StoreDoor) -> Desk:
+    """A workspace without plans and tasks in a store that believes `clock`."""
+    return Desk(door)

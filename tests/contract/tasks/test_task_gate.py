@@ -1,0 +1,253 @@
+"""What the documents promise of closing and opening: verify, done, reopen, block, complete, and revisions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.tasks.desk import BOTH
+
+if TYPE_CHECKING:
+    from contract.tasks.desk import Desk
+
+MUTATIONS: dict[str, dict[str, Any]] = {
+    "edit": {"title": "B"}, "decompose": {"steps": [{"title": "x"}]}, "define": {"path": "s:0", "title": "b"},
+    "note": {"note": "n"}, "verify": {"path": "s:0", "checkpoints": {"docs": True}},
+    "done": {"path": "s:0", "checkpoints": BOTH}, "reopen": {"path": "s:1"}, "block": {"path": "s:0"},
+    "complete": {"status": "ACTIVE"}, "evidence": {"links": ["l"]}, "delete": {"path": "s:0"},
+}  # fmt: skip
+"""A call of each mutation that a task with an open step s:0 and a closed step s:1 accepts."""
+
+
+def two_steps(desk: Desk) -> None:
+    desk.task("A", "open", "closed")
+    desk.close("TASK-001", "s:1")
+
+
+def test_a_step_closes_only_when_criteria_and_tests_are_confirmed(desk: Desk) -> None:
+    desk.task("A", "a")
+    error = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
+    assert error.status == 409
+    assert error.details is not None
+    assert error.details["missing"] == ["criteria", "tests"]
+    desk("verify", target="TASK-001", path="s:0", checkpoints={"criteria": True, "security": True})
+    error = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
+    assert error.details is not None
+    assert error.details["missing"] == ["tests"]
+    desk("verify", target="TASK-001", path="s:0", checkpoints={"tests": True})
+    assert desk.steps("TASK-001")["s:0"]["done"] is False
+    desk("done", target="TASK-001", path="s:0")
+    assert desk.steps("TASK-001")["s:0"]["done"] is True
+
+
+def test_the_refusal_names_the_call_that_confirms(desk: Desk) -> None:
+    desk.task("A", "a")
+    recovery = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0").recovery
+    assert recovery is not None
+    assert recovery["tool"] == "tasks_verify"
+    desk.door(recovery["tool"], **recovery["arguments"])
+    desk("done", target="TASK-001", path="s:0")
+
+
+def test_a_step_may_be_confirmed_and_closed_in_one_call(desk: Desk) -> None:
+    desk.task("A", "a", "b")
+    answer = desk("done", target="TASK-001", path="s:0", checkpoints={**BOTH, "perf": True})
+    assert answer["revision"] == 2
+    assert desk.steps("TASK-001")["s:0"]["checkpoints"] == {**BOTH, "perf": True}
+    desk("verify", target="TASK-001", path="s:1", checkpoints={"tests": True})
+    desk("done", target="TASK-001", path="s:1", checkpoints={"criteria": True})
+    assert all(step["done"] for step in desk.steps("TASK-001").values())
+
+
+def test_a_refused_close_keeps_not_even_the_confirmations_it_brought(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0", checkpoints={"criteria": True})
+    assert desk.steps("TASK-001")["s:0"]["checkpoints"] == {}
+    desk("verify", target="TASK-001", path="s:0", checkpoints=BOTH)
+    desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0", checkpoints={"tests": False})
+    assert desk.steps("TASK-001")["s:0"]["checkpoints"] == BOTH
+
+
+def test_a_confirmation_may_be_taken_back(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk("verify", target="TASK-001", path="s:0", checkpoints=BOTH)
+    desk("verify", target="TASK-001", path="s:0", checkpoints={"tests": False})
+    confirmed = desk.steps("TASK-001")["s:0"]["checkpoints"]
+    assert confirmed["criteria"] is True
+    assert not confirmed.get("tests")
+    desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
+
+
+def test_there_are_five_checkpoints_and_each_is_true_or_false(desk: Desk) -> None:
+    desk.task("A", "a")
+    all_five = dict.fromkeys(("criteria", "tests", "security", "perf", "docs"), True)
+    desk("verify", target="TASK-001", path="s:0", checkpoints=all_five)
+    assert desk.steps("TASK-001")["s:0"]["checkpoints"] == all_five
+    for wrong in ({}, {"test": True}, {"tests": 1}, {"tests": "true"}, ["tests"], {"tests": None}):
+        desk.refuses("INVALID_REQUEST", "verify", target="TASK-001", path="s:0", checkpoints=wrong)
+    desk.refuses("INVALID_REQUEST", "verify", target="TASK-001", path="s:0")
+    desk.refuses("INVALID_REQUEST", "done", target="TASK-001", path="s:0", checkpoints={"criteria": "yes"})
+
+
+def test_a_blocked_step_does_not_close(desk: Desk) -> None:
+    desk.task("A", "a")
+    answer = desk("block", target="TASK-001", path="s:0", reason="  waiting for the vault ")
+    assert answer["event"]["type"] == "step_blocked"
+    assert desk.steps("TASK-001")["s:0"]["blocked"] is True
+    assert any("waiting for the vault" in blocker for blocker in desk.radar("TASK-001")["radar"]["blockers"])
+    desk.refuses("CONFLICT", "done", target="TASK-001", path="s:0", checkpoints=BOTH)
+    assert desk("block", target="TASK-001", path="s:0", blocked=False)["event"]["type"] == "step_unblocked"
+    assert desk.radar("TASK-001")["radar"]["blockers"] == []
+    desk("done", target="TASK-001", path="s:0", checkpoints=BOTH)
+
+
+def test_a_step_may_be_blocked_without_a_reason(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk("block", target="TASK-001", path="s:0")
+    assert desk.steps("TASK-001")["s:0"]["blocked"] is True
+    assert len(desk.radar("TASK-001")["radar"]["blockers"]) == 1
+    desk.refuses("INVALID_REQUEST", "block", target="TASK-001", path="s:0", blocked="yes")
+
+
+def test_a_step_with_open_children_does_not_close(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}, {"title": "y"}])
+    desk.close("TASK-001", "s:0.s:0")
+    error = desk.refuses("CONFLICT", "done", target="TASK-001", path="s:0", checkpoints=BOTH)
+    assert error.details == {"open": ["s:0.s:1"]}
+    desk.close("TASK-001", "s:0.s:1", "s:0")
+
+
+def test_a_closed_step_is_left_alone_until_it_is_opened(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk.close("TASK-001", "s:0")
+    for tool, arguments in (
+        ("done", {}),
+        ("verify", {"checkpoints": BOTH}),
+        ("block", {}),
+        ("block", {"blocked": False}),
+    ):
+        desk.refuses("CONFLICT", tool, target="TASK-001", path="s:0", **arguments)
+
+
+def test_a_reopened_step_must_be_confirmed_anew(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk.refuses("CONFLICT", "reopen", target="TASK-001", path="s:0")
+    desk.close("TASK-001", "s:0")
+    desk("reopen", target="TASK-001", path="s:0")
+    step = desk.steps("TASK-001")["s:0"]
+    assert (step["done"], step["checkpoints"]) == (False, {})
+    desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
+
+
+def test_reopening_a_step_opens_what_is_closed_above_it(desk: Desk) -> None:
+    desk.task("A", "a", "b")
+    desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}, {"title": "y"}])
+    desk.close("TASK-001", "s:0.s:0", "s:0.s:1", "s:0", "s:1")
+    desk("complete", target="TASK-001")
+    desk("reopen", target="TASK-001", path="s:0.s:1")
+    done = {path: step["done"] for path, step in desk.steps("TASK-001").items()}
+    assert done == {"s:0": False, "s:0.s:0": True, "s:0.s:1": False, "s:1": True}
+    assert desk.shown("TASK-001")["status"] == "ACTIVE"
+
+
+def test_reopening_a_done_task_makes_it_active(desk: Desk) -> None:
+    desk.plan()
+    desk.task("A", "a")
+    for target in ("TASK-001", "PLAN-001"):
+        desk.refuses("CONFLICT", "reopen", target=target)
+    desk.close("TASK-001", "s:0")
+    for target in ("TASK-001", "PLAN-001"):
+        desk("complete", target=target)
+        desk("reopen", target=target)
+        assert desk.shown(target)["status"] == "ACTIVE"
+    assert desk.steps("TASK-001")["s:0"]["done"] is True
+
+
+def test_a_task_of_a_done_plan_opens_only_after_the_plan(desk: Desk) -> None:
+    desk.plan()
+    desk.task("A", "a", parent="PLAN-001")
+    desk.close("TASK-001", "s:0")
+    desk("complete", target="TASK-001")
+    desk("complete", target="PLAN-001")
+    desk.refuses("CONFLICT", "reopen", target="TASK-001")
+    desk.refuses("CONFLICT", "reopen", target="TASK-001", path="s:0")
+    desk.refuses("CONFLICT", "complete", target="TASK-001", status="TODO")
+    desk.refuses("CONFLICT", "complete", target="TASK-001", status="ACTIVE")
+    desk("reopen", target="PLAN-001")
+    desk("reopen", target="TASK-001", path="s:0")
+
+
+def test_a_task_is_done_only_when_every_step_is(desk: Desk) -> None:
+    desk.task("A", "a", "b")
+    desk.close("TASK-001", "s:0")
+    error = desk.refuses("CONFLICT", "complete", target="TASK-001")
+    assert error.details == {"open": ["s:1"]}
+    desk.close("TASK-001", "s:1")
+    desk("complete", target="TASK-001")
+    assert desk.shown("TASK-001")["status"] == "DONE"
+
+
+def test_a_plan_is_done_only_when_its_tasks_and_steps_are(desk: Desk) -> None:
+    desk.plan(steps=[{"title": "a"}])
+    desk.task("A", parent="PLAN-001")
+    desk.task("B", parent="PLAN-001")
+    desk.refuses("CONFLICT", "complete", target="PLAN-001")
+    desk.close("PLAN-001", "s:0")
+    error = desk.refuses("CONFLICT", "complete", target="PLAN-001")
+    assert error.details == {"open": ["TASK-001", "TASK-002"]}
+    desk("complete", target="TASK-001")
+    desk("complete", target="TASK-002", status="ACTIVE")
+    desk.refuses("CONFLICT", "complete", target="PLAN-001")
+    desk("complete", target="TASK-002")
+    desk("complete", target="PLAN-001")
+    assert desk.shown("PLAN-001")["status"] == "DONE"
+
+
+def test_a_status_is_todo_active_or_done(desk: Desk) -> None:
+    desk.task("A", "a")
+    for status in ("ACTIVE", "TODO", "ACTIVE"):
+        desk("complete", target="TASK-001", status=status)
+        assert desk.shown("TASK-001")["status"] == status
+    for wrong in ("done", "BLOCKED", ""):
+        desk.refuses("INVALID_REQUEST", "complete", target="TASK-001", status=wrong)
+    desk.misses("complete", target="TASK-002")
+    desk.close("TASK-001", "s:0")
+    desk("complete", target="TASK-001")
+    desk("complete", target="TASK-001", status="TODO")
+    assert desk.shown("TASK-001")["status"] == "TODO"
+
+
+@pytest.mark.parametrize("tool", MUTATIONS)
+def test_a_mutation_raises_the_revision_of_its_target_by_one(timed: Desk, tool: str) -> None:
+    timed.plan()
+    two_steps(timed)
+    timed.task("B")
+    timed("edit", target="TASK-002", depends_on=["TASK-001"])
+    others = [timed.revision(one) for one in ("PLAN-001", "TASK-002")]
+    before = timed.revision("TASK-001")
+    answer = timed(tool, target="TASK-001", **MUTATIONS[tool])
+    assert {"id", "kind", "revision", "event"} <= set(answer)
+    assert (answer["id"], answer["kind"], answer["revision"]) == ("TASK-001", "task", before + 1)
+    assert timed.revision("TASK-001") == before + 1
+    assert [timed.revision(one) for one in ("PLAN-001", "TASK-002")] == others
+
+
+@pytest.mark.parametrize("tool", MUTATIONS)
+def test_a_mutation_for_another_revision_is_a_mismatch(timed: Desk, tool: str) -> None:
+    two_steps(timed)
+    now = timed.revision("TASK-001")
+    for wrong in (now - 1, now + 1, 0, -1):
+        error = timed.refuses("VERSION_MISMATCH", tool, target="TASK-001", expected_revision=wrong, **MUTATIONS[tool])
+        assert error.status == 409
+        assert error.details == {"expected": wrong, "actual": now}
+    answer = timed(tool, target="TASK-001", expected_revision=now, **MUTATIONS[tool])
+    assert answer["revision"] == now + 1
+
+
+def test_revisions_are_checked_through_every_door(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk.refuses("VERSION_MISMATCH", "note", target="TASK-001", note="n", expected_revision=2)
+    assert desk("note", target="TASK-001", note="n", expected_revision=1)["revision"] == 2
+    desk.refuses("INVALID_REQUEST", "note", target="TASK-001", note="n", expected_revision="2")

@@ -1,0 +1,287 @@
+"""What the documents promise of `tasks_create`, `tasks_list` and `tasks_edit`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import connect
+
+if TYPE_CHECKING:
+    from contract.tasks.desk import Desk
+
+
+def test_plans_and_tasks_are_numbered_each_for_themselves(desk: Desk) -> None:
+    assert [desk.plan(), desk.task(), desk.task(), desk.plan()] == ["PLAN-001", "TASK-001", "TASK-002", "PLAN-002"]
+
+
+def test_numbers_count_per_workspace(desk: Desk) -> None:
+    desk.task("one", "step")
+    other = desk.another("Other")
+    assert other.task("one", "step") == "TASK-001"
+    assert [step["step_id"] for step in other.steps("TASK-001").values()] == ["STEP-001"]
+    assert desk.another("  sHOP ").task() == "TASK-002"
+    assert other.listed() == ["TASK-001"]
+
+
+def test_task_1000_comes_after_task_999(desk: Desk) -> None:
+    desk.task("one", "step")
+    desk.plan()
+    connection = connect(desk.door.home, writable=True)
+    connection.execute("update task_numbers set last = 998")
+    connection.close()
+    assert [desk.task("t", "a", "b"), desk.task()] == ["TASK-999", "TASK-1000"]
+    assert [step["step_id"] for step in desk.steps("TASK-999").values()] == ["STEP-999", "STEP-1000"]
+    assert [desk.plan(), desk.plan()] == ["PLAN-999", "PLAN-1000"]
+    assert desk.listed() == ["TASK-001", "PLAN-001", "TASK-999", "TASK-1000", "PLAN-999", "PLAN-1000"]
+    assert desk.radar("TASK-1000")["reasoning_ref"]["branch"] == "task/TASK-1000"
+
+
+def test_a_new_task_answers_its_id_kind_revision_and_event(desk: Desk) -> None:
+    for kind, made in (("plan", "PLAN-001"), ("task", "TASK-001")):
+        answer = desk("create", kind=kind, title="A")
+        assert set(answer) - {"steps"} == {"id", "kind", "revision", "event"}
+        assert (answer["id"], answer["kind"], answer["revision"]) == (made, kind, 1)
+        assert answer["event"]["target"] == made
+
+
+def test_a_new_task_is_shown_as_it_was_given(desk: Desk) -> None:
+    desk.plan()
+    desk(
+        "create", kind="task", title="  Rotate the key ", parent="PLAN-001", description="All of it.\nSoon.",
+        priority="high", tags=[" ops ", "Keys", "ops"],
+        steps=[{"title": "Make it", "success_criteria": ["it signs"], "tests": "pytest", "blockers": []}, {"title": "b"}],
+    )  # fmt: skip
+    shown = desk.shown("TASK-001")
+    assert (shown["id"], shown["kind"], shown["title"]) == ("TASK-001", "task", "Rotate the key")
+    assert (shown["status"], shown["priority"], shown["revision"]) == ("TODO", "high", 1)
+    assert (shown["parent"], shown["tags"]) == ("PLAN-001", ["ops", "Keys"])
+    assert shown["description"] == "All of it.\nSoon."
+    assert [(path, step["title"]) for path, step in desk.steps("TASK-001").items()] == [
+        ("s:0", "Make it"),
+        ("s:1", "b"),
+    ]
+    assert desk.radar("TASK-001")["radar"]["verify"] == ["it signs", "pytest"]
+
+
+def test_a_new_task_has_normal_priority_no_tags_and_no_parent(desk: Desk) -> None:
+    desk.task()
+    shown = desk.shown("TASK-001")
+    assert (shown["priority"], shown["tags"], shown["status"]) == ("normal", [], "TODO")
+    assert not {"parent", "description", "contract", "depends_on"} & set(shown)
+
+
+def test_creating_a_task_makes_main_and_checks_it_out(desk: Desk) -> None:
+    desk.task()
+    desk.plan()
+    assert desk.room.branches() == {
+        name: {"name": name, "base_branch": None, "base_seq": None}
+        for name in ("main", "plan/PLAN-001", "task/TASK-001")
+    }
+    status = desk.room("status")
+    assert (status["checkout"], status["workspace_exists"]) == ("main", True)
+
+
+def test_creating_a_task_leaves_the_checkout_where_it_is(desk: Desk) -> None:
+    desk.room("init")
+    desk.room.branch("what-if")
+    desk.room("checkout", ref="what-if")
+    desk.task()
+    assert desk.room("status")["checkout"] == "what-if"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kind": "epic"}, {"kind": "TASK"}, {"kind": None}, {"title": ""}, {"title": " \n"}, {"title": None},
+        {"title": "x" * 1001}, {"priority": "urgent"}, {"priority": "HIGH"}, {"tags": ["a", " "]}, {"tags": ["x" * 101]},
+        {"tags": [f"{n}" for n in range(51)]}, {"tags": "ops"}, {"description": "x" * 100_001},
+        {"steps": [{"title": "fine"}, {"title": " "}]}, {"steps": [{}]}, {"steps": [{"title": "a", "test": "b"}]},
+        {"steps": [{"title": "a", "tests": ["b", ""]}]}, {"steps": [{"title": "a", "tests": 5}]}, {"steps": "make it"},
+        {"steps": [{"title": "x"}] * 201}, {"status": "DONE"}, {"expected_revision": 1}, {"owner": "kim"},
+    ],
+    ids=lambda wrong: f"{next(iter(wrong))}",
+)  # fmt: skip
+def test_a_task_that_is_wrong_in_one_part_is_not_made(timed: Desk, wrong: dict[str, Any]) -> None:
+    timed.room("init")
+    code = "VERSION_MISMATCH" if "expected_revision" in wrong else "INVALID_REQUEST"
+    timed.refuses(code, "create", **{"kind": "task", "title": "A", **wrong})
+    assert timed.task() == "TASK-001"
+
+
+def test_a_bad_part_of_a_step_is_named_by_its_path(desk: Desk) -> None:
+    steps = [{"title": "fine"}, {"title": "a", "tests": ["b", " "]}]
+    error = desk.refuses("INVALID_REQUEST", "create", kind="task", title="A", steps=steps)
+    assert error.details is not None
+    assert error.details["path"] == "steps[1].tests[1]"
+    error = desk.refuses("INVALID_REQUEST", "create", kind="task", title="A", steps=[{"title": "a", "tests": [1]}])
+    assert error.details is not None
+    assert error.details["path"] == "steps[0].tests[0]"
+
+
+def test_titles_and_descriptions_may_be_as_long_as_their_limits(desk: Desk) -> None:
+    desk.task("é" * 1000, description="é" * 100_000)
+    shown = desk.shown("TASK-001")
+    assert (shown["title"], shown["description"]) == ("é" * 1000, "é" * 100_000)
+
+
+def test_the_parent_of_a_task_is_a_plan_that_is_not_done(desk: Desk) -> None:
+    desk.task()
+    desk.refuses("INVALID_REQUEST", "create", kind="task", title="A", parent="TASK-001")
+    desk.plan()
+    desk.refuses("INVALID_REQUEST", "create", kind="plan", title="A", parent="PLAN-001")
+    desk.misses("create", kind="task", title="A", parent="PLAN-002")
+    desk("complete", target="PLAN-001")
+    desk.refuses("CONFLICT", "create", kind="task", title="A", parent="PLAN-001")
+    desk("reopen", target="PLAN-001")
+    assert desk.task("A", parent="PLAN-001") == "TASK-002"
+
+
+def test_a_new_task_is_expected_at_revision_0(desk: Desk) -> None:
+    answer = desk("create", kind="task", title="A", expected_revision=0)
+    assert answer["revision"] == 1
+    desk.refuses("VERSION_MISMATCH", "create", kind="task", title="A", expected_revision=1)
+
+
+def test_lists_filter_by_kind_status_parent_and_tag(desk: Desk) -> None:
+    desk.plan(tags=["ops"])
+    desk.plan()
+    desk.task("a", parent="PLAN-001", tags=["ops", "x"])
+    desk.task("b", parent="PLAN-002", tags=["Ops"])
+    desk.task("c")
+    desk("complete", target="TASK-002", status="ACTIVE")
+    desk("complete", target="TASK-003")
+    assert desk.listed() == ["PLAN-001", "PLAN-002", "TASK-001", "TASK-002", "TASK-003"]
+    assert desk.listed(kind="plan") == ["PLAN-001", "PLAN-002"]
+    assert desk.listed(kind="task") == ["TASK-001", "TASK-002", "TASK-003"]
+    assert desk.listed(parent="PLAN-001") == ["TASK-001"]
+    assert desk.listed(status="TODO") == ["PLAN-001", "PLAN-002", "TASK-001"]
+    assert desk.listed(status="ACTIVE") == ["TASK-002"]
+    assert desk.listed(status="DONE") == ["TASK-003"]
+    assert desk.listed(tag="ops") == ["PLAN-001", "TASK-001"]
+    assert desk.listed(tag="ops", kind="task", status="TODO", parent="PLAN-001") == ["TASK-001"]
+    assert desk.listed(tag="OPS") == []
+    desk.refuses("INVALID_REQUEST", "list", status="done")
+    desk.refuses("INVALID_REQUEST", "list", kind="step")
+
+
+def test_a_listed_task_has_the_promised_fields(desk: Desk) -> None:
+    desk.plan("P")
+    desk.task("T", parent="PLAN-001", tags=["b", "a"])
+    answer = desk("list")
+    assert set(answer) == {"items", "pagination", "truncated"}
+    assert answer["items"] == [
+        {"id": "PLAN-001", "kind": "plan", "title": "P", "status": "TODO", "tags": [], "revision": 1},
+        {
+            "id": "TASK-001", "kind": "task", "title": "T", "status": "TODO", "parent": "PLAN-001", "tags": ["b", "a"],
+            "revision": 1,
+        },
+    ]  # fmt: skip
+    assert answer["pagination"] == {"limit": 50, "offset": 0, "has_more": False, "total": 2}
+    assert answer["truncated"] is False
+    assert desk.another("Elsewhere")("list")["items"] == []
+
+
+def test_pages_of_a_list_show_every_task_exactly_once(desk: Desk) -> None:
+    made = [desk.task(f"task {number}") for number in range(7)]
+    found: list[str] = []
+    while True:
+        answer = desk("list", limit=3, offset=len(found))
+        found += [item["id"] for item in answer["items"]]
+        assert answer["pagination"]["total"] == 7
+        assert answer["pagination"]["has_more"] == (len(found) < 7)
+        if not answer["pagination"]["has_more"]:
+            break
+    assert found == made
+
+
+def test_the_limit_of_a_list_is_clamped_and_shown_and_never_below_1(desk: Desk) -> None:
+    desk.task()
+    assert desk("list", limit=10_000)["pagination"]["limit"] == 200
+    desk.refuses("INVALID_REQUEST", "list", limit=0)
+    desk.refuses("INVALID_REQUEST", "list", offset=-1)
+    desk.refuses("INVALID_REQUEST", "delta", limit=0)
+
+
+def test_an_edit_changes_what_is_given_and_nothing_else(desk: Desk) -> None:
+    desk.plan()
+    desk.task("A", description="old", priority="low", tags=["a"], parent="PLAN-001")
+    before = desk.shown("TASK-001")
+    for revision, change in enumerate(
+        [
+            {"title": " B "},
+            {"description": "new"},
+            {"priority": "high"},
+            {"tags": ["b", "c"]},
+            {"depends_on": "PLAN-001"},
+        ],
+        start=2,
+    ):
+        answer = desk("edit", target="TASK-001", **change)
+        assert set(answer) == {"id", "kind", "revision", "event"}
+        [(name, value)] = change.items()
+        shown = {"title": "B", "depends_on": ["PLAN-001"]}.get(name, value)
+        before = {**before, name: shown, "revision": revision}
+        assert desk.shown("TASK-001") == before
+
+
+def test_empty_values_clear_what_they_may_clear(desk: Desk) -> None:
+    desk.task("other")
+    desk.task("A", description="old", tags=["a"])
+    desk("edit", target="TASK-002", depends_on=["TASK-001"])
+    desk("edit", target="TASK-002", description="", tags=[], depends_on=[])
+    shown = desk.shown("TASK-002")
+    assert shown["tags"] == []
+    assert not {"description", "depends_on"} & set(shown)
+    desk.refuses("INVALID_REQUEST", "edit", target="TASK-002", title="")
+
+
+def test_an_edit_must_change_something_that_is_there(desk: Desk) -> None:
+    desk.task()
+    desk.refuses("INVALID_REQUEST", "edit", target="TASK-001")
+    desk.misses("edit", target="TASK-002", title="A")
+    desk.misses("edit", target="task-001", title="A")
+    desk.refuses("INVALID_REQUEST", "edit", target="TASK-001", priority="urgent")
+    desk.refuses("INVALID_REQUEST", "edit", target="TASK-001", status="DONE")
+
+
+def test_only_plans_have_a_contract_and_it_is_an_object(desk: Desk) -> None:
+    desk.plan()
+    desk.task()
+    contract = {"promise": "no downtime", "limits": [1, None, {"deep": True}]}
+    desk("edit", target="PLAN-001", contract=contract)
+    assert desk.shown("PLAN-001")["contract"] == contract
+    desk.refuses("INVALID_REQUEST", "edit", target="TASK-001", contract=contract)
+    desk.refuses("INVALID_REQUEST", "edit", target="PLAN-001", contract=["no object"])
+    desk.refuses("INVALID_REQUEST", "edit", target="PLAN-001", contract="no object")
+    assert desk.shown("PLAN-001")["contract"] == contract
+
+
+def test_dependencies_are_other_tasks_and_never_a_circle(desk: Desk) -> None:
+    for _ in range(3):
+        desk.task()
+    desk.plan()
+    desk("edit", target="TASK-001", depends_on=["TASK-002", "PLAN-001", "TASK-002"])
+    assert desk.shown("TASK-001")["depends_on"] == ["TASK-002", "PLAN-001"]
+    desk("edit", target="TASK-002", depends_on="TASK-003")
+    desk.misses("edit", target="TASK-003", depends_on=["TASK-009"])
+    desk.refuses("INVALID_REQUEST", "edit", target="TASK-003", depends_on=["TASK-003"])
+    desk.refuses("CONFLICT", "edit", target="TASK-003", depends_on=["TASK-001"])
+    desk.refuses("CONFLICT", "edit", target="TASK-003", depends_on=["TASK-002"])
+    desk("edit", target="TASK-001", depends_on=["TASK-003"])
+    assert desk.shown("TASK-001")["depends_on"] == ["TASK-003"]
+
+
+def test_a_refused_edit_changes_no_other_field(desk: Desk) -> None:
+    desk.task()
+    desk.refuses("NOT_FOUND", "edit", target="TASK-001", title="B", depends_on=["TASK-009"])
+    desk.refuses("INVALID_REQUEST", "edit", target="TASK-001", title="B", contract={})
+    assert desk.shown("TASK-001")["title"] == "Rotate the signing key"
+
+
+def test_task_tools_require_a_workspace_that_is_a_name(desk: Desk) -> None:
+    for arguments in ({}, {"workspace": None}, {"workspace": " "}, {"workspace": "a\nb"}, {"workspace": "x" * 257}):
+        desk.door.refuses("INVALID_REQUEST", "tasks_list", **arguments)
+        desk.door.refuses("INVALID_REQUEST", "tasks_create", kind="task", title="A", **arguments)
+    assert desk.another("x" * 256).task() == "TASK-001"

@@ -1,0 +1,214 @@
+"""What the documents promise of steps: `tasks_decompose`, `tasks_define`, `tasks_note`, `tasks_evidence`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.tasks.desk import BOTH
+
+if TYPE_CHECKING:
+    from contract.tasks.desk import Desk
+
+NEEDS_STEP: dict[str, dict[str, Any]] = {
+    "define": {"title": "b"}, "verify": {"checkpoints": BOTH}, "done": {}, "block": {},
+}  # fmt: skip
+TAKES_STEP: dict[str, dict[str, Any]] = {
+    **NEEDS_STEP, "note": {"note": "n"}, "reopen": {}, "evidence": {"links": ["l"]}, "delete": {},
+}  # fmt: skip
+
+
+def test_steps_form_a_tree_with_ids_and_paths(desk: Desk) -> None:
+    desk.task()
+    first = desk("decompose", target="TASK-001", steps=[{"title": "a"}, {"title": "b"}])
+    assert first["steps"] == [
+        {"step_id": "STEP-001", "path": "s:0", "title": "a"},
+        {"step_id": "STEP-002", "path": "s:1", "title": "b"},
+    ]
+    by_path = desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}, {"title": "a.b"}])
+    assert [(step["step_id"], step["path"]) for step in by_path["steps"]] == [
+        ("STEP-003", "s:0.s:0"), ("STEP-004", "s:0.s:1"),
+    ]  # fmt: skip
+    by_id = desk("decompose", target="TASK-001", parent="STEP-004", steps=[{"title": "a.b.a"}])
+    assert by_id["steps"] == [{"step_id": "STEP-005", "path": "s:0.s:1.s:0", "title": "a.b.a"}]
+    assert list(desk.steps("TASK-001")) == ["s:0", "s:0.s:0", "s:0.s:1", "s:0.s:1.s:0", "s:1"]
+
+
+def test_steps_read_in_the_order_of_their_numbers_also_beyond_ten(desk: Desk) -> None:
+    desk.task("A", *(f"step {number}" for number in range(12)))
+    desk("decompose", target="TASK-001", parent="s:2", steps=[{"title": "x"}] * 11)
+    expected = [f"s:{number}" for number in range(12)]
+    expected[3:3] = [f"s:2.s:{number}" for number in range(11)]
+    assert list(desk.steps("TASK-001")) == expected
+
+
+def test_a_plan_may_have_steps_too(desk: Desk) -> None:
+    desk.plan()
+    desk("decompose", target="PLAN-001", steps=[{"title": "a"}])
+    desk.close("PLAN-001", "s:0")
+    assert desk.steps("PLAN-001")["s:0"]["done"] is True
+
+
+def test_a_step_has_criteria_tests_and_blockers(desk: Desk) -> None:
+    desk.task()
+    step = {"title": "a", "success_criteria": ["it signs", "it verifies"], "tests": "pytest", "blockers": ["the vault"]}
+    desk("decompose", target="TASK-001", steps=[step])
+    radar = desk.radar("TASK-001")["radar"]
+    assert radar["verify"] == ["it signs", "it verifies", "pytest"]
+    assert radar["blockers"] == ["the vault"]
+
+
+def test_all_steps_of_a_call_are_added_or_none(desk: Desk) -> None:
+    desk.task()
+    desk.refuses("INVALID_REQUEST", "decompose", target="TASK-001", steps=[{"title": "a"}, {"title": ""}])
+    desk.refuses("INVALID_REQUEST", "decompose", target="TASK-001", steps=[])
+    desk.refuses("INVALID_REQUEST", "decompose", target="TASK-001", steps=[{"title": "a"}] * 201)
+    desk.misses("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a"}])
+    desk.misses("decompose", target="TASK-001", parent="STEP-001", steps=[{"title": "a"}])
+    assert desk.steps("TASK-001") == {}
+
+
+def test_step_ids_and_path_indices_are_never_used_again(desk: Desk) -> None:
+    desk.task("A", "a", "b")
+    desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "a.a"}])
+    desk("delete", target="TASK-001", path="s:1")
+    desk("delete", target="TASK-001", path="s:0.s:0")
+    [again] = desk("decompose", target="TASK-001", steps=[{"title": "c"}])["steps"]
+    assert (again["step_id"], again["path"]) == ("STEP-004", "s:2")
+    [below] = desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "d"}])["steps"]
+    assert (below["step_id"], below["path"]) == ("STEP-005", "s:0.s:1")
+    desk.task("B", "e")
+    assert [step["step_id"] for step in desk.steps("TASK-002").values()] == ["STEP-006"]
+
+
+def test_what_is_done_takes_no_new_steps(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk.close("TASK-001", "s:0")
+    desk.refuses("CONFLICT", "decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}])
+    desk("complete", target="TASK-001")
+    desk.refuses("CONFLICT", "decompose", target="TASK-001", steps=[{"title": "x"}])
+    desk("reopen", target="TASK-001")
+    desk("decompose", target="TASK-001", steps=[{"title": "x"}])
+
+
+@pytest.mark.parametrize("tool", TAKES_STEP)
+def test_a_step_is_named_by_its_id_or_by_its_path(timed: Desk, tool: str) -> None:
+    timed.task("A", "a", "b")
+    for address in ({"step_id": "STEP-001"}, {"path": "s:1"}):
+        if tool == "reopen":
+            timed("done", target="TASK-001", **address, checkpoints=BOTH)
+        if tool == "done":
+            timed("verify", target="TASK-001", **address, checkpoints=BOTH)
+        answer = timed(tool, target="TASK-001", **address, **TAKES_STEP[tool])
+        assert {"id", "kind", "revision", "event", "step"} <= set(answer)
+        path = address.get("path", "s:0")
+        assert answer["step"] == {"step_id": "STEP-001" if path == "s:0" else "STEP-002", "path": path}
+        assert answer["event"]["path"] == path
+
+
+@pytest.mark.parametrize("tool", TAKES_STEP)
+def test_a_step_that_is_named_twice_or_not_there_is_refused(timed: Desk, tool: str) -> None:
+    timed.task("A", "a")
+    timed.task("B", "b")
+    arguments = {"target": "TASK-001", **TAKES_STEP[tool]}
+    timed.refuses("INVALID_REQUEST", tool, **arguments, step_id="STEP-001", path="s:0")
+    for address in (
+        {"step_id": "STEP-002"},
+        {"step_id": "STEP-009"},
+        {"path": "s:1"},
+        {"path": "s:0.s:0"},
+        {"path": "0"},
+    ):
+        timed.misses(tool, **arguments, **address)
+    timed.misses(tool, **{**arguments, "target": "TASK-003"}, path="s:0")
+    if tool in NEEDS_STEP:
+        timed.refuses("INVALID_REQUEST", tool, **arguments)
+
+
+def test_a_step_may_be_defined_anew_in_any_of_its_fields(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk("define", target="TASK-001", path="s:0", title=" b ", success_criteria="it signs", blockers=["x", "y"])
+    desk("define", target="TASK-001", path="s:0", tests=["pytest", "mypy"])
+    assert desk.steps("TASK-001")["s:0"]["title"] == "b"
+    radar = desk.radar("TASK-001")["radar"]
+    assert radar["verify"] == ["it signs", "pytest", "mypy"]
+    assert radar["blockers"] == ["x", "y"]
+    desk("define", target="TASK-001", path="s:0", success_criteria=[], blockers=[])
+    radar = desk.radar("TASK-001")["radar"]
+    assert (radar["verify"], radar["blockers"]) == (["pytest", "mypy"], [])
+
+
+def test_a_definition_must_say_something_and_not_of_a_done_step(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk.refuses("INVALID_REQUEST", "define", target="TASK-001", path="s:0")
+    desk.refuses("INVALID_REQUEST", "define", target="TASK-001", path="s:0", title=" ")
+    desk.refuses("INVALID_REQUEST", "define", target="TASK-001", path="s:0", tests=["a", " "])
+    desk.close("TASK-001", "s:0")
+    desk.refuses("CONFLICT", "define", target="TASK-001", path="s:0", title="b")
+
+
+def test_changed_criteria_or_tests_take_their_confirmation_back(desk: Desk) -> None:
+    desk.task()
+    desk("decompose", target="TASK-001", steps=[{"title": "a", "success_criteria": ["c"], "tests": ["t"]}])
+    desk("verify", target="TASK-001", path="s:0", checkpoints={**BOTH, "docs": True})
+    desk("define", target="TASK-001", path="s:0", title="b", success_criteria=["c"], blockers=["z"])
+    assert desk.steps("TASK-001")["s:0"]["checkpoints"] == {**BOTH, "docs": True}
+    desk("define", target="TASK-001", path="s:0", tests=["t", "u"])
+    confirmed = desk.steps("TASK-001")["s:0"]["checkpoints"]
+    assert not confirmed.get("tests")
+    assert confirmed["criteria"]
+    desk("define", target="TASK-001", path="s:0", success_criteria="d")
+    assert not desk.steps("TASK-001")["s:0"]["checkpoints"].get("criteria")
+    desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
+
+
+def test_a_note_is_mirrored_into_the_notes_of_the_target(desk: Desk) -> None:
+    desk.task("A", "a")
+    whole = desk("note", target="TASK-001", note="The worker still uses the old key.")
+    of_step = desk("note", target="TASK-001", path="s:0", note="Half done.\nThe rest tomorrow.")
+    assert "step" not in whole
+    assert of_step["step"]["path"] == "s:0"
+    entries = desk.room.entries("task/TASK-001", "notes")
+    assert [entry["content"] for entry in entries] == [
+        "The worker still uses the old key.",
+        "Half done.\nThe rest tomorrow.",
+    ]
+    assert {entry["kind"] for entry in entries} == {"note"}
+    assert "title" not in entries[0]
+    assert "s:0" in entries[1]["title"]
+    assert [answer["event"]["payload"]["seq"] for answer in (whole, of_step)] == [entry["seq"] for entry in entries]
+    assert desk.room.texts("main") == []
+
+
+def test_a_note_says_something_and_may_be_added_to_what_is_done(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk.refuses("INVALID_REQUEST", "note", target="TASK-001", note=" ")
+    desk.refuses("INVALID_REQUEST", "note", target="TASK-001", note="x" * 100_001)
+    desk.misses("note", target="TASK-002", note="n")
+    desk.close("TASK-001", "s:0")
+    desk("complete", target="TASK-001")
+    desk("note", target="TASK-001", path="s:0", note="é" * 100_000)
+    assert len(desk.room.texts("task/TASK-001")[0]) == 100_000
+
+
+def test_evidence_is_links_checks_and_small_texts(desk: Desk) -> None:
+    desk.task("A", "a")
+    answer = desk(
+        "evidence", target="TASK-001", path="s:0", links=["https://example.org/1", "b"], checks="pytest: 12 passed"
+    )
+    assert answer["event"]["payload"] == {"links": 2, "checks": 1}
+    answer = desk("evidence", target="TASK-001", texts=["seen with my own eyes"])
+    assert answer["event"]["payload"] == {"texts": 1}
+    assert "step" not in answer
+    for nothing in ({}, {"links": []}, {"links": [], "checks": [], "texts": []}, {"texts": ["a", " "]}, {"links": [1]}):
+        desk.refuses("INVALID_REQUEST", "evidence", target="TASK-001", **nothing)
+    desk.refuses("INVALID_REQUEST", "evidence", target="TASK-001", texts=["x" * 100_001])
+
+
+def test_evidence_is_what_a_hand_over_misses(desk: Desk) -> None:
+    desk.task("A", "a", "b")
+    desk.close("TASK-001", "s:0")
+    assert any("evidence" in risk for risk in desk("handoff", target="TASK-001")["handoff"]["risks"])
+    desk("evidence", target="TASK-001", path="s:0", checks=["pytest: 12 passed"])
+    assert not any("evidence" in risk for risk in desk("handoff", target="TASK-001")["handoff"]["risks"])

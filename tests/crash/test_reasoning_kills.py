@@ -1,0 +1,211 @@
+"""Writers of notes and graphs are killed in the middle: batches are whole or absent, and a merge can be done again."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from artifact.shelf import check_artifacts
+from property.reasoning_model import ReasoningModel
+from support.python_process import start
+from support.store_truth import open_at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from moss_memory.store import Store
+
+KILLS = 30
+BATCHES = 2
+STEPS = 60
+EDGE = ("from", "rel", "to")
+MERGES = ("merge", "graph_merge")
+# Runs the plan from stdin and acknowledges each step with one byte, until it is killed. A step that goes on takes
+# the cursor of the answer before it.
+WORK = """
+import json, os, sys
+from support.store_truth import open_at
+import moss_memory.reasoning.documents, moss_memory.reasoning.graph, moss_memory.reasoning.merge
+plan = json.loads(sys.stdin.readline())
+store = open_at(sys.argv[1])
+os.write(1, b"r")
+answer = {}
+for tool, arguments, goes_on in plan:
+    if goes_on:
+        arguments["cursor"] = answer.get("pagination", {}).get("next_cursor")
+    answer = store.call(f"branchmind_{tool}", arguments)
+    os.write(1, b"a")
+os.write(1, b"e")
+sys.stdin.readline()
+"""
+Step = tuple[str, dict[str, Any], bool]
+State = dict[str, Any]
+"""By branch: the contents of its notes in order, and the nodes and edges of its graph."""
+
+
+class Plan:
+    """A seeded list of writes to two branches of one workspace."""
+
+    def __init__(self, worker: int) -> None:
+        self.workspace = f"worker {worker}"
+        self._random = random.Random(worker)  # noqa: S311
+        self.steps: list[Step] = []
+        self._add("branch_create", name="empty")
+        self._add("commit", artifact="the first common word", message="m")
+        self._add("branch_create", name="what-if")
+        while len(self.steps) < STEPS:
+            kind = self._random.choice(["_notes", "_batch", "_batch", "_merge", "_merge", "_pages"])
+            getattr(self, kind)(len(self.steps))
+
+    def _add(self, tool: str, *, goes_on: bool = False, **arguments: Any) -> None:
+        self.steps.append((tool, {"workspace": self.workspace, **arguments}, goes_on))
+
+    def _branch(self) -> str:
+        return self._random.choice(["main", "what-if", "what-if"])
+
+    def _notes(self, number: int) -> None:
+        """One note in each of two documents at once, or one long note."""
+        branch = self._branch()
+        text = f"common word{number} " + "the filling " * self._random.randrange(300)
+        self._add("checkout", ref=branch)
+        self._add("commit", artifact=text, message=f"m{number}", docs=["notes", "side"])
+        self._add("notes_commit", branch=branch, content=f"common again{number}")
+
+    def _batch(self, number: int) -> None:
+        ids = [
+            f"n{self._random.randrange(12)}",
+            *(f"n{number}.{part}" for part in range(self._random.randrange(2, 20))),
+        ]
+        nodes = [{"op": "node_upsert", "id": key, "type": "idea", "title": f"t{number}"} for key in ids]
+        edges = [{"op": "edge_upsert", "from": ids[0], "rel": "r", "to": key} for key in ids[1:]]
+        gone = [{"op": "node_delete", "id": ids[-1]}] if self._random.random() < 0.3 else []
+        self._add("graph_apply", branch=self._branch(), ops=[*nodes, *edges, *gone])
+
+    def _merge(self, _: int) -> None:
+        way: dict[str, Any] = {"from": "what-if", "into": "main", "limit": 1000}
+        self._add(self._random.choice(MERGES), **way)
+
+    def _pages(self, _: int) -> None:
+        tool = self._random.choice(MERGES)
+        way: dict[str, Any] = {"from": "what-if", "into": "main", "limit": 5}
+        for page in range(3):
+            self._add(tool, goes_on=page > 0, **way)
+
+    def model_after(self, steps: int) -> ReasoningModel:
+        """The model once it has done so many steps."""
+        model = ReasoningModel(0)
+        answer: dict[str, Any] = {}
+        for tool, arguments, goes_on in self.steps[:steps]:
+            cursor = answer.get("pagination", {}).get("next_cursor") if goes_on else None
+            answer = model.call(tool, {**arguments, "cursor": cursor})
+        return model
+
+
+def state_in_model(model: ReasoningModel, workspace: str) -> State:
+    branches = model.workspaces[workspace].branches if workspace in model.workspaces else []
+    state: State = {
+        branch.name: {
+            **{doc: [entry.content for entry in branch.log(doc)] for doc in ("notes", "side")},
+            **{
+                "/".join(key[1:]): version.state.get("title", "-")
+                for key, version in branch.graph("graph").items()
+                if version.state is not None
+            },
+        }
+        for branch in branches
+    }
+    conflicts = model.workspaces[workspace].conflicts if branches else []
+    return {**state, "open": sum(conflict.status == "open" for conflict in conflicts)}
+
+
+def state_in_store(store: Store, workspace: str) -> State:
+    here = {"workspace": workspace}
+    names = [row["name"] for row in store.call("branchmind_branch_list", here)["branches"]]
+    state: State = {}
+    for name in names:
+        docs = [row["doc"] for row in store.call("branchmind_docs_list", {**here, "ref": name})["docs"]]
+        notes = {doc: contents(store, {**here, "branch": name, "doc": doc}) for doc in ("notes", "side") if doc in docs}
+        state[name] = {"side": [], **notes, **graph(store, {**here, "branch": name})}
+    open_ones = {**here, "into": "main", "status": "open", "limit": 200}
+    return {**state, "open": len(store.call("branchmind_graph_conflicts", open_ones)["conflicts"]) if names else 0}
+
+
+def contents(store: Store, place: dict[str, Any]) -> list[str]:
+    return [entry["content"] for entry in store.call("branchmind_show", {**place, "limit": 200})["entries"]]
+
+
+def graph(store: Store, place: dict[str, Any]) -> dict[str, str]:
+    """The titles of the nodes, and the edges, by key: all that differs from a graph with nothing in it."""
+    found: dict[str, str] = {}
+    way = {"workspace": place["workspace"], "from": "empty", "to": place["branch"], "limit": 200}
+    page: dict[str, Any] = {"pagination": {"has_more": True}}
+    while page["pagination"]["has_more"]:
+        page = store.call("branchmind_graph_diff", {**way, "cursor": page["pagination"].get("next_cursor")})
+        for change in page["changes"]:
+            key = change["id"] if change["kind"] == "node" else "/".join(change["key"][end] for end in EDGE)
+            if not change["to"]["deleted"]:
+                found[key] = change["to"].get("title", "-")
+    return found
+
+
+def kill_in_the_middle(home: Path, plan: Plan, chance: random.Random) -> int:
+    """Starts a writer, kills it at a random moment and returns how many steps it acknowledged."""
+    worker = start(WORK, home)
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    worker.stdin.write(json.dumps(plan.steps) + "\n")
+    worker.stdin.flush()
+    answers = worker.stdout.fileno()
+    said = b""
+    for _ in range(1 + chance.randrange(STEPS // 2)):
+        said += os.read(answers, 1)
+    assert said, "the writer ended before it was killed"
+    moment = time.perf_counter() + chance.random() * 0.004
+    while time.perf_counter() < moment:
+        pass  # a sleep would end on the scheduler's beat; this ends anywhere in a write
+    worker.kill()
+    assert worker.wait() == -signal.SIGKILL, "the writer ended by itself"
+    while part := os.read(answers, 1024):
+        said += part
+    worker.stdin.close()
+    worker.stdout.close()
+    return said.count(b"a")
+
+
+def check_merging_again(store: Store, model: ReasoningModel, workspace: str) -> None:
+    """Merging from the beginning adds exactly what the killed writer had not merged yet."""
+    for tool in MERGES:
+        way = {"workspace": workspace, "from": "what-if", "into": "main", "limit": 1000}
+        expected, answer = model.call(tool, way), store.call(f"branchmind_{tool}", way)
+        for name in ("merged", "skipped", "conflicts_created"):
+            assert answer.get(name) == expected.get(name), f"{tool}: {answer}, expected {expected}"
+        again = store.call(f"branchmind_{tool}", way)
+        assert (again["merged"], again.get("conflicts_created", 0)) == (0, 0)
+    notes = contents(store, {"workspace": workspace, "branch": "main", "doc": "notes"})
+    assert len(notes) == len(set(notes)), "a note was merged twice"
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_a_killed_writer_leaves_whole_batches_and_a_merge_that_can_be_done_again(home: Path, batch: int) -> None:
+    chance = random.Random(batch)  # noqa: S311
+    unfinished = 0
+    for number in range(KILLS // BATCHES):
+        plan = Plan(1000 * batch + number)
+        acknowledged = kill_in_the_middle(home, plan, chance)
+        unfinished += acknowledged < len(plan.steps)
+        possible = [plan.model_after(steps) for steps in (acknowledged, acknowledged + 1)]
+        with open_at(home) as store:
+            found = state_in_store(store, plan.workspace)
+            fitting = [model for model in possible if state_in_model(model, plan.workspace) == found]
+            assert fitting, (acknowledged, plan.steps[acknowledged - 1 : acknowledged + 1])
+            if "what-if" in found:
+                check_merging_again(store, fitting[0], plan.workspace)
+                assert state_in_store(store, plan.workspace) == state_in_model(fitting[0], plan.workspace)
+        check_artifacts(home)
+    assert unfinished >= KILLS // BATCHES * 0.8, "the writers were not killed in the middle"
