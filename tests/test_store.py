@@ -84,7 +84,7 @@ def broken_tool(name: str, failure: Exception) -> Operation:
 
     body.__name__ = name
     return Operation(body, mutates=True, destructive=False, idempotent=False, long=False, writes_with=None,
-                     writes_if=None, aliases=None,
+                     writes_if=None, aliases=None, translate=None,
                      single_statement=False, listed=True, recover=None, before=None, example="moss broken")  # fmt: skip
 
 

@@ -38,11 +38,11 @@ def operations() -> list[Operation]:
 
 def toolset_of(tool: str) -> str:
     """The toolset a tool belongs to; empty for those that are always on."""
-    return next((family.name for family in FAMILIES.values() if tool.startswith(family.prefix + "_")), "")
+    return next((family.name for family in FAMILIES.values() if family.has(tool)), "")
 
 
 def _modules(tool: str) -> tuple[str, ...]:
-    return next((family.modules for family in FAMILIES.values() if tool.startswith(family.prefix + "_")), ())
+    return next((family.modules for family in FAMILIES.values() if family.has(tool)), ())
 
 
 def _alias(tool: str) -> Operation | None:

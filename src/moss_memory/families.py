@@ -10,14 +10,19 @@ if TYPE_CHECKING:
 
 
 class Family:
-    """One family: its tools' prefix and the modules of its room."""
+    """One family: its tools' prefix, or their names where they share none, and the modules of its room."""
 
-    __slots__ = ("modules", "name", "prefix")
+    __slots__ = ("modules", "name", "prefix", "tools")
 
-    def __init__(self, name: str, *, prefix: str, modules: tuple[str, ...]) -> None:
+    def __init__(self, name: str, *, prefix: str, modules: tuple[str, ...], tools: tuple[str, ...] = ()) -> None:
         self.name = name
         self.prefix = prefix
         self.modules = modules
+        self.tools = tools
+
+    def has(self, tool: str) -> bool:
+        """Whether a tool of this name would be of this family."""
+        return tool.startswith(self.prefix + "_") or tool in self.tools
 
 
 class Source:
@@ -90,6 +95,12 @@ FAMILIES = {
             prefix="tasks",
             modules=("moss_memory.task.operations", "moss_memory.task.steps", "moss_memory.task.radar"),
         ),
+        Family(
+            "record",
+            prefix="record",
+            tools=("submit_payload", "retrieve_records", "retrieve_entities", "list_timeline_events"),
+            modules=("moss_memory.record.operations",),
+        ),
         Family("", prefix="moss", modules=("moss_memory.search.operations",)),
     )
 }
@@ -121,6 +132,7 @@ SOURCES = {
         Source(
             "node", family="reasoning", table="node_rows", code=3, module="moss_memory.reasoning.search", show="nodes"
         ),
+        Source("record", family="record", table="record_rows", code=4, module="moss_memory.record.search"),
     )
 }
 """What the search index holds, by the name that a hit's `type` shows."""

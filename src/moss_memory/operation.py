@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Body = Callable[..., dict[str, Any]]
     Before = Callable[[Any, dict[str, Any]], None]
     WritesIf = Callable[[dict[str, Any]], bool]
+    Translate = Callable[[MossError], MossError]
     Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
 
 MAX_DEPTH = 64
@@ -31,7 +32,7 @@ class Operation:
     __slots__ = (
         "alias_of", "aliases", "before", "body", "defaults", "description", "destructive", "example", "idempotent",
         "listed", "long", "mutates", "name", "parameters", "recover", "required", "single_statement", "summary",
-        "writes_if", "writes_with",
+        "translate", "writes_if", "writes_with",
     )  # fmt: skip
 
     def __init__(self, body: Body, **traits: Any) -> None:
@@ -47,6 +48,7 @@ class Operation:
         self.before: Before | None = traits["before"]
         self.writes_with: str | None = traits["writes_with"]
         self.writes_if: WritesIf | None = traits["writes_if"]
+        self.translate: Translate | None = traits["translate"]
         self.aliases: dict[str, str] = traits["aliases"] or {}
         self.single_statement: bool = traits["single_statement"]
         self.example: str = traits["example"]
@@ -118,6 +120,7 @@ def operation(
     single_statement: bool = False,
     writes_with: str | None = None,
     writes_if: WritesIf | None = None,
+    translate: Translate | None = None,
     aliases: dict[str, str] | None = None,
 ) -> Callable[[Body], Operation]:
     """Makes the decorated function a tool of the same name.
@@ -126,7 +129,8 @@ def operation(
     names the argument without which the tool only reads, `writes_if` tells it from all of them. One that is not
     `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
     which answer and are not shown. `before` checks the arguments before a transaction holds anybody up; `recover`
-    finds the best next call after an error, given the call that failed.
+    finds the best next call after an error, given the call that failed; `translate` says an error in the family's
+    own codes.
     """
 
     def wrap(body: Body) -> Operation:
@@ -143,6 +147,7 @@ def operation(
             single_statement=single_statement,
             writes_with=writes_with,
             writes_if=writes_if,
+            translate=translate,
             aliases=aliases,
         )
 

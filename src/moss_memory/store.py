@@ -49,6 +49,22 @@ class Store:
         the steps of long calls. Without patience a write that must wait raises `STORAGE_BUSY` at once.
         """
         operation = self._operations.get(tool) or self._find(tool)
+        if operation.translate is None:
+            return self._run(operation, tool, arguments, cancelled, progress, patient)
+        try:
+            return self._run(operation, tool, arguments, cancelled, progress, patient)
+        except MossError as error:
+            raise operation.translate(error) from error.__cause__
+
+    def _run(
+        self,
+        operation: Operation,
+        tool: str,
+        arguments: dict[str, Any],
+        cancelled: Callable[[], bool] | None,
+        progress: Callable[[int, int | None], None] | None,
+        patient: bool,
+    ) -> dict[str, Any]:
         values = operation.decode(arguments)
         call = Call(
             operation=tool,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from ..errors import MossError, invalid, next_call
+from ..json_files import json_files, read_object, shown_path
 from ..operation import check_json, operation
 
 TYPE_CHECKING = False
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ..storage.engine import ReadTransaction
 
 _BUILT_IN = os.path.join(os.path.dirname(__file__), "kinds")
-_FILE_MAX_BYTES = 1_000_000
 _ERRORS_MAX = 20
 _SHOWN_CHARS = 200
 
@@ -35,15 +34,14 @@ def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, st
     kinds: dict[str, dict[str, Any]] = {}
     problems: list[dict[str, str]] = []
     for folder, source in ((_BUILT_IN, "built-in"), (os.path.join(home, "kinds"), "user")):
-        for file in sorted(_json_files(folder)):
+        for file in json_files(folder):
             path = os.path.join(folder, file)
             try:
-                schema = _read_schema(path)
+                schema = read_object(path, what="JSON Schema")
                 name = file.removesuffix(".json")
                 check_json(name, "its name")
             except (ValueError, MossError) as error:
-                shown = os.fsencode(path).decode("utf-8", "replace")
-                problems.append({"file": shown, "message": str(getattr(error, "message", error))})
+                problems.append({"file": shown_path(path), "message": str(getattr(error, "message", error))})
                 continue
             kinds[name] = {"kind": name, "source": source, "schema": schema}
     return kinds, problems
@@ -93,25 +91,3 @@ def _path(parts: Any) -> str:
     for part in parts:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
     return path if len(path) <= _SHOWN_CHARS else path[:_SHOWN_CHARS] + "…"
-
-
-def _json_files(folder: str) -> list[str]:
-    try:
-        return [name for name in os.listdir(folder) if name.endswith(".json") and not name.startswith(".")]
-    except OSError:
-        return []  # most homes have no kinds of their own
-
-
-def _read_schema(path: str) -> dict[str, Any]:
-    """The JSON object in a schema file; raises ValueError saying what is wrong with it."""
-    if not os.path.isfile(path) or os.path.getsize(path) > _FILE_MAX_BYTES:
-        raise ValueError("it is not a plain file of at most 1 MB")
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            schema = json.load(file)
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"it cannot be read as JSON ({error})") from None
-    if not isinstance(schema, dict):
-        raise ValueError("it does not hold a JSON Schema object")
-    check_json(schema, "schema")
-    return schema

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ..storage.engine import ReadTransaction
     from .hits import Hit
 
-    SearchTypes = list[Literal["capsule", "artifact", "note", "node"]]
+    SearchTypes = list[Literal["capsule", "artifact", "note", "node", "record"]]
 else:
     SearchTypes = {
         "type": "array",
-        "items": {"type": "string", "enum": ["capsule", "artifact", "note", "node"]},
+        "items": {"type": "string", "enum": ["capsule", "artifact", "note", "node", "record"]},
         "description": "what to search; all by default",
     }
 

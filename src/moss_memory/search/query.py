@@ -38,8 +38,23 @@ class Query:
         self.excludes = excludes
 
 
+def question(text: str) -> Query:
+    """A caller's words as a natural question, whatever operators or quotes are among them."""
+    _check(text)
+    return Query(words=_question(text))
+
+
 def parse(text: str) -> Query:
     """Understands a caller's query, or says in an `INVALID_REQUEST` what to change about it."""
+    _check(text)
+    pieces = find_pieces(text)
+    if all(piece.is_text for piece in pieces):
+        return Query(words=_question(text))
+    expression, excludes = parse_pieces(pieces)
+    return Query(expression=expression, excludes=excludes)
+
+
+def _check(text: str) -> None:
     if not text.strip():
         raise invalid('query is blank; give a word, a "phrase" or a prefix* to look for')
     if len(text) > MAX_CHARS:
@@ -50,11 +65,6 @@ def parse(text: str) -> Query:
         text.encode()
     except UnicodeEncodeError:
         raise invalid("query holds half of a surrogate pair; send whole Unicode characters") from None
-    pieces = find_pieces(text)
-    if all(piece.is_text for piece in pieces):
-        return Query(words=_question(text))
-    expression, excludes = parse_pieces(pieces)
-    return Query(expression=expression, excludes=excludes)
 
 
 def _question(text: str) -> tuple[str, ...]:

@@ -1,0 +1,42 @@
+"""Small JSON files that a user may add: found in a folder, read with care, refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from .operation import check_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_FILE_MAX_BYTES = 1_000_000
+
+
+def json_files(folder: str) -> list[str]:
+    """The names of the JSON files in a folder, sorted; none where there is no such folder."""
+    try:
+        return sorted(name for name in os.listdir(folder) if name.endswith(".json") and not name.startswith("."))
+    except OSError:
+        return []  # most homes have no files of their own
+
+
+def read_object(path: str, *, what: str) -> dict[str, Any]:
+    """The JSON object in a file; raises ValueError, or `INVALID_REQUEST`, saying what is wrong with it."""
+    if not os.path.isfile(path) or os.path.getsize(path) > _FILE_MAX_BYTES:
+        raise ValueError("it is not a plain file of at most 1 MB")
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            found = json.load(file)
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"it cannot be read as JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"it does not hold a {what} object")
+    check_json(found, "schema" if what == "JSON Schema" else what)
+    return found
+
+
+def shown_path(path: str) -> str:
+    """A path as messages show it, whatever bytes are in it."""
+    return os.fsencode(path).decode("utf-8", "replace")

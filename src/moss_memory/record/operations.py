@@ -1,0 +1,222 @@
+"""Records: submit payloads with provenance; retrieve records, entities and timelines."""
+
+from __future__ import annotations
+
+from ..arguments import Workspace
+from ..errors import MossError, invalid
+from ..operation import operation
+from ..values import DEFAULT_WORKSPACE, label
+from .capabilities import registry_of
+from .identity import canonical
+from .retrieval import (
+    ENTITY_COLUMNS,
+    EVENT_COLUMNS,
+    LIMIT_MAX,
+    page_of,
+    record_filters,
+    shown_entity,
+    shown_event,
+    where,
+)
+from .submission import Submission, first_answer, sql
+from .times import instant_us
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from ..storage.engine import ReadTransaction, Transaction
+
+    CapabilityId = str
+    Body = dict[str, Any]
+    Provenance = dict[str, Any]
+    ClientRequestId = str
+    RecordType = str
+    Properties = dict[str, Any]
+    SearchTerms = str | list[str]
+    SearchMode = Literal["keyword", "semantic", "both"]
+    RecordIds = list[str]
+    IncludeTotal = bool
+    RecordLimit = int
+    RecordOffset = int
+    EntityType = str
+    IncludeSnapshots = bool
+    IncludeProvenance = bool
+    Moment = str
+    EventType = str
+    RecordId = str
+    EntityId = str
+else:
+
+    def _text(description):
+        return {"type": "string", "description": description}
+
+    def _flag(description):
+        return {"type": "boolean", "description": description}
+
+    CapabilityId = _text("e.g. neotoma:store_feature_unit:v1")
+    Body = {"type": "object", "description": "the fields of the capability"}
+    Provenance = {
+        "type": "object",
+        "properties": {
+            "source_refs": {"type": "array", "items": {"type": "string"}},
+            "extracted_at": {"type": "string"},
+            "extractor_version": {"type": "string"},
+            "agent_id": {"type": "string"},
+        },
+        "additionalProperties": False,
+        "description": "where it comes from",
+    }
+    ClientRequestId = _text("repeats with it change nothing")
+    RecordType = _text("e.g. feature_unit")
+    Properties = {"type": "object", "description": "values that fields must have or contain"}
+    SearchTerms = {"type": ["array", "string"], "items": {"type": "string"}, "description": "any of them"}
+    SearchMode = {"type": "string", "enum": ["keyword", "semantic", "both"], "description": "by words, by meaning"}
+    RecordIds = {"type": "array", "items": {"type": "string"}, "description": "payload_ids"}
+    IncludeTotal = _flag("also how many match")
+    RecordLimit = {"type": "integer", "minimum": 1, "description": "most rows"}
+    RecordOffset = {"type": "integer", "minimum": 0, "description": "rows to skip"}
+    EntityType = _text("e.g. release")
+    IncludeSnapshots = _flag("with what is known of them")
+    IncludeProvenance = _flag("where each field comes from")
+    Moment = _text("ISO 8601 date or time")
+    EventType = _text("e.g. feature_unit.created")
+    RecordId = _text("payload_id that told of it")
+    EntityId = _text("entity_id")
+
+BODY_MAX_CHARS = 1_000_000
+
+
+def as_record_error(error: MossError) -> MossError:
+    """The same error in the codes of this family."""
+    code, details = error.code, error.details
+    if code in ("INVALID_REQUEST", "AMBIGUOUS_ADDRESSING"):
+        code = "VALIDATION_ERROR"
+    elif code.startswith("STORAGE_"):
+        details = {**(details or {}), "storage_code": code}
+        code = "DB_INSERT_FAILED" if code in ("STORAGE_FULL", "STORAGE_READONLY", "STORAGE_BUSY") else "DB_QUERY_FAILED"
+    else:
+        return error
+    return MossError(code, error.message, details=details, recovery=error.recovery)
+
+
+@operation(
+    mutates=True,
+    translate=as_record_error,
+    example="moss record submit neotoma:store_agent_decision:v1 --body @decision.json",
+)
+def submit_payload(
+    tx: Transaction,
+    *,
+    capability_id: CapabilityId,
+    body: Body,
+    provenance: Provenance | None = None,
+    client_request_id: ClientRequestId | None = None,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+) -> dict[str, Any]:
+    """Record a payload about an entity, checked by its capability; the same content is kept once, every source counts.
+
+    Durable when it returns, and found at once by record, entity, time and word.
+    """
+    registry = registry_of(tx.config.home)
+    capability = registry.find(capability_id)
+    if len(canonical(body)) > BODY_MAX_CHARS:
+        raise invalid(f"body has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
+    capability.check(body)
+    submission = Submission(tx, registry, capability, body, provenance or {}, workspace)
+    request = label(client_request_id, what="client_request_id")
+    again = None if request is None else tx.row(sql["request"], {**submission.key, "client_request_id": request})
+    if again is not None:
+        return first_answer(again, submission.content_id, str(request))
+    return submission.write(request)
+
+
+@operation(
+    idempotent=True, translate=as_record_error, example="moss record find 'token rotation' --type agent_decision"
+)
+def retrieve_records(
+    tx: ReadTransaction,
+    *,
+    type: RecordType | None = None,
+    properties: Properties | None = None,
+    search: SearchTerms | None = None,
+    search_mode: SearchMode = "both",
+    limit: RecordLimit = 100,
+    offset: RecordOffset = 0,
+    ids: RecordIds | None = None,
+    include_total_count: IncludeTotal = False,
+    workspace: Workspace | None = None,
+) -> dict[str, Any]:
+    """Find records by type, property, id, words and meaning: best match first, else newest first."""
+    filters = record_filters(tx, type, properties, ids, workspace)
+    most = min(limit, LIMIT_MAX)
+    terms = [search] if isinstance(search, str) else search
+    if terms is None:
+        return filters.newest(tx, most, offset, count=include_total_count)
+    return filters.searched(tx, terms, search_mode, most, offset, count=include_total_count)
+
+
+@operation(idempotent=True, translate=as_record_error, example="moss record entities --entity-type feature_unit")
+def retrieve_entities(
+    tx: ReadTransaction,
+    *,
+    entity_type: EntityType | None = None,
+    limit: RecordLimit = 100,
+    offset: RecordOffset = 0,
+    include_snapshots: IncludeSnapshots = True,
+    include_provenance: IncludeProvenance = False,
+    as_of: Moment | None = None,
+    entity_id: EntityId | None = None,
+    workspace: Workspace | None = None,
+) -> dict[str, Any]:
+    """List entities with what is known of them, now or at a time (`as_of`), newest first."""
+    upto = None if as_of is None else instant_us(as_of, what="as_of", end_of_day=True)
+    conditions, values = where(workspace, (("type", entity_type), ("entity_id", entity_id)))
+    if upto is not None:
+        conditions.append(
+            "exists (select 1 from observations o where o.entity_row = row_id and o.observed_us <= :upto)"
+        )
+        values["upto"] = upto
+    rows, pagination = page_of(tx, ENTITY_COLUMNS, "entities", conditions, values, "row_id desc", limit, offset)
+    registry = registry_of(tx.config.home)
+    entities = [shown_entity(tx, registry, row, upto, include_snapshots, include_provenance) for row in rows]
+    return {"entities": entities, "pagination": pagination}
+
+
+@operation(idempotent=True, translate=as_record_error, example="moss record timeline --after-date 2025-12-01")
+def list_timeline_events(
+    tx: ReadTransaction,
+    *,
+    event_type: EventType | None = None,
+    after_date: Moment | None = None,
+    before_date: Moment | None = None,
+    source_record_id: RecordId | None = None,
+    entity_id: EntityId | None = None,
+    entity_type: EntityType | None = None,
+    limit: RecordLimit = 100,
+    offset: RecordOffset = 0,
+    workspace: Workspace | None = None,
+) -> dict[str, Any]:
+    """List what happened when, newest first, by type, time, record and entity; bounds are inclusive."""
+    conditions, values = where(workspace, (("event_type", event_type),), table="t.")
+    for bound, text, compare in (("after_date", after_date, ">="), ("before_date", before_date, "<=")):
+        if text is not None:
+            conditions.append(f"t.at_us {compare} :{bound}")
+            values[bound] = instant_us(text, what=bound, end_of_day=compare == "<=")
+    for column, value in (("r.payload_id", source_record_id), ("e.entity_id", entity_id), ("e.type", entity_type)):
+        if value is not None:
+            name = column.replace(".", "_")
+            conditions.append(f"{column} = :{name}")
+            values[name] = value
+    tables = "timeline_events t join entities e on e.row_id = t.entity_row join records r on r.row_id = t.record_row"
+    order = "t.at_us desc, t.row_id desc"
+    rows, pagination = page_of(tx, EVENT_COLUMNS, tables, conditions, values, order, limit, offset)
+    return {"events": [shown_event(row) for row in rows], "pagination": pagination}
+
+
+@operation(idempotent=True, listed=False, translate=as_record_error, example="moss record capabilities")
+def record_capabilities(tx: ReadTransaction) -> dict[str, Any]:
+    """List what may be submitted: every capability with its fields, and the files that hold none."""
+    registry = registry_of(tx.config.home)
+    known = [registry.capabilities[name].shown() for name in sorted(registry.capabilities)]
+    return {"capabilities": known, **({"problems": registry.problems} if registry.problems else {})}

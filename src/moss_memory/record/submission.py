@@ -1,0 +1,194 @@
+"""One payload on its way in: record, observation, entity, timeline events and properties, in one transaction."""
+
+from __future__ import annotations
+
+import json
+
+from ..errors import invalid
+from ..storage.queries import load_queries
+from ..values import normalize
+from .identity import content_id, entity_id, event_id, payload_id, property_value, submission_id
+from .snapshot import Snapshot, fold, sets_of
+from .times import instant_us
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import Row, Transaction
+    from .capabilities import Capability, Registry
+
+REFS_MAX = 1000
+ALWAYS_US = 2**63 - 1
+
+sql = load_queries(__file__)
+
+
+class Submission:
+    """One payload on its way in."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        registry: Registry,
+        capability: Capability,
+        body: dict[str, Any],
+        provenance: dict[str, Any],
+        workspace: str,
+    ) -> None:
+        self._tx = tx
+        self._registry = registry
+        self._capability = capability
+        self._body = body
+        self._provenance = provenance
+        self._workspace = workspace
+        refs = provenance.get("source_refs", [])
+        if len(refs) > REFS_MAX:
+            raise invalid(f"provenance.source_refs has {len(refs)} entries; at most {REFS_MAX}", path="provenance")
+        self.content_id = content_id(capability.capability_id, body, refs, provenance.get("extractor_version"))
+        self.key = {"workspace": normalize(workspace, what="workspace")}
+        told = provenance.get("extracted_at")
+        self._observed_us = tx.now_ms * 1000 if told is None else instant_us(told, what="provenance.extracted_at")
+
+    def write(self, client_request_id: str | None) -> dict[str, Any]:
+        """Writes the record if it is new, and its observation, entity, events and properties."""
+        tx, submission = self._tx, submission_id(self._tx.now_ms)
+        entity = entity_id(self._capability, self._body)
+        row = {
+            **self.key,
+            "workspace_raw": self._workspace,
+            "content_id": self.content_id,
+            "payload_id": payload_id(self.key["workspace"], self.content_id),
+            "submission_id": submission,
+            "entity_id": entity,
+            "type": self._capability.entity_type,
+            "capability_id": self._capability.capability_id,
+            "observed_us": self._observed_us,
+            "now_ms": tx.now_ms,
+        }
+        known = tx.row(sql["entity"], row)
+        row["entity_row"] = known[0] if known else _only(tx.row(sql["add_entity"], row))
+        found = tx.row(sql["record"], row)
+        row["record_row"] = found[0] if found else self._add_record(row)
+        if found:
+            tx.run(sql["touch_record"], row)
+        answer = _answer(row, created=found is None)
+        self._observe(row, client_request_id, answer)
+        self._fold_in(row, known)
+        if not found:
+            self._add_events(row)
+        tx.concerns(workspace=self.key["workspace"], address=str(row["payload_id"]))
+        return answer
+
+    def _add_record(self, row: dict[str, Any]) -> int:
+        title = self._body.get(self._capability.title)
+        text = "\n".join(_texts(self._capability, self._body))
+        stored = {"body_json": json.dumps(self._body, ensure_ascii=False, separators=(",", ":"))}
+        told = {**row, **stored, "title": None if title is None else str(title), "search_text": text}
+        record_row = _only(self._tx.row(sql["add_record"], told))
+        for name, value in _properties(self._capability, self._body):
+            self._tx.run(sql["add_property"], {"name": name, "value": value, "record_row": record_row})
+        return record_row
+
+    def _observe(self, row: dict[str, Any], client_request_id: str | None, answer: dict[str, Any]) -> None:
+        refs = self._provenance.get("source_refs")
+        told = {
+            **row,
+            "agent_id": self._provenance.get("agent_id"),
+            "source_refs_json": json.dumps(refs, ensure_ascii=False) if refs else None,
+            "extractor_version": self._provenance.get("extractor_version"),
+            "client_request_id": client_request_id,
+            "answer_json": json.dumps(answer) if client_request_id else None,
+        }
+        self._tx.run(sql["add_observation"], told)
+
+    def _fold_in(self, row: dict[str, Any], known: Row | None) -> None:
+        """Puts the observation on top of the snapshot, or folds all of them when it is not the last."""
+        order = (self._observed_us, self.content_id, row["submission_id"])
+        if known is None or order > known[4:7]:
+            snapshot = Snapshot() if known is None else Snapshot(json.loads(known[1]), json.loads(known[2]))
+            snapshot.count = known[3] if known else 0
+            snapshot.add(self._body, row["submission_id"], sets_of(self._registry, row["capability_id"]))
+            last = order
+        else:
+            everything = {"entity_row": row["entity_row"], "upto": ALWAYS_US}
+            snapshot = fold(self._registry, self._tx.rows(sql["observations"], everything))
+            last = known[4:7]
+        changed = {
+            "entity_row": row["entity_row"],
+            "snapshot_json": json.dumps(snapshot.fields, ensure_ascii=False, separators=(",", ":")),
+            "sources_json": json.dumps(snapshot.sources, separators=(",", ":")),
+            "observation_count": snapshot.count,
+            "observed_us": last[0],
+            "content_id": last[1],
+            "submission_id": last[2],
+        }
+        self._tx.run(sql["change_entity"], changed)
+
+    def _add_events(self, row: dict[str, Any]) -> None:
+        for name, field in self._capability.fields.items():
+            told = self._body.get(name)
+            if field.get("event") and told is not None:
+                at_us = instant_us(told, what=f"body.{name}")
+                kind = f"{self._capability.entity_type}.{field['event']}"
+                identity = event_id(str(row["entity_id"]), name, at_us)
+                self._tx.run(sql["add_event"], {**row, "event_id": identity, "event_type": kind, "at_us": at_us})
+
+
+def _only(row: Row | None) -> int:
+    assert row is not None, "an insert returns its row"
+    return int(row[0])
+
+
+def _answer(row: dict[str, Any], *, created: bool) -> dict[str, Any]:
+    kind = row["type"]
+    message = f"recorded a {kind}" if created else f"this {kind} was recorded before; the observation was added"
+    return {
+        "payload_id": row["payload_id"],
+        "payload_content_id": row["content_id"],
+        "payload_submission_id": row["submission_id"],
+        "created": created,
+        "message": message,
+        "entity_id": row["entity_id"],
+        "workspace": row["workspace_raw"],
+    }
+
+
+def first_answer(again: Row, content: str, request: str) -> dict[str, Any]:
+    """What a repeated request is told: the same as the first time; other content is refused."""
+    if again[0] != content:
+        raise invalid(
+            f"client_request_id {request[:100]!r} was used for other content; use a new one", path="client_request_id"
+        )
+    answer: dict[str, Any] = json.loads(again[1])
+    return answer
+
+
+def _texts(capability: Capability, body: dict[str, Any]) -> list[str]:
+    """What of a body is searched for words, beside its title."""
+    found: list[str] = []
+    for name, field in capability.fields.items():
+        if field.get("search") and name != capability.title and body.get(name) is not None:
+            found += _words(body[name])
+    return found
+
+
+def _words(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for part in value.values() for text in _words(part)]
+    if isinstance(value, list):
+        return [text for part in value for text in _words(part)]
+    return [] if value is None or isinstance(value, bool) else [str(value)]
+
+
+def _properties(capability: Capability, body: dict[str, Any]) -> list[tuple[str, str]]:
+    """The scalars of a body and the items of its arrays, as filters look them up."""
+    found = []
+    for name, value in body.items():
+        kind = capability.fields[name]["type"]
+        for item in value if isinstance(value, list) else [value]:
+            if item is not None and not isinstance(item, (dict, list)):
+                found.append((name, property_value(item, kind)))
+    return found
