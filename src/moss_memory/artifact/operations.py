@@ -109,8 +109,7 @@ def artifact_store(
 ) -> dict[str, Any]:
     """Save typed JSON state for code, with an optional text view, name, version check and time to live.
 
-    Replacing, by mode or by expected_version, overwrites every field; what is not given is cleared. Expired
-    artifacts do not block a name. Durable when it returns.
+    Replacing, by mode or by expected_version, clears what is not given. Durable when it returns.
     """
     row = {
         "workspace_raw": workspace,

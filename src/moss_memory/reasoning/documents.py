@@ -83,10 +83,7 @@ def branchmind_show(
     max_bytes: MaxBytes | None = None,
     max_lines: MaxLines | None = None,
 ) -> dict[str, Any]:
-    """Read the last entries of a document as a branch shows it, oldest first; `next_cursor` leads to older ones.
-
-    Without `doc`: the document of `doc_kind`.
-    """
+    """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
     page = CursorPage(cursor, limit)
     place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
     rows = tail(tx, place, page)

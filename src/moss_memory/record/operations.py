@@ -114,10 +114,7 @@ def submit_payload(
     client_request_id: ClientRequestId | None = None,
     workspace: Workspace = DEFAULT_WORKSPACE,
 ) -> dict[str, Any]:
-    """Record a payload about an entity, checked by its capability; the same content is kept once, every source counts.
-
-    Durable when it returns, and found at once by record, entity, time and word.
-    """
+    """Record a payload about an entity, checked by its capability; equal content is kept once, every source counts."""
     registry = registry_of(tx.config.home)
     capability = registry.find(capability_id)
     if len(canonical(body)) > BODY_MAX_CHARS:

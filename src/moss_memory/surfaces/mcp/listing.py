@@ -30,10 +30,12 @@ CORE = frozenset({
 """The dozen a session needs most: hand over, find again, remember and think, know what to do next."""
 
 _SELF_EVIDENT = frozenset({
-    "artifact", "content", "doc", "edges_limit", "expected_revision", "format", "include_deleted", "include_edges",
-    "limit", "limit_cards", "max_bytes", "max_errors", "max_lines", "message", "name", "new", "note", "notes_doc",
-    "notes_limit", "offset", "old", "question_id", "reason", "status", "subgoal_id", "tag", "tags", "text", "thought",
-    "title", "trace_limit", "workspace",
+    "artifact", "blocked", "branch_id", "conflict_id", "content", "contract", "doc", "doc_kind", "edges_limit",
+    "entity_id", "entity_type", "expected_revision", "force", "format", "include_deleted", "include_edges",
+    "include_snapshots", "is_revision", "limit", "limit_cards", "max_bytes", "max_errors", "max_lines", "message",
+    "mode", "name", "new", "next_thought_needed", "note", "notes_doc", "notes_limit", "offset", "old", "pinned",
+    "question_id", "reason", "rel", "status", "step", "subgoal_id", "tag", "tags", "text", "thought", "title",
+    "trace_limit", "workspace",
 })  # fmt: skip
 """Arguments whose name says it: their descriptions are for people on the command line and in the reference."""
 
@@ -149,7 +151,7 @@ def described(operation: Operation) -> dict[str, Any]:
     return {
         "name": operation.name,
         "description": " ".join(operation.description.split()),
-        "inputSchema": _public(operation.schema()),
+        "inputSchema": {**_public(operation.schema()), "additionalProperties": False},
         "annotations": _annotations(operation),
     }
 
@@ -181,7 +183,7 @@ def _public(schema: Any) -> Any:
         return {
             name: _public(part)
             for name, part in schema.items()
-            if name not in ("nullable", "minimum") and not (name == "default" and part is False)
+            if name not in ("additionalProperties", "minimum", "nullable") and not (name == "default" and part is False)
         }
     return [_public(part) for part in schema] if isinstance(schema, list) else schema
 

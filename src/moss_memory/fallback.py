@@ -1,0 +1,97 @@
+"""Keeps records in `.cursor/memory/` while the store cannot be reached; `moss record migrate` brings them in later."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from .errors import MossError, invalid
+from .record.capabilities import registry_of
+from .record.identity import entity_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .record.capabilities import Capability
+    from .store import Store
+
+COLLECTIONS = {
+    "feature_units": "neotoma:store_feature_unit:v1",
+    "releases": "neotoma:store_release:v1",
+    "agent_decisions": "neotoma:store_agent_decision:v1",
+    "agent_sessions": "neotoma:store_agent_session:v1",
+    "validation_results": "neotoma:store_validation_result:v1",
+    "codebase_entities": "neotoma:store_codebase_entity:v1",
+    "architectural_decisions": "neotoma:store_architectural_decision:v1",
+}
+"""The folders of `.cursor/memory/` and the capability of the records in each."""
+MEMORY_FOLDER = os.path.join(".cursor", "memory")
+_PLAIN_NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,100}")
+
+
+def submit_or_keep(
+    store: Store,
+    collection: str,
+    body: dict[str, Any],
+    *,
+    provenance: dict[str, Any] | None = None,
+    workspace: str | None = None,
+    folder: str = MEMORY_FOLDER,
+) -> dict[str, Any]:
+    """Submits a record, or keeps it as a file when the store cannot be reached.
+
+    Gives what `submit_payload` answers, or `{"kept": path}`. A body that the capability refuses raises
+    `VALIDATION_ERROR` either way: a broken record is not worth keeping.
+    """
+    capability = capability_of(store.config.home, collection)
+    arguments: dict[str, Any] = {"capability_id": capability.capability_id, "body": body}
+    if provenance is not None:
+        arguments["provenance"] = provenance
+    if workspace is not None:
+        arguments["workspace"] = workspace
+    try:
+        return store.call("submit_payload", arguments)
+    except MossError as error:
+        if not error.code.startswith("DB_"):
+            raise
+    return {"kept": keep(capability, collection, body, folder=folder)}
+
+
+def keep(capability: Capability, collection: str, body: dict[str, Any], *, folder: str = MEMORY_FOLDER) -> str:
+    """Writes a record's body to its file, whole or not at all, readable by its owner only; gives the path."""
+    capability.check(body)
+    place = os.path.join(folder, collection)
+    os.makedirs(place, mode=0o700, exist_ok=True)
+    path = os.path.join(place, f"{file_name(capability, body)}.json")
+    temporary = f"{path}.{os.getpid()}.part"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(body, file, ensure_ascii=False, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return path
+
+
+def file_name(capability: Capability, body: dict[str, Any]) -> str:
+    """The identity where it is a plain name, else the entity's id."""
+    if len(capability.identity) == 1:
+        value = body.get(capability.identity[0])
+        if isinstance(value, str) and _PLAIN_NAME.fullmatch(value):
+            return value
+    return entity_id(capability, body)
+
+
+def capability_of(home: str, collection: str) -> Capability:
+    """The capability of the records in a collection."""
+    if collection not in COLLECTIONS:
+        known = ", ".join(COLLECTIONS)
+        raise invalid(f"there is no collection {collection[:100]!r}; known: {known}", known=list(COLLECTIONS))
+    return registry_of(home).find(COLLECTIONS[collection])

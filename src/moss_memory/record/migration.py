@@ -1,0 +1,68 @@
+"""Brings records that were kept as files into the store, and checks that each of them arrived."""
+
+from __future__ import annotations
+
+import os
+
+from ..errors import MossError
+from ..fallback import COLLECTIONS, capability_of
+from ..json_files import json_files, read_object, shown_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ..store import Store
+
+
+def kept_files(folder: str) -> list[tuple[str, str]]:
+    """Every kept record below a memory folder, as (collection, path), in a stable order."""
+    return [
+        (collection, os.path.join(folder, collection, name))
+        for collection in COLLECTIONS
+        for name in json_files(os.path.join(folder, collection))
+    ]
+
+
+def migrate(
+    store: Store,
+    folder: str,
+    *,
+    workspace: str | None = None,
+    dry_run: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Submits every kept record and reads it back; a file that fails is named with the reason, the others go on."""
+    files = kept_files(folder)
+    report: dict[str, Any] = {"files": len(files), "migrated": 0, "already_there": 0, "failed": []}
+    for number, (collection, path) in enumerate(files, start=1):
+        try:
+            created = _migrate_file(store, collection, path, workspace=workspace, dry_run=dry_run)
+            report["migrated" if created else "already_there"] += 1
+        except (MossError, ValueError, OSError) as error:
+            code = error.code if isinstance(error, MossError) else "VALIDATION_ERROR"
+            message = error.message if isinstance(error, MossError) else str(error)
+            report["failed"].append({"file": shown_path(path), "code": code, "message": message})
+        if progress is not None:
+            progress(number, len(files))
+    return {
+        **report,
+        "verified": report["migrated"] + report["already_there"] if not dry_run else 0,
+        "dry_run": dry_run,
+    }
+
+
+def _migrate_file(store: Store, collection: str, path: str, *, workspace: str | None, dry_run: bool) -> bool:
+    """Submits one file; says whether its record is new. A dry run only checks the file."""
+    body = read_object(path, what="record")
+    capability = capability_of(store.config.home, collection)
+    capability.check(body)
+    if dry_run:
+        return True
+    where = {} if workspace is None else {"workspace": workspace}
+    answer = store.call("submit_payload", {"capability_id": capability.capability_id, "body": body, **where})
+    found = store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]
+    if [record["properties"] for record in found] != [body]:
+        raise ValueError("the record read back is not the one submitted")
+    return bool(answer["created"])
