@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
 """How many characters a text keeps, tried one after the other before any row is dropped."""
-_LAST_STEPS = (120, 80, 60, 40, 24, 16, 8, 1)
+_LAST_STEPS = (120, 80, 60, 40, 24, 16, 8, 4, 1, 0)
 """The same for the whole result, first without its names and then with them: what the smallest budget may need."""
 _NAMES = frozenset({
     "branch", "conflict_id", "doc", "event_id", "focus", "from", "graph_doc", "id", "into", "key", "kind", "name",
@@ -131,7 +131,9 @@ def _cut(text: str, chars: int) -> str:
     """The beginning of a text, on as many lines as its share of characters allows."""
     lines = text.split("\n", chars // 60 + 1)
     short = text if len(lines) <= chars // 60 + 1 else "\n".join(lines[: chars // 60 + 1]) + _ENDING
-    return short if len(short) <= chars else short[: chars - 1] + _ENDING
+    if len(short) <= chars:
+        return short
+    return short[: chars - 1] + _ENDING if chars > 8 else short[:chars]  # it takes three bytes, which is much here
 
 
 def _lines(value: Any) -> int:

@@ -102,6 +102,11 @@ def hostile(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attack]:
 
 def fill(door: Door) -> dict[str, str]:
     """Something of every family, so that calls have something to hit; returns the ids to hit it by."""
+    return {**fill_shelves(door), "conflict": furnish(door)}
+
+
+def fill_shelves(door: Door) -> dict[str, str]:
+    """Capsules and artifacts, an export to import, and their ids."""
     ids = {
         "capsule": door("capsule_store", name="a", capsule_text=FULL, tags=["t"], mode="replace")["id"],
         "artifact": door("artifact_store", name="a", kind="k", data={}, text="t", tags=["t"], mode="replace")["id"],
@@ -109,7 +114,7 @@ def fill(door: Door) -> dict[str, str]:
     door("capsule_store", name="gone", capsule_text=FULL, mode="replace")
     door("capsule_delete", name="gone")
     door.write_export({"id": "X", "workspace_raw": "w", "name_raw": "x"})
-    return {**ids, "conflict": furnish(door)}
+    return ids
 
 
 class Watch:
@@ -151,21 +156,22 @@ class Attack:
             check_error(answer, shown)
             return
         json.dumps(answer, allow_nan=False, ensure_ascii=False).encode()
-        if changed and not self.is_tidy():
-            for family in ("capsule", "artifact"):
+        if changed:
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Sees to it that everything is there that calls need, and not too much of it."""
+        shelves = (("capsule", "capsules"), ("artifact", "artifacts"))
+        listed = [self.door.names(f"{family}_list", workspace="default") for family, _ in shelves]
+        if not all(listed) or any(len(self.watch.rows.get(table, [])) > 40 for _, table in shelves):
+            for family, _ in shelves:
                 self.door(f"{family}_bulk_delete", workspace="default")
                 self.door(f"{family}_purge")
+            self.ids.update(fill_shelves(self.door))
+        if not is_furnished(self.watch.connection):
             forget_reasoning(self.door.home)
-            self.ids = fill(self.door)
-            self.watch.has_changed()
-
-    def is_tidy(self) -> bool:
-        """Whether everything is there that calls need, and not too much of it."""
-        for family, table in (("capsule", "capsules"), ("artifact", "artifacts")):
-            listed = self.door.names(f"{family}_list", workspace="default")
-            if len(self.watch.rows.get(table, [])) > 40 or not listed:
-                return False
-        return is_furnished(self.watch.connection)
+            self.ids["conflict"] = furnish(self.door)
+        self.watch.has_changed()
 
 
 def check_error(error: MossError, shown: str) -> None:

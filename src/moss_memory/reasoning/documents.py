@@ -111,16 +111,20 @@ def branchmind_export(
     rows = {NOTES: tail(tx, notes, pages[NOTES]), TRACE: tail(tx, trace, pages[TRACE])}
     labelled: list[dict[str, Any]] = [{"part": kind, "row": row} for kind in (NOTES, TRACE) for row in rows[kind]]
     labelled.sort(key=lambda one: -int(one["row"]["seq"]))
+    labelled.insert(0, {"part": "target", "row": reference.summary})
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = {kind: [one["row"] for one in kept if one["part"] == kind] for kind in rows}
-        return {
-            "target": reference.summary,
-            "reasoning_ref": reference.shown(),
+        slices = {
             "notes": _slice(notes, pages[NOTES], rows[NOTES], parts[NOTES]),
             "trace": _slice(trace, pages[TRACE], rows[TRACE], parts[TRACE]),
-            "truncated": False,
         }
+        target = (
+            kept[0]["row"] if kept else {name: reference.summary[name] for name in ("id", "kind", "title", "status")}
+        )
+        if not kept:  # the budget is tight, and the reference says where the documents are
+            slices = {name: {key: part[key] for key in ("entries", "pagination")} for name, part in slices.items()}
+        return {"target": target, "reasoning_ref": reference.shown(), **slices, "truncated": False}
 
     return bounded(Budget(max_chars, max_bytes, max_lines), labelled, build, least=0)
 

@@ -29,9 +29,9 @@ from .arguments import (
     checked_text,
 )
 from .documents import Rows, append, checked_note, next_cursor, tail
-from .places import NOTES, STANDARD_DOCS, BranchRow, Workspace, branch_for_writing, find_branch, place_of
+from .places import NOTES, STANDARD_DOCS, BranchRow, Workspace, find_branch, place_of
 from .reach import show_and_hide
-from .views import cut, graph_view, log_view, sql, take_numbers
+from .views import HEAD, cut, graph_view, log_view, sql, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def branchmind_tag_create(
     """Name a commit, so that reset and other tags can mean it: `from` is its seq or a tag, default the head."""
     where = Workspace(workspace)
     checked_name(name, what="name")
-    checkout = branch_for_writing(tx, where, None)
+    checkout = find_branch(tx, where, None)
     if tx.row(sql["tag"], {"workspace": where.norm, "name": name}) is not None and not force:
         raise MossError(
             "CONFLICT",
@@ -233,14 +233,19 @@ def branchmind_reset(
 ) -> dict[str, Any]:
     """Move the head of a branch's notes to one of its commits (seq or tag); the reflog leads back to later ones."""
     where = Workspace(workspace)
-    branch = branch_for_writing(tx, where, ref, what="ref")
+    branch = find_branch(tx, where, ref, what="ref")
     writer, doc, seq = _point(tx, where, to, what="to")
     reach = _reach(tx, branch, writer, seq) if doc == NOTES else []
     if not reach:
         raise _never_shown(where, branch, to)
     old_seq = log_view(tx, branch.branch_id, NOTES).head(tx, NOTES)
+    number = take_numbers(tx)
+    own_after = number
+    if reach[-1][0] == branch.branch_id and not _wrote_since(tx, branch, seq):
+        own_after = reach.pop()[1]  # nothing lies in between: the range just goes on
     row = {
-        "seq": take_numbers(tx),
+        "seq": number,
+        "own_after": own_after,
         "branch_id": branch.branch_id,
         "old_seq": old_seq,
         "new_seq": seq,
@@ -329,6 +334,13 @@ def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tu
     if branch.base_id is None:
         return []
     return cut(log_view(tx, branch.base_id, NOTES, upto=branch.base_seq or 0).ranges, writer, seq)
+
+
+def _wrote_since(tx: Transaction, branch: BranchRow, seq: int) -> bool:
+    """Whether the branch has notes of its own after one of them."""
+    place = {"branch_id": branch.branch_id, "doc": NOTES, "after": seq, "upto": HEAD}
+    row = tx.row(sql["newest_entry"], place)
+    return row is not None and row[0] is not None
 
 
 def _movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list[dict[str, Any]]:

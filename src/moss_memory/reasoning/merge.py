@@ -47,6 +47,7 @@ else:
     }
 
 MERGE_MAX = 1000
+_SIDES = ("base", "theirs", "ours")
 
 
 @operation(
@@ -163,8 +164,9 @@ def branchmind_graph_conflict_show(
 ) -> dict[str, Any]:
     """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
     row = _conflict(tx, Workspace(workspace), conflict_id)
-    states = zip(("base", "theirs", "ours"), row[6:9], strict=True)
-    conflict = {
+    states = [{"part": name, "state": _unpacked(state)} for name, state in zip(_SIDES, row[6:9], strict=True)]
+    states.append(states.pop(0))  # what both started from is the first to go
+    frame = {
         "conflict_id": row[0],
         "kind": _kind(row[1]),
         "key": shown_key(row[1]),
@@ -173,13 +175,16 @@ def branchmind_graph_conflict_show(
         "doc": row[4],
         "status": "open" if row[5] is None else "resolved",
         **({} if row[5] is None else {"resolution": row[5]}),
-        **{name: None if state is None else Version(*json.loads(state)).shown() for name, state in states},
         "created_at_ms": row[9],
         **({} if row[10] is None else {"resolved_at_ms": row[10]}),
     }
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines), [conflict], lambda kept: {"conflict": kept[0], "truncated": False}
-    )
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        shown: dict[str, Any] = {name: {} for name in _SIDES}
+        shown.update((one["part"], one["state"]) for one in kept)
+        return {"conflict": {**frame, **shown}, "truncated": False}
+
+    return bounded(Budget(max_chars, max_bytes, max_lines), states, build, least=0)
 
 
 @operation(
@@ -244,8 +249,8 @@ class _GraphMerge:
             theirs, ours = self._theirs[key], self._ours.get(key)
             base = self._base(key)
             if theirs.state in (_state(ours), _state(base)):
-                continue
-            if _state(ours) == _state(base):
+                self._agree(theirs, ours, dry_run=dry_run)
+            elif _state(ours) == _state(base):
                 self._merged.append(theirs)
             else:
                 self._disagree(key, base, theirs, ours, dry_run=dry_run)
@@ -265,21 +270,39 @@ class _GraphMerge:
         row = self._tx.row(sql["reconciled"], place)
         return self._bases.get(key) if row is None else Version(*row)
 
+    def _agree(self, theirs: Version, ours: Version | None, *, dry_run: bool) -> None:
+        """Nothing is to be written: an older conflict is moot, and what both say is what they go on from."""
+        if dry_run:
+            return
+        place = {"from_id": self._from.branch_id, "into_id": self._into.branch_id, "doc": self._doc}
+        key = {**place, "key": theirs.key, "from_seq": theirs.seq, "now_ms": self._tx.now_ms}
+        self._tx.run(sql["supersede_conflicts"], key)
+        if theirs.state == _state(ours):
+            self._tx.run(sql["reconcile"], key)
+
     def _disagree(
         self, key: str, base: Version | None, theirs: Version, ours: Version | None, *, dry_run: bool
     ) -> None:
         conflict_id = self._conflict_id(key, base, theirs, ours)
         known = self._tx.row(sql["conflict_state"], {"conflict_id": conflict_id})
-        if known is not None and known[0] is not None:
-            return  # it was settled, and nothing has changed since
         self._conflict_ids.append(conflict_id)
-        if known is not None:
+        if known is not None and known[0] is None:
             return
         self._created += 1
         if not dry_run:
-            self._open(conflict_id, key, base, theirs, ours)
+            self._open(conflict_id, key, base, theirs, ours, again=known is not None)
 
-    def _open(self, conflict_id: str, key: str, base: Version | None, theirs: Version, ours: Version | None) -> None:
+    def _open(
+        self,
+        conflict_id: str,
+        key: str,
+        base: Version | None,
+        theirs: Version,
+        ours: Version | None,
+        *,
+        again: bool,
+    ) -> None:
+        """Opens a conflict, or opens one again that was settled before the two sides went on."""
         row = {
             "conflict_id": conflict_id,
             "workspace": self._where.norm,
@@ -294,7 +317,8 @@ class _GraphMerge:
             "now_ms": self._tx.now_ms,
         }
         self._tx.run(sql["supersede_conflicts"], row)
-        self._tx.run(sql["add_conflict"], {**row, "seq": take_numbers(self._tx)})
+        query = "reopen_conflict" if again else "add_conflict"
+        self._tx.run(sql[query], {**row, "seq": take_numbers(self._tx)})
 
     def _conflict_id(self, key: str, base: Version | None, theirs: Version, ours: Version | None) -> str:
         import hashlib  # only conflicts need it
@@ -305,14 +329,17 @@ class _GraphMerge:
 
     def _apply(self) -> None:
         for version in self._merged:
-            place = {"from_id": self._from.branch_id, "doc": self._doc, "key": version.key, "from_seq": version.seq}
-            self._tx.run(sql["reconcile"], place)
+            self._agree(version, version, dry_run=False)
         if self._merged:
             write(self._tx, Place(self._where, self._into, self._doc), self._merged)
 
 
 def _state(version: Version | None) -> str:
     return GONE if version is None else str(version.state)
+
+
+def _unpacked(state: str | None) -> dict[str, Any] | None:
+    return None if state is None else Version(*json.loads(state)).shown()
 
 
 def _packed(version: Version | None) -> str | None:
@@ -380,8 +407,9 @@ def _not_the_base(tx: ReadTransaction, where: Workspace, source: BranchRow, into
 def _conflict(tx: ReadTransaction, where: Workspace, conflict_id: str) -> Row:
     row = tx.row(sql["conflict"], {"workspace": where.norm, "conflict_id": conflict_id})
     if row is None:
-        into = tx.row(sql["checkout"], {"workspace": where.norm})
-        arguments = {"workspace": where.raw, "into": into[1] if into else "main"}
+        checkout = find_branch(tx, where, None)
+        base = tx.row(sql["branch_by_id"], {"branch_id": checkout.base_id or checkout.branch_id})
+        arguments = {"workspace": where.raw, "into": base[1] if base else checkout.name}
         raise MossError(
             "NOT_FOUND",
             f"there is no conflict {conflict_id[:100]!r} in workspace {where.raw!r}",

@@ -49,6 +49,13 @@ update branches set name = :name where branch_id = :branch_id
 -- name: derived_branches
 select name from branches where base_id = :branch_id order by name limit 3
 
+-- name: resets_of
+select 1 from resets where branch_id = :branch_id limit 1
+
+-- name: hide_entries
+update doc_entries set hidden = :hidden
+where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto and hidden <> :hidden
+
 -- name: family_of_branch
 -- The branch and everything derived from it.
 with recursive family (branch_id) as (
@@ -173,15 +180,15 @@ join doc_entries e on e.seq = newest.seq join branches b on b.branch_id = e.bran
 select event_id, ts_ms from events where workspace = :workspace and payload is not null order by seq desc limit 1
 
 -- name: last_reset
-select seq, reach_json from resets where branch_id = :branch_id and seq <= :upto order by seq desc limit 1
+select own_after, reach_json from resets where branch_id = :branch_id and seq <= :upto order by seq desc limit 1
 
 -- name: resets_before
 select seq, old_seq, new_seq, message, ts_ms from resets
 where branch_id = :branch_id and seq < :before order by seq desc limit :limit
 
 -- name: add_reset
-insert into resets (seq, branch_id, old_seq, new_seq, message, reach_json, ts_ms)
-values (:seq, :branch_id, :old_seq, :new_seq, :message, :reach_json, :ts_ms)
+insert into resets (seq, branch_id, old_seq, new_seq, message, reach_json, own_after, ts_ms)
+values (:seq, :branch_id, :old_seq, :new_seq, :message, :reach_json, :own_after, :ts_ms)
 
 -- name: tag
 select t.name, b.name, t.doc, t.seq, t.created_at_ms from tags t join branches b on b.branch_id = t.branch_id
@@ -234,6 +241,12 @@ order by seq limit :limit
 
 -- name: conflict_state
 select resolution from graph_conflicts where conflict_id = :conflict_id
+
+-- name: reopen_conflict
+update graph_conflicts set
+  resolution = null, resolved_at_ms = null, created_at_ms = :now_ms, seq = :seq, from_seq = :from_seq,
+  base_json = :base_json, theirs_json = :theirs_json, ours_json = :ours_json
+where conflict_id = :conflict_id
 
 -- name: supersede_conflicts
 update graph_conflicts set resolution = 'superseded', resolved_at_ms = :now_ms

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .places import NOTES
-from .views import log_view, sql
+from .views import HEAD, log_view, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..storage.engine import Transaction
+    from ..storage.engine import ReadTransaction, Transaction
 
 
 def show_and_hide(tx: Transaction, branch_id: int | None) -> None:
@@ -18,8 +18,16 @@ def show_and_hide(tx: Transaction, branch_id: int | None) -> None:
         branch_id = None if row is None else row[2]
 
 
+def shown_on(tx: ReadTransaction, branch_id: int, seq: int) -> int:
+    """A branch that shows a note of a branch: that one itself where it can, else one derived from it."""
+    if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
+        return branch_id
+    family = [row[0] for row in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
+    return next((one for one in family if log_view(tx, one, NOTES).shows(branch_id, seq)), branch_id)
+
+
 def _mark(tx: Transaction, branch_id: int) -> None:
-    if tx.row("select 1 from resets where branch_id = :id limit 1", {"id": branch_id}) is None:
+    if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
         return  # never reset: it shows everything itself
     family = [row[0] for row in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
     shown = {
@@ -28,9 +36,15 @@ def _mark(tx: Transaction, branch_id: int) -> None:
         for writer, after, upto in log_view(tx, member, NOTES).ranges
         if writer == branch_id
     }
-    visible = " or ".join(f"seq > {after} and seq <= {upto}" for after, upto in sorted(shown)) or "false"
-    tx.run(
-        f"update doc_entries set hidden = not ({visible})"
-        f" where branch_id = :id and doc = :doc and hidden <> (not ({visible}))",
-        {"id": branch_id, "doc": NOTES},
-    )
+    last = 0
+    for after, upto in sorted(shown):
+        _set_hidden(tx, branch_id, last, after, hidden=True)
+        _set_hidden(tx, branch_id, max(last, after), upto, hidden=False)
+        last = max(last, upto)
+    _set_hidden(tx, branch_id, last, HEAD, hidden=True)
+
+
+def _set_hidden(tx: Transaction, branch_id: int, after: int, upto: int, *, hidden: bool) -> None:
+    if after < upto:
+        place = {"branch_id": branch_id, "doc": NOTES, "after": after, "upto": upto, "hidden": int(hidden)}
+        tx.run(sql["hide_entries"], place)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from .places import NOTES
+from .reach import shown_on
+from .views import sql
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -11,22 +15,37 @@ if TYPE_CHECKING:
 
 def notes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
     """Notes by seq: where they stand, their title and their text."""
-    rows = tx.rows(
-        "select e.seq, w.workspace_raw, b.name, e.doc, e.title, e.content, e.ts_ms / 1000 from doc_entries e"
-        " join branches b on b.branch_id = e.branch_id join workspaces w on w.workspace_norm = e.workspace_norm"
-        f" where e.seq in ({', '.join(map(str, row_ids))})"
+    rows = list(
+        tx.rows(
+            "select e.seq, w.workspace_raw, e.branch_id, e.doc, e.title, e.content, e.ts_ms / 1000 from doc_entries e"
+            " join workspaces w on w.workspace_norm = e.workspace_norm"
+            f" where e.seq in ({', '.join(map(str, row_ids))})"
+        )
     )
     return {
         seq: {
             "id": str(seq),
             "workspace": workspace,
-            "address": {"workspace": workspace, "branch": branch, "doc": doc, "cursor": seq + 1, "limit": 1},
+            "address": {
+                "workspace": workspace,
+                "branch": _branch(tx, branch_id, doc, seq),
+                "doc": doc,
+                "cursor": seq + 1,
+                "limit": 1,
+            },
             "title": title or content.strip().partition("\n")[0][:100],
             "text": content,
             "updated_at": updated_at,
         }
-        for seq, workspace, branch, doc, title, content, updated_at in rows
+        for seq, workspace, branch_id, doc, title, content, updated_at in rows
     }
+
+
+def _branch(tx: ReadTransaction, branch_id: int, doc: str, seq: int) -> str:
+    """The name of a branch on which `branchmind_show` finds the note: its own may have been reset."""
+    showing = shown_on(tx, branch_id, seq) if doc == NOTES else branch_id
+    row = tx.row(sql["branch_by_id"], {"branch_id": showing})
+    return "" if row is None else str(row[1])
 
 
 def nodes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:

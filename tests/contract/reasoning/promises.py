@@ -204,6 +204,7 @@ decisions §3: the next write goes on from the head; what lay between is shown a
     test_the_next_write_goes_on_from_where_the_head_is
     test_what_lay_between_is_shown_again_by_resetting_to_it
     test_the_reflog_leads_back
+    test_a_branch_can_be_reset_as_often_as_one_likes
 decisions §3: derived branches keep the snapshot they took
     test_a_derived_branch_keeps_the_snapshot_it_took
     test_a_derived_branch_resets_into_its_snapshot
@@ -301,6 +302,7 @@ decisions §3: finding a conflict again finds the same one
     test_a_conflict_that_is_found_again_is_the_same_one
     test_a_newer_disagreement_takes_the_place_of_the_older_one
     test_a_disagreement_that_comes_back_is_open_again
+    test_a_disagreement_after_an_agreement_is_told_also_when_it_was_settled_before
 shapes: after a merge the last merged version is the base
     test_a_key_that_changes_again_after_a_merge_is_merged_again
     test_what_the_base_changed_after_a_merge_is_not_overwritten

@@ -455,6 +455,18 @@ def test_a_disagreement_that_comes_back_is_open_again(room: Room) -> None:
     assert title(room) == "theirs"
 
 
+def test_a_disagreement_after_an_agreement_is_told_also_when_it_was_settled_before(room: Room) -> None:
+    room("graph_conflict_resolve", conflict_id=apart(room), resolution="use_into")
+    room.apply(node("n", title="base"), branch="b")
+    [second] = room("graph_merge", from_="b", into="main")["conflict_ids"]
+    room("graph_conflict_resolve", conflict_id=second, resolution="use_from")
+    assert title(room) == title(room, "b") == "base"
+    room.apply(node("n", title="theirs"), branch="b")
+    room.apply(node("n", title="ours"), branch="main")
+    assert len(room("graph_merge", from_="b", into="main")["conflict_ids"]) == 1
+    assert len(room.conflicts(status="open")) == 1
+
+
 def test_a_deleted_node_is_merged_with_its_edges(room: Room) -> None:
     room.apply(node("a"), node("n"), edge("a", "r", "n"))
     room.branch("b")

@@ -202,3 +202,11 @@ def test_a_chain_of_resets_and_branches_shows_what_each_head_reaches(room: Room)
     assert heads(room, "a") == ["0", "1"]
     assert heads(room, "b") == ["0", "1", "a0", "a1"]
     assert heads(room, "c") == ["0", "1", "b0"]
+
+
+def test_a_branch_can_be_reset_as_often_as_one_likes(timed: Room) -> None:
+    seqs = []
+    for _ in range(1100):
+        seqs.append(timed.note())
+        timed("reset", to=seqs[-1])
+    assert timed.seqs() == seqs

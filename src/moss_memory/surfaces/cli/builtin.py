@@ -6,7 +6,7 @@ from moss_memory.catalog import TOOLSETS
 
 from .command import Command
 from .output import answer, show, warn
-from .usage import Usage, nearest
+from .usage import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,6 +201,7 @@ def _completion(request: Request) -> int:
 
 def _help(request: Request) -> int:
     from .help import command_help, command_names, family_help, find_any, group_names, overview
+    from .suggestion import nearest
 
     asked = request.arguments.get("command")
     if asked is None:

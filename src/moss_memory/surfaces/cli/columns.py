@@ -37,35 +37,114 @@ UPDATED = Column("updated_at", "updated", goes=3)
 DELETED = Column("deleted_at", "deleted", goes=2)
 ID = Column("id", goes=0)
 SNIPPET = Column("snippet", least=30)
+GONE = Column("deleted")
+EVENT = Column("kind", goes=4)
 
-KINDS: tuple[tuple[str, tuple[Column, ...]], ...] = (
-    ("snippet", (NAME, WORKSPACE, TYPE, Column("title", least=8, goes=9), SNIPPET, DELETED, ID)),
-    ("capsule_chars", (NAME, WORKSPACE, TITLE, CHARS, UPDATED, DELETED, ID)),
+SEQ = Column("seq", right=True)
+WRITTEN = Column("ts_ms", "written", goes=6)
+STATUS = Column("status", least=6, goes=3)
+TAGS = Column("tags", least=8, goes=8)
+LONG = 120
+
+KINDS: tuple[tuple[tuple[str, ...], tuple[Column, ...]], ...] = (
     (
-        "version",
+        ("snippet",),
+        (
+            NAME, WORKSPACE, TYPE, Column("branch", least=6, goes=8), Column("title", least=8, goes=9), SNIPPET,
+            DELETED, ID,
+        ),
+    ),
+    (("capsule_chars",), (NAME, WORKSPACE, TITLE, CHARS, UPDATED, DELETED, ID)),
+    (
+        ("version",),
         (
             KIND, NAME, WORKSPACE, Column("version", right=True, goes=4), Column("expires_at", "expires", goes=5),
             Column("run_id", least=8, goes=7), UPDATED, DELETED, ID,
         ),
     ),
-    ("schema", (KIND, Column("schema", "holds", least=20), Column("source", least=12, goes=1, widest=0))),
-    ("display_name", (Column("display_name", "title", least=8), NAME, WORKSPACE, Column("chars", right=True), ID)),
+    (("schema",), (KIND, Column("schema", "holds", least=20), Column("source", least=12, goes=1, widest=0))),
+    (("display_name",), (Column("display_name", "title", least=8), NAME, WORKSPACE, Column("chars", right=True), ID)),
+    (("message", "content"), (SEQ, WRITTEN, Column("message", least=16), Column("content", least=12, widest=LONG))),
     (
-        "message",
+        ("seq", "content"),
         (
-            Column("line", right=True), Column("ref", least=12, goes=2), Column("name", least=8, goes=3),
-            Column("code"), Column("message", least=20, widest=0),
+            SEQ, WRITTEN, Column("branch", least=6, goes=8), EVENT, Column("title", least=8, goes=5),
+            Column("content", least=16, widest=LONG),
+        ),
+    ),
+    (
+        ("old_seq",),
+        (
+            WRITTEN, Column("doc", least=6, goes=4), Column("old_seq", "from", right=True),
+            Column("new_seq", "to", right=True), Column("message", least=16),
+        ),
+    ),
+    (("seq", "doc", "message"), (SEQ, WRITTEN, Column("branch", least=6), Column("doc", least=6), Column("message"))),
+    (
+        ("base_seq",),
+        (Column("name", least=12), Column("base_branch", "base", least=8), Column("base_seq", "at", right=True)),
+    ),
+    (("conflict_id",), (Column("conflict_id"), KIND, Column("key", least=12), STATUS, Column("created_at_ms", "found",
+                                                                                            goes=7))),
+    (
+        ("created_at_ms", "seq"),
+        (Column("name", least=12), SEQ, Column("branch", least=6), Column("doc", least=6),
+         Column("created_at_ms", "tagged", goes=7)),
+    ),
+    (("doc", "last_seq"), (Column("doc", least=12), Column("entries", right=True),
+                           Column("last_seq", "last", right=True))),
+    (
+        ("why",),
+        (
+            Column("id", least=8), TYPE, STATUS, Column("title", least=16), Column("blocked_by", "blocked by", least=6,
+                                                                                  goes=8),
+            Column("why", least=12, goes=9),
+        ),
+    ),
+    (
+        ("change",),
+        (
+            Column("change"), KIND, Column("key", least=12), TYPE, STATUS, Column("title", least=16, goes=9),
+        ),
+    ),
+    (("rel",), (Column("from", least=8), Column("rel", least=6), Column("to", least=8), GONE)),
+    (
+        ("type", "last_seq"),
+        (Column("id", least=8), TYPE, STATUS, Column("title", least=16), TAGS, GONE),
+    ),
+    (
+        ("revision", "status"),
+        (Column("id"), Column("kind", goes=4), Column("status"), Column("title", least=16),
+         Column("parent", goes=6), TAGS),
+    ),
+    (
+        ("event_id",),
+        (WRITTEN, TYPE, Column("target", least=8), Column("path", goes=8), Column("event_id", "event id")),
+    ),
+    (
+        ("step_id",),
+        (
+            Column("step_id", "step"), Column("path"), Column("title", least=16), Column("done", goes=7),
+            Column("blocked", goes=8), Column("checkpoints", least=8, goes=9),
+        ),
+    ),
+    (
+        ("message",),
+        (
+            Column("line", right=True), Column("seq", right=True), Column("ref", least=12, goes=2),
+            Column("name", least=8, goes=3), Column("code"), Column("edge", least=12),
+            Column("message", least=20, widest=0),
         ),
     ),
 )  # fmt: skip
-"""The columns of each kind of row, which is known by a key that only its rows have; a new family adds its line."""
+"""The columns of each kind of row, known by keys that no kind above it has together; a new family adds its lines."""
 
 
 def columns_for(rows: list[dict[str, Any]]) -> list[Column]:
     """The columns of these rows: those of their kind that any of them fills, else all that they have."""
     keys = dict.fromkeys(key for row in rows for key in row)
     for telling, declared in KINDS:
-        if telling in keys:
+        if all(key in keys for key in telling):
             return [column for column in declared if column.key in keys and _tells(column, rows)]
     numbers = {key for key in keys if all(_is_number(row.get(key)) for row in rows)}
     return [Column(key, right=key in numbers, least=8, goes=place) for place, key in enumerate(keys)]
@@ -73,6 +152,12 @@ def columns_for(rows: list[dict[str, Any]]) -> list[Column]:
 
 def _tells(column: Column, rows: list[dict[str, Any]]) -> bool:
     """Whether a column is worth its room: ids only where a name alone does not lead to every row."""
+    if column is GONE:
+        return any(row.get("deleted") for row in rows)
+    if column is EVENT:
+        return any(row.get("kind") == "event" for row in rows)
+    if column is TAGS:
+        return any(row.get("tags") for row in rows)
     deleted = any(row.get("deleted_at") is not None for row in rows)
     if column is ID:
         return deleted or any(row.get("name") is None for row in rows)

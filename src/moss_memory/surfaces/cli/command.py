@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from moss_memory import catalog
 
-from .groups import is_grouped, tool_of
+from .groups import DEFAULTS, is_grouped, tool_of
 from .option import MANY, flag_of, options_of
 from .positional import ITEMS, place_words, positional_of, slots_of, text_of
-from .usage import Usage, unknown_option
+from .usage import Usage
 from .words import BOOLEANS, address_from, list_from, object_from, read_value
 
 TYPE_CHECKING = False
@@ -89,6 +89,7 @@ class Command:
                 loose.append(word)
         if loose and "help" not in request.extras:
             place_words(self, request, loose)
+        request.arguments = {**DEFAULTS.get(self.operation.name, {}), **request.arguments}
         return request
 
     def _take(self, request: Request, word: str, queue: list[str]) -> None:
@@ -158,6 +159,8 @@ class Command:
         return queue.pop()
 
     def _unknown(self, word: str) -> Usage:
+        from .suggestion import unknown_option
+
         return unknown_option(word, self, EVERYWHERE)
 
     def require(self, request: Request) -> None:
@@ -169,7 +172,7 @@ class Command:
             missing = "at least one NAME or WORKSPACE/NAME is needed"
         else:
             missing = " and ".join(map(flag_of, needed)) + (" is needed" if len(needed) == 1 else " are needed")
-        example = f"; for example: {self.operation.example}" if is_grouped(self.operation.name) else ""
+        example = f"\nfor example: {self.operation.example}" if is_grouped(self.operation.name) else ""
         raise Usage(f"{missing} by `moss {self.words}`{example}", command=self.words)
 
 

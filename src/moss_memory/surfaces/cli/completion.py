@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "completions")
 _FILES = {"bash": "moss.bash", "zsh": "_moss", "fish": "moss.fish"}
-_TAKES_FILE = ("file", "path")
+_TAKES_FILE = ("file", "path", "output")
 _TAKES_NOTHING = ("boolean", "switch")
 
 
@@ -64,7 +64,23 @@ def _flags(command: Command) -> list[str]:
 
     options = command.options.values()
     flags = [option.flag for option in options] + [denied(command, option) for option in options]
+    flags += _short(command)
     return [*filter(None, flags), *(f"--{name}" for name in everywhere(command))]
+
+
+def _short(command: Command) -> list[str]:
+    return [letter for option in command.options.values() for letter in _short_of(option)]
+
+
+def _short_of(option: Option) -> list[str]:
+    from .command import SHORT
+
+    return [letter for letter, name in SHORT.items() if name == option.name]
+
+
+def _takes_file(command: Command, name: str) -> bool:
+    """Whether an argument names a file; the path of a task's step is none."""
+    return name in _TAKES_FILE and "target" not in command.slots
 
 
 def _choices(option: Option, commands: list[Command]) -> list[str]:
@@ -135,6 +151,7 @@ def _offers(commands: list[Command]) -> list[str]:
     for command in commands:
         words, files = _words(command, commands)
         valued = [option.flag for option in command.options.values() if option.kind not in _TAKES_NOTHING]
+        valued += _short(command)
         lines.append(f'    "{command.words}") offered="{" ".join(words)}"{files} valued="{" ".join(valued)}" ;;')
     for family, members in families.items():
         verbs = " ".join(command.words.split()[1] for command in members)
@@ -157,15 +174,16 @@ def _value_lines(commands: list[Command]) -> list[str]:
             choices = _choices(option, commands)
             if choices:
                 lines.append(f'    "{command.words} {option.flag}") offered="{" ".join(choices)}" ;;')
-            elif option.name in _TAKES_FILE:
-                lines.append(f'    "{command.words} {option.flag}") files=1 ;;')
+            elif _takes_file(command, option.name):
+                short = "|".join(f'"{command.words} {flag}"' for flag in (option.flag, *_short_of(option)))
+                lines.append(f"    {short}) files=1 ;;")
     return lines
 
 
 def _words(command: Command, commands: list[Command]) -> tuple[list[str], str]:
     """What may stand after a command: its options, its positional argument's choices, and whether files may."""
-    positional = command.options.get(command.positional or "")
-    choices = _choices(positional, commands) if positional else []
+    words = [command.options[name] for name in (*command.slots, command.positional) if name in command.options]
+    choices = [choice for option in words for choice in _choices(option, commands)]
     return [*choices, *_flags(command)], " files=1" if command.positional in _TAKES_FILE else ""
 
 
@@ -223,14 +241,15 @@ def _fish_options(command: Command, names: list[str], commands: list[Command]) -
     lines = []
     for option in command.options.values():
         choices = _quoted(" ".join(_choices(option, commands)))
-        line = f"complete -c moss -n '{on}' -l {option.flag[2:]}"
+        line = f"complete -c moss -n '{on}' -l {option.flag[2:]}" + "".join(f" -s {it[1:]}" for it in _short_of(option))
         if option.kind not in _TAKES_NOTHING:
-            line += " -r -F" if option.name in _TAKES_FILE else " -x"
+            line += " -r -F" if _takes_file(command, option.name) else " -x"
             line += f" -a {choices}" if choices != "''" else ""
         lines.append(f"{line} -d {_quoted(option.description)}" if option.description else line)
         if denied(command, option):
             lines.append(f"complete -c moss -n '{on}' -l {denied(command, option)[2:]}")
-        if option.name == command.positional and (choices != "''" or option.name in _TAKES_FILE):
+        is_word = option.name == command.positional or option.name in command.slots
+        if is_word and (choices != "''" or _takes_file(command, option.name)):
             lines.append(f"complete -c moss -n '{on}' " + ("-F" if choices == "''" else f"-a {choices}"))
     shared = {"home": "-r -a '(__fish_complete_directories)' -d 'folder of the store'", "help": "-d 'its options'"}
     for name in everywhere(command):

@@ -64,8 +64,8 @@ def examine(home: str | None, *, fix: bool = False) -> dict[str, Any]:
 
 def report_table(report: dict[str, Any]) -> str:
     """The report for people: one line a check, and below it what to do."""
+    from .cell import printable, wrapped
     from .output import width
-    from .table import printable, wrapped
 
     lines = []
     for check in report["checks"]:

@@ -33,8 +33,15 @@ NAMED = {
     "branchmind_tag_list": "history tag-list",
     "branchmind_tag_delete": "history tag-delete",
     "branchmind_context_pack": "think context-pack",
+    "submit_payload": "record submit",
+    "retrieve_records": "record find",
+    "retrieve_entities": "record entities",
+    "list_timeline_events": "record timeline",
 }
 """Tools whose command is not made from their name."""
+
+DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}}
+"""What a command means where its tool would mean something else: `notes show` shows the notes, not the trace."""
 
 BUILT_IN = ("graph draw",)
 """Commands of Moss itself that stand in a group of tools."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from moss_memory import catalog
 
 from .builtin import BUILT_IN
+from .cell import wrapped
 from .command import EVERYWHERE, SHORT, Command, find_command
-from .groups import BUILT_IN as GROUPED, group_of, long_words_of, words_of
+from .groups import BUILT_IN as GROUPED
+from .groups import DEFAULTS, group_of, long_words_of, words_of
 from .language import spoken
 from .option import flag_of
 from .output import width
 from .positional import ITEMS, PLACE
-from .table import wrapped
 from .words import are_switches, names_itself
 
 TYPE_CHECKING = False
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from .builtin import BuiltIn
     from .option import Option
 
-_METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM", "sentences": "TEXT",
-             "age": "AGE", "extra_integer": "N"}  # fmt: skip
+_METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM",
+             "sentences": "TEXT", "age": "AGE", "extra_integer": "N"}  # fmt: skip
 _EXTRA_METAVARS = {"file": "PATH", "type": "TYPE"}
 _POSITIONAL = {
     "address": "[NAME | WORKSPACE/NAME | ID]",
     "items": "[NAME | WORKSPACE/NAME | ID] \u2026",
     "query": "WORD \u2026",
+    "search": "[WORD \u2026]",
 }
 _PLACES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
 _NEEDED = (("-w", "workspace"), ("--output", "output"))
@@ -59,8 +61,8 @@ def overview() -> str:
         "",
         "The capsule commands also answer as `moss capsule …`.",
         *_paragraph(
-            "Everywhere: --home DIR, --table, --help. Answers are JSON on stdout; errors go to stderr with exit 1, "
-            "mistakes in the command line with exit 2."
+            "Everywhere: --home DIR, --table, --help; -w is short for --workspace. Answers are JSON on stdout; errors "
+            "go to stderr with exit 1, mistakes in the command line with exit 2."
         ),
         "",
         "example: moss store --name auth < capsule.md && moss fetch auth",
@@ -84,7 +86,8 @@ def command_help(command: Command) -> str:
     """One command: what it promises, its options, an example."""
     operation = command.operation
     from_stdin = ["< FILE"] if command.text else []
-    lines = [" ".join([f"usage: moss {command.words}", *_words(command), "[options]", *from_stdin])]
+    usage = " ".join([f"usage: moss {command.words}", *_words(command), "[options]", *from_stdin])
+    lines = wrapped(usage, width() or _WIDTH, indent=7)
     for paragraph in spoken(operation.description, operation).split("\n\n"):
         lines += ["", *_paragraph(paragraph)]
     options = [(_shown(command, option), _meaning(command, option)) for option in command.options.values()]
@@ -180,7 +183,7 @@ def _meaning(command: Command, option: Option) -> str:
     choices = choices_of(option)
     if choices:
         parts.append(("any of " if option.kind == "list" else "one of ") + ", ".join(choices))
-    default = getattr(operation, "defaults", {}).get(option.argument)
+    default = (getattr(operation, "defaults", {}) | DEFAULTS.get(operation.name, {})).get(option.argument)
     if denied(command, option):
         parts.append("on by itself")
     elif default not in (None, False) and option.name == option.argument:

@@ -15,17 +15,31 @@ SHOWS_TEXT = ("_fetch", "_latest", "_compose")
 MANY = ("list", "sentences", "item")
 """Kinds that may be repeated."""
 
-SENTENCES = ("success_criteria", "tests", "blockers", "links", "checks", "texts")
+SENTENCES = ("success_criteria", "tests", "blockers", "links", "checks", "texts", "search")
 """Lists of whole sentences, in which a comma is a comma; several are given by repeating the option."""
 
 _SILENT = {
-    "ids": "only those with these ids",
-    "types": "only those of these types",
-    "tags_any": "only those with any of these tags",
-    "tags_all": "only those with all of these tags",
-    "docs": "the documents it goes to",
+    "ids": "their ids",
+    "types": "of any of these types",
+    "tags_any": "with any of these tags",
+    "tags_all": "with all of these tags",
+    "docs": "the documents that it goes to",
+    "supports": "ids of the cards that it speaks for",
+    "blocks": "ids of the cards that must wait for it",
+    "candidate_ids": "only these cards",
+    "depends_on": "ids of the tasks that come first",
+    "success_criteria": "what must be true in the end",
+    "tests": "how that is checked",
+    "blockers": "what stands in the way",
+    "links": "where to look",
+    "checks": "what was run, and how it ended",
+    "texts": "what was seen",
+    "thought_number": "the number of this thought",
+    "total_thoughts": "how many there will be, as far as can be seen",
+    "revises_thought": "the number of the thought that it revises",
+    "branch_from_thought": "the number of the thought that it branches off",
 }
-"""What a list is for where its schema, which every agent must read, spends no words on it."""
+"""What an argument is for where its schema, which every agent has to read, spends no words on it."""
 
 
 class Option:
@@ -82,8 +96,8 @@ def _option(name: str, schema: dict[str, Any]) -> Option:
         kind = "sentences"
     if kind == "items":
         description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
-    elif kind in MANY and not description and "enum" not in schema["items"]:
-        description = _SILENT.get(name, "one or more")
+    elif not description and "enum" not in schema.get("items", schema):
+        description = _SILENT.get(name, "one or more" if kind in MANY else "")
     return Option(name, kind, description, argument=name, schema=schema)
 
 

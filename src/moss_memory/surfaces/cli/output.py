@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 STDOUT, STDERR = 1, 2
 ERRORS_SHOWN = 10
-TEXTS = ("capsule_text", "bundle_text", "text")
+TEXTS = ("capsule_text", "bundle_text", "content", "text")
 """Where an answer keeps its one text."""
 
 
@@ -70,7 +70,7 @@ def show_text(text: str) -> None:
     if not is_terminal(STDOUT):
         _show(text.encode("utf-8", "backslashreplace"))
         return
-    from .table import printable
+    from .cell import printable
 
     show(printable(text, keep_lines=True))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .groups import is_grouped
 from .option import SINGULAR, flag_of, kind_of
-from .usage import Usage, unexpected_word
+from .usage import Usage
 from .words import address_from, are_switches, place_from
 
 TYPE_CHECKING = False
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from .builtin import BuiltIn
     from .command import Command, Request
 
-POSITIONAL = ("id", "query", "path", "shell", "command")
+POSITIONAL = ("id", "query", "path", "shell", "command", "search")
 """Arguments that may stand without their option's name; the first that a tool has is the one."""
 
 ADDRESSED, ITEMS, PLACE = "address", "items", "place"
 """Words that fill more than one argument: one address, a list of them, or where something lies."""
 
-SEVERAL_WORDS = ("query", "command")
+SEVERAL_WORDS = ("query", "command", "search")
 TEXT = ("capsule_text", "content", "artifact", "data", "card", "note", "thought")
 """Arguments that are read from stdin, or from `--file`, when no option gives them."""
 
@@ -39,8 +39,10 @@ def slots_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
 def positional_of(operation: Operation | BuiltIn) -> str | None:
     """What the words are for where there are no slots: an argument, an address, addresses, a place, or nothing."""
     parameters = operation.parameters
+    if slots_of(operation):
+        return None
     if is_grouped(operation.name):
-        return PLACE if not slots_of(operation) and any(name in parameters for name in _PLACES) else None
+        return PLACE if any(name in parameters for name in _PLACES) else "search" if "search" in parameters else None
     items = parameters.get(ITEMS)
     if items is not None and items["items"]["type"] == "object":
         return ITEMS
@@ -71,7 +73,7 @@ def place_words(command: Command, request: Request, words: list[str]) -> None:
         return
     name = command.positional
     if name is None:
-        raise unexpected_word(words[0], command)
+        raise _unexpected(words[0], command)
     if name == ITEMS:
         for word in words:
             command.set(request, command.options[SINGULAR], word)
@@ -81,7 +83,7 @@ def place_words(command: Command, request: Request, words: list[str]) -> None:
             _merge(request, place_from(word, command.operation.parameters))
         return
     if len(words) > 1 and name not in SEVERAL_WORDS:
-        raise unexpected_word(words[1], command, after=words[0])
+        raise _unexpected(words[1], command, after=words[0])
     if name == ADDRESSED:
         _merge(request, address_from(words[0], workspace_given="workspace" in request.arguments))
     else:
@@ -102,10 +104,16 @@ def _fill(command: Command, request: Request, words: list[str]) -> None:
         empty.remove(command.text)
     while len(words) > len(empty):
         if not any(command.options[name].kind == "list" for name in empty):
-            raise unexpected_word(words[len(empty)], command, after=words[len(empty) - 1] if empty else "")
+            raise _unexpected(words[len(empty)], command, after=words[len(empty) - 1] if empty else "")
         # The list takes what the others leave: `think pin c1 c2`.
         at = next(at for at, name in enumerate(empty) if command.options[name].kind == "list")
         empty.insert(at, empty[at])
     for name, word in zip(empty, words, strict=False):
         if not (name == command.text and word == "-"):
             command.set(request, command.options[name], word)
+
+
+def _unexpected(word: str, command: Command, *, after: str = "") -> Usage:
+    from .suggestion import unexpected_word
+
+    return unexpected_word(word, command, after=after)

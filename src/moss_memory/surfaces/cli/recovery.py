@@ -34,8 +34,16 @@ def recovery_line(recovery: dict[str, Any]) -> str:
     return f"{line}  # {reason}" if reason else line
 
 
-def _is_long(text: object) -> bool:
-    return not isinstance(text, str) or "\n" in text or len(text) > _TYPED_CHARS
+def _is_long(value: object) -> bool:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "\n" in text or len(text) > _TYPED_CHARS
+
+
+def _is_plain(value: object) -> bool:
+    """Whether words between commas say the same: strings without one, or flags that are all on."""
+    if isinstance(value, dict):
+        return bool(value) and all(part is True for part in value.values())
+    return isinstance(value, list) and all(isinstance(part, str) and "," not in part for part in value)
 
 
 def typed(tool: str, arguments: dict[str, Any]) -> str:
@@ -45,7 +53,7 @@ def typed(tool: str, arguments: dict[str, Any]) -> str:
         flag = "--" + name.replace("_", "-")
         if isinstance(value, bool):
             parts.append(flag if value else "--no-" + flag[2:])
-        elif isinstance(value, list) and all(isinstance(part, str) and "," not in part for part in value):
+        elif _is_plain(value):
             parts += [flag, shlex.quote(",".join(value))]
         elif isinstance(value, (list, dict)):
             parts += [flag, shlex.quote(json.dumps(value, ensure_ascii=False))]

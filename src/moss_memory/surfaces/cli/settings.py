@@ -30,9 +30,10 @@ def settings_table(shown: dict[str, Any]) -> str:
     """The settings in aligned columns."""
     import json
 
+    from .cell import Cell, printable
     from .columns import Column
     from .output import width
-    from .table import Cell, aligned, printable
+    from .table import aligned
 
     rows = [("home", shown["home"], shown["home_source"])]
     for key, one in shown["settings"].items():

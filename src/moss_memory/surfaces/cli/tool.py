@@ -13,7 +13,7 @@ from moss_memory.store import WRITE_PATIENCE_S, Store
 from .command import ADDRESS, Command, find_command
 from .output import TEXTS, answer, progress_for, say, show, show_text, warn
 from .positional import takes_json
-from .usage import Usage, nearest
+from .usage import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -226,6 +226,7 @@ def _purge_asked_for(command: Command, words: list[str]) -> Command:
 def _family_or_unknown(words: list[str]) -> int:
     """Help for a family's name alone; a refusal for anything else."""
     from .help import command_names, family_help, group_names
+    from .suggestion import nearest
 
     family = words[0]
     names = command_names()

@@ -1,32 +1,6 @@
-"""A command line that cannot be meant: what is wrong with it, and the nearest thing that could be."""
+"""A command line that cannot be meant."""
 
 from __future__ import annotations
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .command import Command
-
-ALIKE = 0.7
-"""How alike two words must be for one to be taken for a slip of the other."""
-
-SYNONYMS = (
-    ("fetch", "show", "log", "query", "get", "load", "cat", "read", "view"),
-    ("store", "add", "create", "commit", "save", "put", "new", "write"),
-    ("delete", "tag-delete", "rm", "remove", "del"),
-    ("restore", "undelete"),
-    ("search", "query", "find", "grep"),
-    ("list", "docs", "query", "log", "ls"),
-    ("update", "edit", "set"),
-    ("checkout", "switch", "use", "co"),
-    ("rename", "mv", "move"),
-    ("conflict-resolve", "resolve"),
-    ("tag-create", "tag"),
-    ("tag-list", "tags"),
-    ("draw", "plot", "picture", "svg", "render"),
-)
-"""Words that people type for one another; the first of a row that is a verb here is what was meant."""
 
 
 class Usage(Exception):  # noqa: N818 - it names the mistake, as people say it
@@ -36,74 +10,3 @@ class Usage(Exception):  # noqa: N818 - it names the mistake, as people say it
         super().__init__(message)
         self.message = message
         self.command = command
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence that suggests the known word most like the one typed; empty when none is."""
-    import difflib  # only a mistake needs it
-
-    names = list(known)
-    found = _meant(word, names) or difflib.get_close_matches(word, names, n=1, cutoff=ALIKE)
-    return f"; did you mean {' or '.join(found)}?" if found else ""
-
-
-def _meant(word: str, names: list[str]) -> list[str]:
-    """The names that another word stands for: a synonym, a tool's own name, or a verb without its group."""
-    family, _, verb = word.rpartition(" ")
-    for row in SYNONYMS:
-        if verb in row:
-            meant = [f"{family} {other}".strip() for other in row]
-            found = [name for name in meant if name in names]
-            if found:
-                return found[:1]
-    if "_" in word:
-        from .groups import words_of
-
-        return [name for name in names if name == words_of(word)]
-    return [] if family else [name for name in names if name.endswith(f" {word}")]
-
-
-def unknown_option(word: str, command: Command, everywhere: Iterable[str]) -> Usage:
-    """The refusal of an option: with the command that has it, or the option that is most like it."""
-    shown = word.partition("=")[0]
-    known = [option.flag for option in command.options.values()] + ["--" + name for name in everywhere]
-    elsewhere = _command_with(shown[2:].replace("-", "_"), command)
-    hint = f"; `moss {elsewhere}` has it" if elsewhere else nearest(shown, known)
-    return Usage(f"unknown option {shown}{hint}")
-
-
-def _command_with(argument: str, command: Command) -> str:
-    """The command of the same family that takes an argument which this one does not; empty when none does."""
-    from moss_memory import catalog
-
-    from .groups import group_of, words_of
-
-    own = command.operation
-    family, _, verb = own.name.partition("_")
-    found = []
-    for other in catalog.operations():
-        related = other.name.endswith("_" + verb) if other.mutates else not getattr(own, "mutates", True)
-        if related and family in ("moss", other.name.partition("_")[0]) and argument in other.parameters:
-            found.append(other.name)
-    found.sort(key=lambda name: (not name.endswith("_" + verb), group_of(name) != group_of(own.name)))
-    return f"{words_of(found[0])} --{argument.replace('_', '-')}" if found else ""
-
-
-def unexpected_word(word: str, command: Command, *, after: str = "") -> Usage:
-    """The refusal of a word that stands without an option, with the option that it probably belongs to."""
-    import os
-
-    parameters = command.operation.parameters
-    looks_like_a_file = "." in word or "/" in word or os.path.isfile(word)
-    if command.slots:
-        hint = "quote a text of several words" if command.text else ""
-    elif command.text and looks_like_a_file:
-        hint = f"did you mean --file {word}?"
-    elif not after and "name" in parameters:
-        hint = f"did you mean --name {word}?"
-    elif not after and "workspace" in parameters:
-        hint = f"did you mean --workspace {word}?"
-    else:
-        hint = "" if after else "this command takes options only"
-    place = f" after {after!r}" if after else ""
-    return Usage(f"unexpected word {word!r}{place}" + (f"; {hint}" if hint else ""))

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 INSTRUCTIONS = """\
-Moss is the local memory of this machine: what one session distills, any later session or agent can load.
+Moss is the local memory of this machine: what one session distills, any later session or agent can load. \
+Nothing is saved or loaded by itself.
 
-A capsule is a short hand-over (state, not story; at most about 12,000 characters) with six Markdown \
-sections: Objective, Current status, Decisions / constraints, Next actions, Key locations, Open questions / \
-risks.
+- Resuming: capsule_latest with include_text, or capsule_fetch by name; for planned work tasks_radar, whose \
+`next` is the call to make; branchmind_context_pack brings notes, trace and cards together. No name known: \
+moss_search with a plain question.
+- Stopping, or after a decision that must not be lost: capsule_store with a stable name (mode "replace" \
+refreshes it), capsule_append for one section, tasks_handoff for planned work. A capsule is state, not story, \
+at most about 12,000 characters, with six Markdown sections: Objective, Current status, Decisions, Next actions, \
+Key locations, Open questions.
+- Working: branchmind_notes_commit for what happened and why, branchmind_think_card for hypotheses, questions, \
+tests, evidence and decisions; branchmind_branch_create to try an answer, branchmind_merge and \
+branchmind_graph_merge to bring it back. submit_payload for facts to be asked for months later.
+- Several agents: give run_id, phase and role; artifacts are typed JSON for code.
 
-When to use it:
-- Starting or resuming work: capsule_latest with include_text, or capsule_fetch by name. If no name is \
-known: capsule_search with a plain question, or capsule_inventory.
-- Stopping, handing over, or after a decision that must not be lost: capsule_store with a stable name \
-(mode "replace" refreshes it), or capsule_append to add to one section.
-- Several agents: give run_id, phase and role when storing; gather with capsule_fetch_many or capsule_compose.
+Workspaces separate projects: reasoning and task tools need one, the others use "default". max_chars bounds an \
+answer; `truncated` says that something was left out. capsule_delete can be undone, purge cannot.
 
-Nothing is saved or loaded by itself. Workspaces separate projects; without one, "default" is used. Lists \
-and searches never carry full texts: fetch what you need. capsule_delete can be undone (capsule_restore), \
-capsule_purge cannot.
-
-An error has a code, a message and often `recovery`: the one call, with its arguments, that is the best \
-next step. CAPSULE_TOO_THIN names the missing sections in details.missing.
+An error has a code, a message and often `recovery`: the one call, with its arguments, that is the best next step.
 """

@@ -63,7 +63,8 @@ create unique index doc_entries_by_event on doc_entries (branch_id, doc, source_
 create index doc_entries_by_origin on doc_entries (branch_id, doc, source_event_id)
   where source_event_id is not null and written_as <> 'event';
 
--- Movements of the head of `notes`. The reach is what the branch showed right after: ranges of seq by branch.
+-- Movements of the head of `notes`. A branch shows the reach, ranges of seq by branch, and what it wrote itself
+-- after own_after: the reset's own number, or an earlier one where nothing is hidden in between.
 create table resets (
   seq        integer primary key,
   branch_id  integer not null,
@@ -71,6 +72,7 @@ create table resets (
   new_seq    integer not null,
   message    text not null,
   reach_json text not null,
+  own_after  integer not null,
   ts_ms      integer not null
 );
 

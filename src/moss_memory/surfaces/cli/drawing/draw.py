@@ -53,7 +53,9 @@ def _require_extra() -> None:
 
     absent = [name for name in NEEDED if find_spec(name) is None]
     if absent:
-        raise invalid(f"drawing needs {' and '.join(absent)}, which are not part of Moss itself; install them: {INSTALL}")
+        raise invalid(
+            f"drawing needs {' and '.join(absent)}, which are not part of Moss itself; install them: {INSTALL}"
+        )
 
 
 def png_of(svg: str, width: float, height: float) -> bytes:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 _INCH = 72.0
 _SPACES = 'nodesep="0.32" ranksep="0.42"'
+_THOROUGH, _QUICK = "mclimit=1 nslimit=4 nslimit1=4", "mclimit=0.2 nslimit=0.5 nslimit1=2"
 _MANY_EDGES = 120
-"""With more arrows than this the labels are laid over them, because finding room for each takes minutes."""
+"""With more arrows than this less care is taken, and labels are laid over them: room for each takes minutes to find."""
 
 
 def place(component: dict[str, Any], *, curved: bool = True) -> dict[str, Any]:
@@ -39,14 +40,16 @@ def place(component: dict[str, Any], *, curved: bool = True) -> dict[str, Any]:
 
 def _dot(component: dict[str, Any], curved: bool) -> str:
     """The part in Graphviz' own language."""
-    lines = [f"digraph {{ graph [{_SPACES} splines={'true' if curved else 'line'} mclimit=1 nslimit=4 nslimit1=4]"]
-    lines.append('node [shape=box fixedsize=true label=""]')
+    fine = curved and len(component["edges"]) <= _MANY_EDGES
+    care = f"{_THOROUGH if fine else _QUICK} splines={'true' if curved else 'line'}"
+    lines = [f'digraph {{ graph [{_SPACES} {care}] node [shape=box fixedsize=true label=""]']
     for at, (width, height) in enumerate(component["nodes"]):
         lines.append(f'n{at} [width="{width / _INCH:.4f}" height="{height / _INCH:.4f}"]')
-    labelled = curved and len(component["edges"]) <= _MANY_EDGES
     for at, (tail, head, width, height) in enumerate(component["edges"]):
-        room = f'<TABLE BORDER="0" FIXEDSIZE="TRUE" WIDTH="{int(width)}" HEIGHT="{int(height)}"><TR><TD></TD></TR></TABLE>'
-        lines.append(f'n{tail} -> n{head} [id="{at}"' + (f" label=<{room}>]" if labelled and width else "]"))
+        # A table of a fixed size keeps the room without a font being asked how wide a text is.
+        size = f'FIXEDSIZE="TRUE" WIDTH="{int(width)}" HEIGHT="{int(height)}"'
+        label = f' label=<<TABLE BORDER="0" {size}><TR><TD></TD></TR></TABLE>>' if fine else ""
+        lines.append(f'n{tail} -> n{head} [id="{at}"{label}]')
     return "\n".join([*lines, "}"])
 
 

@@ -99,9 +99,7 @@ def _connected(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[st
     return sorted(groups.values(), key=lambda group: -len(group[0]))
 
 
-def _placed(
-    parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]
-) -> list[_Part]:
+def _placed(parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]) -> list[_Part]:
     """The connected parts with everything in them where Graphviz puts it."""
     asked = []
     for ids, arrows in groups:

@@ -55,8 +55,7 @@ class Card:
         faint = ' fill-opacity="0.35" stroke-opacity="0.45"' if self.settled else ""
         parts = [
             f"<g><title>{safe(self._told())}</title>",
-            f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="7" '
-            f'fill="{fill}" stroke="{LINE if self.missing else dark}" stroke-width="1.4"{dashes}{faint}/>',
+            _rectangle(left, top, box, f'fill="{fill}" stroke="{LINE if self.missing else dark}"{dashes}{faint}'),
             *self._head(left, top, FAINT_INK if self.settled or self.missing else dark),
         ]
         for at, line in enumerate(self.lines):
@@ -166,6 +165,11 @@ def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], room: f
         x += wide
         widest = max(widest, x - 18)
     return "\n".join(parts), widest, y + 14 if entries else 0.0
+
+
+def _rectangle(left: float, top: float, box: Box, look: str) -> str:
+    size = f'width="{box.width:.1f}" height="{box.height:.1f}"'
+    return f'<rect x="{left:.1f}" y="{top:.1f}" {size} rx="7" stroke-width="1.4" {look}/>'
 
 
 def _text(
