@@ -10,7 +10,19 @@ from collections.abc import Callable
 
 import apsw
 
-from . import artifacts, branches, conversation, graphs, in_process, langgraph, peers, plain_query, scale, startup
+from . import (
+    artifacts,
+    branches,
+    conversation,
+    graphs,
+    in_process,
+    langgraph,
+    peers,
+    plain_query,
+    scale,
+    startup,
+    tasks,
+)
 from .measure import Line
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "benchmarks.md")
@@ -22,6 +34,7 @@ ROOMS: dict[str, Callable[[], list[Line]]] = {
     "artifacts": artifacts.lines,
     "branches": branches.lines,
     "graphs": graphs.lines,
+    "tasks": tasks.lines,
     "scale": scale.lines,
     "plain_query": plain_query.lines,
     "peers": peers.lines,

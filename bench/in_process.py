@@ -27,11 +27,17 @@ _SELECT = (
 )
 
 
-def bare_database(path: str) -> apsw.Connection:
-    """An empty database with Moss's own tables, indexes, triggers and durability, and nothing else of Moss."""
+def durable(path: str) -> apsw.Connection:
+    """A database with Moss's durability."""
     connection = apsw.Connection(path)
     for pragma in ("journal_mode = wal", "synchronous = full", "secure_delete = on"):
         connection.execute(f"pragma {pragma}").fetchall()
+    return connection
+
+
+def bare_database(path: str) -> apsw.Connection:
+    """An empty database with Moss's own tables, indexes, triggers and durability, and nothing else of Moss."""
+    connection = durable(path)
     for _, sql in migrations_after("sqlite", 0):
         connection.execute(sql).fetchall()
     return connection

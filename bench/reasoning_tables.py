@@ -73,6 +73,14 @@ class Tables:
         self.connection.executemany(_ADD_ENTRY, rows)
         self.connection.execute(_TOUCH, (branch_id, "log", "notes", first, first + count - 1))
 
+    def add_entries(self, places: list[tuple[int, str]], texts: Iterable[str], *, written_as: str) -> None:
+        """One entry for each place, a branch and a document, in their order."""
+        first, now_ms = self.take(len(places)), time_ns() // 1_000_000
+        for seq, ((branch_id, doc), text) in enumerate(zip(places, texts, strict=False), start=first):
+            row = (seq, branch_id, WORKSPACE, doc, written_as, None, text, None, now_ms)
+            self.connection.execute(_ADD_ENTRY, row)
+            self.connection.execute(_TOUCH, (branch_id, "log", doc, seq, seq))
+
     def add_versions(
         self,
         branch_id: int,

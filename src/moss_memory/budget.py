@@ -20,6 +20,9 @@ _NAMES = frozenset({
     "notes_doc", "parent", "path", "priority", "ref", "rel", "status", "step_id", "target", "to", "tool", "trace_doc",
     "ts", "type", "workspace",
 })  # fmt: skip
+_OWN = frozenset({"code", "conflict_id", "event_id", "kind", "status", "step_id", "tool", "ts"})
+"""Short words of Moss's own, which mean nothing when cut: they go last."""
+_OWN_MAX_CHARS = 40
 _FREE = frozenset({"arguments", "contract", "data", "meta", "payload"})
 """Objects whose keys are the caller's own: kept whole, or emptied."""
 _NEXT = "next"
@@ -107,7 +110,9 @@ def _shortened(value: Any, chars: int, *, names: bool, rows: bool = False) -> An
     """A copy in which no text is longer than so many characters; `rows` keeps lists of objects whole."""
     if isinstance(value, dict):
         return {
-            key: part if key in _NAMES and not names and isinstance(part, str) else _part(key, part, chars, names, rows)
+            key: part
+            if isinstance(part, str) and _keeps(key, part, chars, names)
+            else _part(key, part, chars, names, rows)
             for key, part in value.items()
         }
     if isinstance(value, list):
@@ -116,6 +121,11 @@ def _shortened(value: Any, chars: int, *, names: bool, rows: bool = False) -> An
     if isinstance(value, str):
         return _cut(value, chars)
     return value
+
+
+def _keeps(key: str, text: str, chars: int, names: bool) -> bool:
+    """Whether a text stays whole: a name while names stay, a word of Moss's own almost always."""
+    return (key in _NAMES and not names) or (key in _OWN and len(text) <= _OWN_MAX_CHARS and chars > 1)
 
 
 def _part(key: str, value: Any, chars: int, names: bool, rows: bool) -> Any:
@@ -143,5 +153,5 @@ def _lines(value: Any) -> int:
     if isinstance(value, list):
         return len(value) + sum([_lines(part) for part in value])
     if isinstance(value, dict):
-        return sum([_lines(part) for part in value.values()])
+        return sum([_lines(key) + _lines(part) for key, part in value.items()])
     return 0

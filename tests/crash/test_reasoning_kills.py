@@ -50,52 +50,53 @@ State = dict[str, Any]
 
 
 class Plan:
-    """A seeded list of writes to two branches of one workspace."""
+    """A seeded list of writes to two branches of one workspace; `large` are the steps that write many rows."""
 
     def __init__(self, worker: int) -> None:
         self.workspace = f"worker {worker}"
         self._random = random.Random(worker)  # noqa: S311
         self.steps: list[Step] = []
+        self.large: list[int] = []
         self._add("branch_create", name="empty")
-        self._add("commit", artifact="the first common word", message="m")
+        self._add("commit", artifact="the first", message="m")
         self._add("branch_create", name="what-if")
         while len(self.steps) < STEPS:
-            kind = self._random.choice(["_notes", "_batch", "_batch", "_merge", "_merge", "_pages"])
-            getattr(self, kind)(len(self.steps))
+            self._notes("what-if", 8)
+            self._notes("main", 1)
+            self._batch("what-if")
+            self._batch(self._random.choice(["main", "what-if"]))
+            for tool in MERGES:
+                self._merge(tool)
 
-    def _add(self, tool: str, *, goes_on: bool = False, **arguments: Any) -> None:
+    def _add(self, tool: str, *, goes_on: bool = False, large: bool = False, **arguments: Any) -> None:
+        self.large += [len(self.steps)] if large else []
         self.steps.append((tool, {"workspace": self.workspace, **arguments}, goes_on))
 
-    def _branch(self) -> str:
-        return self._random.choice(["main", "what-if", "what-if"])
-
-    def _notes(self, number: int) -> None:
-        """One note in each of two documents at once, or one long note."""
-        branch = self._branch()
-        text = f"common word{number} " + "the filling " * self._random.randrange(300)
+    def _notes(self, branch: str, count: int) -> None:
+        """Notes in one document, and one in two at once."""
+        for _ in range(count):
+            text = f"word{len(self.steps)} " + "the filling " * self._random.randrange(300)
+            self._add("notes_commit", branch=branch, content=text)
         self._add("checkout", ref=branch)
-        self._add("commit", artifact=text, message=f"m{number}", docs=["notes", "side"])
-        self._add("notes_commit", branch=branch, content=f"common again{number}")
+        self._add("commit", artifact=f"again{len(self.steps)}", message="m", docs=["notes", "side"])
 
-    def _batch(self, number: int) -> None:
+    def _batch(self, branch: str) -> None:
+        number = len(self.steps)
         ids = [
             f"n{self._random.randrange(12)}",
-            *(f"n{number}.{part}" for part in range(self._random.randrange(2, 20))),
+            *(f"{number}.{part}" for part in range(self._random.randrange(20, 60))),
         ]
         nodes = [{"op": "node_upsert", "id": key, "type": "idea", "title": f"t{number}"} for key in ids]
         edges = [{"op": "edge_upsert", "from": ids[0], "rel": "r", "to": key} for key in ids[1:]]
-        gone = [{"op": "node_delete", "id": ids[-1]}] if self._random.random() < 0.3 else []
-        self._add("graph_apply", branch=self._branch(), ops=[*nodes, *edges, *gone])
+        gone = [{"op": "node_delete", "id": ids[-1]}]
+        self._add("graph_apply", large=True, branch=branch, ops=[*nodes, *edges, *gone])
 
-    def _merge(self, _: int) -> None:
-        way: dict[str, Any] = {"from": "what-if", "into": "main", "limit": 1000}
-        self._add(self._random.choice(MERGES), **way)
-
-    def _pages(self, _: int) -> None:
-        tool = self._random.choice(MERGES)
-        way: dict[str, Any] = {"from": "what-if", "into": "main", "limit": 5}
-        for page in range(3):
-            self._add(tool, goes_on=page > 0, **way)
+    def _merge(self, tool: str) -> None:
+        """All at once, or the first pages of it."""
+        limit = self._random.choice([1000, 1000, 5])
+        way: dict[str, Any] = {"from": "what-if", "into": "main", "limit": limit}
+        for page in range(1 if limit == 1000 else 3):
+            self._add(tool, large=True, goes_on=page > 0, **way)
 
     def model_after(self, steps: int) -> ReasoningModel:
         """The model once it has done so many steps."""
@@ -155,18 +156,20 @@ def graph(store: Store, place: dict[str, Any]) -> dict[str, str]:
 
 
 def kill_in_the_middle(home: Path, plan: Plan, chance: random.Random) -> int:
-    """Starts a writer, kills it at a random moment and returns how many steps it acknowledged."""
+    """Starts a writer, kills it in one of its large steps and returns how many steps it acknowledged."""
     worker = start(WORK, home)
     assert worker.stdin is not None
     assert worker.stdout is not None
     worker.stdin.write(json.dumps(plan.steps) + "\n")
     worker.stdin.flush()
     answers = worker.stdout.fileno()
-    said = b""
-    for _ in range(1 + chance.randrange(STEPS // 2)):
+    said = os.read(answers, 1)
+    target, longest_s = chance.choice(plan.large[:-4]), 0.005
+    while len(said) <= target:
+        before = time.perf_counter()
         said += os.read(answers, 1)
-    assert said, "the writer ended before it was killed"
-    moment = time.perf_counter() + chance.random() * 0.004
+        longest_s = max(longest_s, time.perf_counter() - before)
+    moment = time.perf_counter() + chance.random() * longest_s
     while time.perf_counter() < moment:
         pass  # a sleep would end on the scheduler's beat; this ends anywhere in a write
     worker.kill()

@@ -530,9 +530,10 @@ class ReasoningModel:
         changed = [version for version in one.graph(doc).values() if version.branch is one]
         rows, pagination = oldest(changed, **{"limit": 200, **page})
         merged, met = [], []
+        there = other.graph(doc)
         for version in rows:
             place = (one.id, other.id, doc, version.key)
-            theirs, ours = version.state, state_in(other.graph(doc), version.key)
+            theirs, ours = version.state, state_in(there, version.key)
             base = space.reconciled[place] if place in space.reconciled else snapshot(one, doc, version.key)
             if equal(theirs, ours) or equal(theirs, base):
                 continue

@@ -172,12 +172,11 @@ class TwoWorlds(RuleBasedStateMachine):
     @invariant()
     def every_branch_shows_what_the_model_shows(self) -> None:
         for workspace, space in self.model.workspaces.items():
-            self.both("tag_list", workspace=workspace)
             for branch in space.branches:
                 place = {"workspace": workspace, "branch": branch.name}
-                for doc in {"notes", "trace", *branch.logs}:
+                for doc in branch.logs:
                     self.both("show", **place, doc=doc, limit=200)
-                for doc in {"graph", *branch.graphs}:
+                for doc in branch.graphs:
                     self.both("graph_query", **place, doc=doc, include_deleted=True, limit=200)
 
     @invariant()
@@ -185,15 +184,16 @@ class TwoWorlds(RuleBasedStateMachine):
         for workspace, space in self.model.workspaces.items():
             for branch in space.branches:
                 same = {"workspace": workspace, "from": branch.name, "to": branch.name}
-                assert self.store.call("branchmind_diff", same)["entries"] == []
-                assert self.store.call("branchmind_graph_diff", same)["changes"] == []
+                for doc in branch.logs:
+                    assert self.store.call("branchmind_diff", {**same, "doc": doc})["entries"] == []
+                for doc in branch.graphs:
+                    assert self.store.call("branchmind_graph_diff", {**same, "doc": doc})["changes"] == []
 
     @invariant()
     def every_conflict_is_shown_as_the_model_has_it(self) -> None:
         for workspace, space in self.model.workspaces.items():
-            for branch in space.branches:
-                for doc in ("graph", *(["links"] if branch.has("links") else [])):
-                    self.both("graph_conflicts", workspace=workspace, into=branch.name, doc=doc, limit=200)
+            for into in {(conflict.into.name, conflict.doc) for conflict in space.conflicts}:
+                self.both("graph_conflicts", workspace=workspace, into=into[0], doc=into[1], limit=200)
             for conflict in space.conflicts:
                 self.both("graph_conflict_show", workspace=workspace, conflict_id=conflict.id)
 
@@ -329,6 +329,7 @@ class ReasoningMachine(TwoWorlds):
         self.both("reflog", workspace=workspace, ref=ref, limit=limit, cursor=self.cursor(data))
         self.both("docs_list", workspace=workspace, ref=ref)
         self.both("branch_list", workspace=workspace, limit=limit)
+        self.both("tag_list", workspace=workspace)
         self.both("status", workspace=workspace)
 
     @rule(workspace=WORKSPACES, word=st.sampled_from(["alpha", "beta"]))
@@ -374,8 +375,8 @@ class ArgumentMachine(TwoWorlds):
         self.both(tool, workspace="shop", **arguments)
 
     @rule(
-        branch=st.sampled_from(["main", "what-if"]), title=st.sampled_from(["x", "y", "z", None]),
-        merges=st.sampled_from([True, True, False]),
+        branch=st.sampled_from(["main", "what-if"]), title=st.sampled_from(["x", "y", "z", "x", "y", "z", None]),
+        merges=st.sampled_from([True, True, True, False]),
     )  # fmt: skip
     def change_the_node(self, branch: str, title: str | None, merges: bool) -> None:
         upsert = {"op": "node_upsert", "id": "a", "type": "idea", "title": title}
@@ -395,7 +396,53 @@ class ArgumentMachine(TwoWorlds):
         self.say("graph_merge", **{"from": "what-if", "into": "main"})
 
 
-ReasoningMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+class HistoryMachine(TwoWorlds):
+    """Three branches and nothing but notes, so that resets, merges and snapshots meet in every order."""
+
+    NAMES = ("main", "what-if", "deeper")
+
+    @initialize()
+    def begin_with_a_note(self) -> None:
+        self.say("notes_commit", content="the first")
+
+    def say(self, tool: str, **arguments: Any) -> None:
+        self.both(tool, workspace="shop", **arguments)
+
+    def branches(self) -> st.SearchStrategy[str]:
+        return st.sampled_from([branch.name for branch in self.model.workspaces["shop"].branches])
+
+    @rule(data=st.data(), count=st.integers(1, 3))
+    def write_notes(self, data: st.DataObject, count: int) -> None:
+        branch = data.draw(self.branches())
+        for _ in range(count):
+            self.say("notes_commit", branch=branch, content=f"number {self.model.last_seq}")
+
+    @rule(data=st.data(), name=st.sampled_from(NAMES))
+    def make_a_branch(self, data: st.DataObject, name: str) -> None:
+        self.say("branch_create", **{"name": name, "from": data.draw(self.branches())})
+
+    @rule(data=st.data())
+    def delete_a_branch(self, data: st.DataObject) -> None:
+        self.say("branch_delete", name=data.draw(self.branches()))
+
+    @rule(data=st.data(), any_of_all=st.booleans())
+    def reset(self, data: st.DataObject, any_of_all: bool) -> None:
+        space = self.model.workspaces["shop"]
+        ref = data.draw(self.branches())
+        entries = space.entries() if any_of_all else space.branch(ref).shown
+        self.say("reset", ref=ref, to=data.draw(st.sampled_from([entry.seq for entry in entries] or [Seq(0)])))
+        self.say("reflog", ref=ref)
+
+    @rule(data=st.data(), limit=st.sampled_from([None, None, 1]), dry_run=st.sampled_from([None, None, True]))
+    def merge(self, data: st.DataObject, limit: int | None, dry_run: bool | None) -> None:
+        source, into = data.draw(self.branches()), data.draw(self.branches())
+        self.say("merge", **{"from": source, "into": into, "limit": limit, "dry_run": dry_run})
+        self.say("diff", **{"from": into, "to": source})
+
+
+ReasoningMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30)
+ArgumentMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+HistoryMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
 TestAnySequenceOfReasoningCallsDoesWhatTheModelDoes = ReasoningMachine.TestCase
-ArgumentMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30)
 TestAnyArgumentBetweenBranchesGoesAsInTheModel = ArgumentMachine.TestCase
+TestAnyHistoryOfNotesGoesAsInTheModel = HistoryMachine.TestCase

@@ -176,7 +176,7 @@ def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]
         before = changes.live(str(version.key))
         if before is None or before.state != version.state:
             changes.upsert(version)
-    entry = append(tx, place.trace, _trace_note(card), written_as="card", source_event_id=f"card:{card.id}")
+    entry = append(tx, place.trace, _trace_note(card), written_as="card", card_id=card.id)
     last_seq = changes.write() if any(changes.applied.values()) else entry["seq"]
     return {**_told(place, card.id, inserted=True, applied=changes.applied), "last_seq": last_seq}
 
@@ -208,12 +208,16 @@ def _from_json(text: str, what: str) -> dict[str, Any]:
 
 
 def _from_lines(text: str) -> dict[str, Any]:
-    """The fields of `key: value` lines; empty when the first line is no known key."""
+    """The fields of `key: value` lines; empty when the text does not begin with a known key, or hold only pairs."""
     fields: dict[str, Any] = {}
     last = ""
-    for line in text.splitlines():
-        found = _LINE.fullmatch(line.strip())
-        if not fields and (found is None or found[1] not in _KEYS):
+    lines = [(line, _LINE.fullmatch(line.strip())) for line in text.splitlines()]
+    keys = [found[1] for line, found in lines if found is not None]
+    only_pairs = all(found is not None for line, found in lines if line.strip())
+    if not keys or not (keys[0] in _KEYS or (only_pairs and any(key in _KEYS for key in keys))):
+        return {}
+    for line, found in lines:
+        if not fields and found is None:
             return {}
         if found is not None:
             last = found[1]
@@ -259,23 +263,25 @@ def _meta(value: Any, what: str) -> dict[str, Any]:
 
 def _trace_note(card: Card) -> Any:
     said = {name: value for name, value in card.said().items() if name not in ("title", "text") and value}
+    if card.text is None:
+        said["title_only"] = True
     return checked_note(card.text or card.title or "", title=card.title, format=CARD_FORMAT, meta=said)
 
 
 def _comparable(said: dict[str, Any]) -> str:
-    """A card as the trace remembers it: without a text its title is what it says."""
-    full = {**said, "text": said["text"] or said["title"]}
-    return json.dumps({name: value for name, value in full.items() if value}, sort_keys=True, ensure_ascii=False)
+    return json.dumps({name: value for name, value in said.items() if value}, sort_keys=True, ensure_ascii=False)
 
 
 def _known(tx: Transaction, place: CardPlace, card_id: str) -> str | None:
     """What a card said when it was committed, as the trace document shows it; none when it never was."""
     view = log_view(tx, place.trace.branch.branch_id, place.trace.doc)
     for branch_id in {one[0] for one in view.ranges}:
-        key = {"branch_id": branch_id, "doc": place.trace.doc, "origin": f"card:{card_id}"}
+        key = {"branch_id": branch_id, "doc": place.trace.doc, "card_id": card_id}
         for title, content, meta, seq in tx.rows(sql["card_entries"], key):
             if view.shows(branch_id, seq):
-                return _comparable({**json.loads(meta), "title": title, "text": content})
+                said = json.loads(meta)
+                text = None if said.pop("title_only", False) else content
+                return _comparable({**said, "title": title, "text": text})
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ..budget import Budget, bounded
-from ..errors import invalid
+from ..errors import MossError, invalid
 from ..operation import operation
 from ..values import shown_time
 from .arguments import (
@@ -33,7 +33,7 @@ from .arguments import (
     checked_text,
     meta_json,
 )
-from .places import NOTES, TRACE, BranchRow, Place, Workspace, find_branch, place_of, unknown_doc
+from .places import NOTES, TRACE, BranchRow, Place, Workspace, find_branch, place_of
 from .targets import reference_of
 from .views import View, beyond, log_view, newest_in, sql, take_numbers
 
@@ -174,9 +174,20 @@ def both_logs(
     checked_name(doc, what="doc")
     branches = [find_branch(tx, where, name, what=what) for name, what in zip((first, second), names, strict=True)]
     sides = [Side(branch, log_view(tx, branch.branch_id, doc)) for branch in branches]
-    if not any(side.view.written or Place(where, side.branch, doc).always_exists() for side in sides):
-        raise unknown_doc(where, second, doc)
+    if not any(side.view.written for side in sides):
+        one_that_has(tx, where, branches, doc)
     return sides[0], sides[1]
+
+
+def one_that_has(tx: ReadTransaction, where: Workspace, branches: list[BranchRow], doc: str) -> None:
+    """Refuses a document that none of the branches has."""
+    for branch in branches[:-1]:
+        try:
+            Place(where, branch, doc).log(tx)
+            return
+        except MossError:
+            continue
+    Place(where, branches[-1], doc).log(tx)
 
 
 class Note:
@@ -209,7 +220,13 @@ def checked_note(
 
 
 def append(
-    tx: Transaction, place: Place, note: Note, *, written_as: str = "note", source_event_id: str | None = None
+    tx: Transaction,
+    place: Place,
+    note: Note,
+    *,
+    written_as: str = "note",
+    source_event_id: str | None = None,
+    card_id: str | None = None,
 ) -> dict[str, Any]:
     """Writes one entry and shows it."""
     seq = take_numbers(tx)
@@ -224,6 +241,7 @@ def append(
         "meta_json": note.meta_text,
         "content": note.content,
         "source_event_id": source_event_id,
+        "card_id": card_id,
         "ts_ms": tx.now_ms,
     }
     tx.run(sql["add_entry"], row)

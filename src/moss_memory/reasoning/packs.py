@@ -27,7 +27,7 @@ from .cards import CARD_TYPES, CardPlace, card_place, checked_type
 from .documents import Rows, paged, tail
 from .frontier import candidates, next_of, pins_of
 from .graph import NodeFilters, Status, TextPart, next_node, nodes_of
-from .places import NOTES, Place, place_of
+from .places import NOTES, Place, Workspace, place_of
 from .templates import PLAYBOOKS, card_template
 from .versions import select
 
@@ -67,6 +67,7 @@ def branchmind_think_template(
     max_lines: MaxLines | None = None,
 ) -> dict[str, Any]:
     """Show a card of a type to be filled in: frame, hypothesis, question, test, evidence, decision, note, update."""
+    Workspace(workspace)
     kind = checked_type(type, what="type", workspace=workspace)
     return bounded(
         Budget(max_chars, max_bytes, max_lines),
@@ -86,6 +87,7 @@ def branchmind_think_playbook(
     max_lines: MaxLines | None = None,
 ) -> dict[str, Any]:
     """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
+    Workspace(workspace)
     playbook = PLAYBOOKS.get(name)
     if playbook is None:
         known = ", ".join(PLAYBOOKS)
@@ -181,7 +183,7 @@ def branchmind_think_pins(
     view = place.graph.graph(tx)
     page = CursorPage(cursor, limit)
     pinned = sorted(pins_of(tx, view, place.graph.doc))
-    filters = NodeFilters(ids=pinned, types=list(CARD_TYPES)) if pinned else None
+    filters = NodeFilters(ids=pinned, types=list(CARD_TYPES), trusted=True) if pinned else None
     cards = Rows([], more=False) if filters is None else nodes_of(tx, view, place.graph.doc, filters, page)
     return _card_page(place, page, cards, "pins", Budget(max_chars, max_bytes, max_lines))
 
@@ -443,6 +445,6 @@ def _beside(
         found["capsules"] = [] if capsule is None else [capsule]
     if "artifacts" in include:
         run = run_id or (capsule or {}).get("run_id")
-        listed = artifact_list.body(tx, run_id=run, limit=ARTIFACTS_MAX) if run else {"items": []}
+        listed = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX) if run else {"items": []}
         found["artifacts"] = listed["items"]
     return found

@@ -10,7 +10,11 @@ from .views import View, graph_view, log_view, sql, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..storage.engine import ReadTransaction, Transaction
+
+    Look = Callable[[ReadTransaction, int, str], View]
 
 MAIN = "main"
 NOTES, TRACE, GRAPH = "notes", "trace", "graph"
@@ -58,16 +62,17 @@ class Place:
 
     def log(self, tx: ReadTransaction) -> View:
         """The document's entries as the branch shows them; a document that was never written is `NOT_FOUND`."""
-        return self._existing(log_view(tx, self.branch.branch_id, self.doc))
+        return self._existing(tx, log_view(tx, self.branch.branch_id, self.doc), other=graph_view)
 
     def graph(self, tx: ReadTransaction) -> View:
         """The document's graph as the branch shows it; a document that was never written is `NOT_FOUND`."""
-        return self._existing(graph_view(tx, self.branch.branch_id, self.doc))
+        return self._existing(tx, graph_view(tx, self.branch.branch_id, self.doc), other=log_view)
 
-    def _existing(self, view: View) -> View:
-        if not view.written and not self.always_exists():
-            raise unknown_doc(self.workspace, self.branch.name, self.doc)
-        return view
+    def _existing(self, tx: ReadTransaction, view: View, *, other: Look) -> View:
+        """The view, unless nothing was ever written to the document, neither entries nor a graph."""
+        if view.written or self.always_exists() or other(tx, self.branch.branch_id, self.doc).written:
+            return view
+        raise unknown_doc(self.workspace, self.branch.name, self.doc)
 
     def always_exists(self) -> bool:
         """Whether the document reads as empty before anything is written to it."""

@@ -91,16 +91,18 @@ on conflict (branch_id, shape, doc) do update set reset_seq = excluded.reset_seq
 
 -- name: add_entry
 insert into doc_entries (
-  seq, branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, source_event_id, ts_ms
+  seq, branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, source_event_id, card_id, ts_ms
 ) values (
-  :seq, :branch_id, :workspace, :doc, :written_as, :title, :format, :meta_json, :content, :source_event_id, :ts_ms
+  :seq, :branch_id, :workspace, :doc, :written_as, :title, :format, :meta_json, :content, :source_event_id, :card_id,
+  :ts_ms
 )
 
 -- name: copy_entry
 insert into doc_entries (
-  seq, branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, source_event_id, ts_ms
+  seq, branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, source_event_id, card_id, ts_ms
 )
-select :seq, :branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, :source_event_id, :ts_ms
+select :seq, :branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, :source_event_id, card_id,
+  :ts_ms
 from doc_entries where seq = :copied
 
 -- name: entries_before
@@ -146,8 +148,7 @@ where branch_id = :branch_id and doc = :doc and source_event_id = :origin and wr
 
 -- name: card_entries
 select title, content, meta_json, seq from doc_entries
-where branch_id = :branch_id and doc = :doc and source_event_id = :origin and written_as <> 'event'
-  and source_event_id is not null
+where branch_id = :branch_id and doc = :doc and card_id = :card_id
 
 -- name: pins
 select card_id, pinned from card_pins

@@ -70,7 +70,7 @@ def branchmind_think_link(
         checked_id(to, what="to"),
         meta=meta_json(meta),
     )
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, writer=tx)
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
     changes = Changes(tx, place.graph)
     for end in (from_, to):
         if changes.live(end) is None:
@@ -96,7 +96,7 @@ def branchmind_think_set_status(
     wanted = checked_label(status, what="status")
     if wanted is None:
         raise invalid("status is blank; say what the cards are, e.g. closed", path="status")
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, writer=tx)
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
     changes = Changes(tx, place.graph)
     cards = [_card(changes, place, one) for one in _ids(ids)]
     updated = [card for card in cards if card.status != wanted]
@@ -120,7 +120,7 @@ def branchmind_think_pin(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, writer=tx)
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
     changes = Changes(tx, place.graph)
     wanted = [str(_card(changes, place, one).key) for one in _ids(ids)]
     branch_id, doc = place.graph.branch.branch_id, place.graph.doc
@@ -150,7 +150,7 @@ def branchmind_think_subgoal_open(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Open a subgoal of a question, with a trace and a graph of its own."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, writer=tx)
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
     question = _card(Changes(tx, place.graph), place, question_id)
     if question.type != "question":
         raise no_such_card(place, question_id, kind="question")
@@ -187,7 +187,7 @@ def branchmind_think_subgoal_close(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Close a subgoal, with a card that says what came out of it; the question above stays open."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, writer=tx)
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
     subgoal = _card(Changes(tx, place.graph), place, subgoal_id)
     if SUBGOAL not in subgoal.tags():
         raise no_such_card(place, subgoal_id, kind="subgoal")
@@ -229,8 +229,7 @@ def branchmind_think_nominal_merge(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
-    writer = None if dry_run else tx
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, writer=writer)
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
     changes = Changes(tx, place.graph)
     chosen = None if candidate_ids is None else [_card(changes, place, one) for one in _ids(candidate_ids)]
     groups = groups_of(tx, place.graph, chosen)
@@ -244,6 +243,15 @@ def branchmind_think_nominal_merge(
         place.graph.concern(tx)
     applied = dict.fromkeys(changes.applied, 0) if dry_run else changes.applied
     return {**place.shown(), "groups": [group.shown() for group in groups], "applied": applied}
+
+
+def _existing_place(
+    tx: Transaction, workspace: str, target: str | None, ref: str | None, graph_doc: str | None
+) -> CardPlace:
+    """Where cards are that a call changes: what is not there yet is not made, but `NOT_FOUND`."""
+    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    place.graph.graph(tx)
+    return place
 
 
 def _ids(ids: str | list[str]) -> list[str]:

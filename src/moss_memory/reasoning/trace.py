@@ -240,6 +240,9 @@ class _Check:
 
     def _thought(self, seq: int, meta: dict[str, Any]) -> None:
         number = meta["thought_number"]
+        left_at, trunk = meta.get("branch_from_thought"), self._lines.get("")
+        if left_at is not None and (trunk is None or left_at not in trunk.used):
+            self._wrong("GAP", seq, f"thought {number} branches off thought {left_at}, which is not there")
         line = self._line(meta, number)
         if number in line.used:
             self._wrong("REPEAT", seq, f"thought {number} is there already")

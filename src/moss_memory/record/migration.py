@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from ..errors import MossError
-from ..fallback import COLLECTIONS, capability_of
 from ..json_files import json_files, read_object, shown_path
+from .fallback import COLLECTIONS, capability_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -130,8 +130,8 @@ delete from steps where task_row = :task_row
 insert into task_evidence (task_row, step_id, kind, content, ts_ms)
 values (:task_row, :step_id, :kind, :content, :now_ms)
 
--- name: count_evidence
-select count(*) from task_evidence where task_row = :task_row
+-- name: evidence
+select step_id, kind, content from task_evidence where task_row = :task_row order by row_id
 
 -- name: delete_evidence
 delete from task_evidence where task_row = :task_row

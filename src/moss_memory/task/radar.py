@@ -185,14 +185,17 @@ class Look:
     def handoff(self) -> dict[str, list[str]]:
         """What is done, what remains, and what could go wrong, one line each."""
         everything = steps_of(self.tx, self.task)
-        done = [f"{step.path} {step.title}" for step in everything if step.done]
+        evidence: dict[str | None, list[str]] = {}
+        for step_id, _, content in self.tx.rows(sql["evidence"], {"task_row": self.task.row_id}):
+            evidence.setdefault(step_id, []).append(_brief(content))
+        done = [f"{step.path} {step.title}{_shown_by(evidence.get(step.step_id))}" for step in everything if step.done]
+        done += [f"evidence: {text}" for text in evidence.get(None, ())]
         remaining = [f"{step.path} {step.title}{_state(step)}" for step in everything if not step.done]
         for row in self.tx.rows(sql["tasks_of_plan"], {"workspace": self.where.norm, "id": self.task.id}):
             child = Task(row)
             (done if child.status == "DONE" else remaining).append(f"{child.id} {child.title} ({child.status})")
         risks = self.blockers()
-        evidence = self.tx.row(sql["count_evidence"], {"task_row": self.task.row_id})
-        if done and not (evidence and evidence[0]):
+        if done and not evidence:
             risks.append("nothing is backed by evidence yet")
         return {"done": done, "remaining": remaining, "risks": risks}
 
@@ -249,6 +252,10 @@ def _brief(text: str, chars: int = 100) -> str:
     """A text on one line, at most so long."""
     line = " ".join(text.split())
     return line if len(line) <= chars else line[: chars - 1] + "…"
+
+
+def _shown_by(evidence: list[str] | None) -> str:
+    return f" (evidence: {'; '.join(evidence[:5])})" if evidence else ""
 
 
 def _state(step: Step) -> str:

@@ -1,4 +1,4 @@
-"""What the tests of tasks and thinking share: one workspace behind a door, its plans and tasks, and how to read them."""
+"""What the tests of tasks and thinking share: one workspace behind a door, its tasks, and how to read them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,23 @@ from moss_memory import catalog
 if TYPE_CHECKING:
     from contract.doors import Door
     from moss_memory.errors import MossError
+    from moss_memory.operation import Operation
 
 BOTH = {"criteria": True, "tests": True}
 """The checkpoints that open the gate."""
+
+NEEDED: dict[str, Any] = {
+    "workspace": "Shop", "content": "x", "ops": [{"op": "node_upsert", "id": "a", "type": "note"}], "card": "t",
+    "from": "a", "rel": "supports", "to": "a", "ids": ["a"], "status": "closed", "question_id": "a", "subgoal_id": "a",
+    "step": "s", "type": "note", "name": "debug",
+    "thought": "t", "thought_number": 1, "total_thoughts": 1, "next_thought_needed": False,
+}  # fmt: skip
+"""A value for each argument that some tool of reasoning requires."""
+
+
+def needed(tool: Operation, *but: str) -> dict[str, Any]:
+    """What a tool of reasoning requires, in workspace Shop and without a target."""
+    return {name: NEEDED[name] for name in tool.required if name not in ("target", *but)}
 
 
 def forget_everything(home: str) -> None:

@@ -201,7 +201,8 @@ def test_evidence_is_links_checks_and_small_texts(desk: Desk) -> None:
     answer = desk("evidence", target="TASK-001", texts=["seen with my own eyes"])
     assert answer["event"]["payload"] == {"texts": 1}
     assert "step" not in answer
-    for nothing in ({}, {"links": []}, {"links": [], "checks": [], "texts": []}, {"texts": ["a", " "]}, {"links": [1]}):
+    empty: list[dict[str, Any]] = [{}, {"links": []}, {"links": [], "checks": [], "texts": []}]
+    for nothing in [*empty, {"texts": ["a", " "]}, {"links": [1]}]:
         desk.refuses("INVALID_REQUEST", "evidence", target="TASK-001", **nothing)
     desk.refuses("INVALID_REQUEST", "evidence", target="TASK-001", texts=["x" * 100_001])
 

@@ -53,13 +53,25 @@ def offered(cli: Cli, *typed: str) -> set[str]:
         (["moss", "list", "--limit", ""], set()),
         (["moss", "capsule", "fetch", "--name", "--"], set()),
         (["moss", "store", "--allow-thin", "--fi"], {"--file"}),
+        (["moss", "his"], {"history"}),
+        (["moss", "graph", "con"], {"conflicts", "conflict-show", "conflict-resolve"}),
+        (["moss", "graph", "dr"], {"draw"}),
+        (["moss", "graph", "conflict-resolve", "CONFLICT-1", "use"], {"use_from", "use_into"}),
+        (["moss", "graph", "conflict-resolve", "--resolution", "use_f"], {"use_from"}),
+        (["moss", "notes", "show", "--re"], {"--ref"}),
+        (["moss", "notes", "show", "-w", ""], set()),
+        (["moss", "branch", "checkout", "--bra"], {"--branch"}),
+        (["moss", "task", "done", "--path", "not"], set()),
     ],
 )
 def test_bash_completes(cli: Cli, typed: list[str], expected: set[str]) -> None:
     assert offered(cli, *typed) == expected
 
 
-@pytest.mark.parametrize("typed", [["store", "--file"], ["import", "--path"], ["import"], ["backup"]])
+@pytest.mark.parametrize("typed", [
+    ["store", "--file"], ["import", "--path"], ["import"], ["backup"], ["notes", "add", "--file"],
+    ["graph", "draw", "--output"], ["graph", "draw", "-o"],
+])  # fmt: skip
 def test_bash_offers_files_where_a_file_is_wanted(cli: Cli, tmp_path: Path, typed: list[str]) -> None:
     (tmp_path / "work" / "notes.md").write_text("")
     assert offered(cli, "moss", *typed, "not") == {"notes.md"}
@@ -77,5 +89,5 @@ def test_fish_offers_what_an_option_can_be_given_and_nothing_else() -> None:
     mode = next(line for line in lines if "__moss_on store " in line and "-l mode " in line)
     assert " -x -a 'error replace'" in mode
     workspace = next(line for line in lines if "__moss_on fetch " in line and "-l workspace " in line)
-    assert " -x -d " in workspace
+    assert " -s w -x -d " in workspace
     assert any("__moss_on help' -a " in line and " store" in line for line in lines)

@@ -8,13 +8,23 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from moss_memory.store import Store
 from moss_memory.surfaces.cli.tool import Interruptions
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
 
     from support.cli_typist import Cli
+
+
+@pytest.fixture(autouse=True)
+def _heard_interrupts() -> Iterator[None]:
+    """Ctrl-C as a terminal's shell leaves it: background jobs inherit a SIGINT that is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_a_write_that_waits_for_its_turn_is_cancelled(

@@ -11,8 +11,10 @@ import pytest
 
 from moss_memory import catalog
 from moss_memory.surfaces.cli.builtin import BUILT_IN
-from moss_memory.surfaces.cli.command import EVERYWHERE, Command, find_command, words_of
+from moss_memory.surfaces.cli.command import EVERYWHERE, Command, find_command
+from moss_memory.surfaces.cli.groups import DEFAULTS, words_of
 from moss_memory.surfaces.cli.help import command_names, find_any
+from moss_memory.surfaces.cli.option import SENTENCES
 from moss_memory.surfaces.cli.usage import Usage
 
 if TYPE_CHECKING:
@@ -30,9 +32,13 @@ def command_of(tool: str) -> Command:
     return found[0]
 
 
-def sample(schema: dict[str, Any]) -> tuple[list[str], Any]:
+def sample(name: str, schema: dict[str, Any]) -> tuple[list[str], Any]:
     """A value of the schema, as words after the option and as the tool shall see it."""
     kind = schema["type"]
+    if isinstance(kind, list):
+        kind = "array" if "array" in kind else "string"
+    if name in SENTENCES:
+        return ["a, b"], ["a, b"]
     if kind == "array":
         strings = schema["items"]["type"] == "string"
         return (["a,b"], ["a", "b"]) if strings else (['[{"name": "x"}]'], [{"name": "x"}])
@@ -48,9 +54,9 @@ def sample(schema: dict[str, Any]) -> tuple[list[str], Any]:
 
 @pytest.mark.parametrize(("operation", "name"), EVERY_ARGUMENT, ids=lambda it: getattr(it, "name", it))
 def test_every_argument_of_every_tool_is_an_option(operation: Operation, name: str) -> None:
-    words, value = sample(operation.parameters[name])
+    words, value = sample(name, operation.parameters[name])
     request = command_of(operation.name).parse(["--" + name.replace("_", "-"), *words])
-    assert request.arguments == {name: value}
+    assert request.arguments == {**DEFAULTS.get(operation.name, {}), name: value}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
@@ -88,12 +94,16 @@ def test_every_example_is_a_command_that_parses(described: Any, cli: Cli) -> Non
     command = find_any(described.name) if found is None else found[0]
     assert command is not None
     assert command.operation is described
-    command.parse(words[2:] if found is None else found[1])
+    request = command.parse(words[1 + len(described.name.split()) :] if found is None else found[1])
+    if "help" not in words:
+        command.require(request)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
-def test_no_tool_hides_an_option_that_every_command_has(operation: Operation) -> None:
-    assert not set(operation.parameters) & {*EVERYWHERE, "file", "type", "max_bytes", "older_than", "item"}
+def test_no_tool_hides_an_option_of_its_command(operation: Operation) -> None:
+    assert not set(operation.parameters) & {*EVERYWHERE, "file", "older_than", "item"}
+    if operation.name.endswith(("_import", "_purge", "_fetch", "_latest", "_compose")):
+        assert not set(operation.parameters) & {"type", "max_bytes", "text"}
 
 
 def test_an_option_takes_its_value_after_a_space_or_an_equals_sign() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.surfaces.cli.usage import nearest
+from moss_memory.surfaces.cli.suggestion import nearest
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -16,16 +16,32 @@ if TYPE_CHECKING:
     ("words", "says"),
     [
         (["get", "x"], "did you mean fetch?"),
-        (["show"], "did you mean fetch?"),
+        (["show"], "did you mean fetch or notes show?"),
         (["load", "auth"], "did you mean fetch?"),
         (["cat"], "did you mean fetch?"),
         (["save"], "did you mean store?"),
-        (["add"], "did you mean store?"),
+        (["add"], "did you mean store or notes add?"),
         (["put"], "did you mean store?"),
-        (["create"], "did you mean store?"),
+        (["create"], "did you mean store, branch create or task create?"),
+        (["commit"], "did you mean store or history commit?"),
+        (["checkout", "main"], "did you mean branch checkout?"),
+        (["merge", "a", "b"], "did you mean notes merge or graph merge?"),
+        (["branches"], "did you mean branch?"),
+        (["branchmind_graph_query"], "did you mean graph query?"),
+        (["branch", "rm", "x"], "did you mean branch delete?"),
+        (["branch", "switch", "x"], "did you mean branch checkout?"),
+        (["notes", "create", "x"], "did you mean notes add?"),
+        (["graph", "plot"], "did you mean graph draw?"),
+        (["graph", "resolve", "x"], "did you mean graph conflict-resolve?"),
+        (["history", "tag", "x"], "did you mean history tag-create?"),
+        (["help", "draw"], "did you mean graph draw?"),
+        (["branch", "list", "shop"], "did you mean --workspace shop?"),
+        (["graph", "diff", "a", "b", "--types", "x"], "`moss graph query --types` has it"),
+        (["notes", "add", "two", "words", "-w", "shop"], "unexpected word 'words' after 'two'; quote a text"),
+        (["branch", "create", "a", "b", "-w", "shop"], "unexpected word 'b' after 'a'"),
         (["rm"], "did you mean delete?"),
         (["remove"], "did you mean delete?"),
-        (["find"], "did you mean search?"),
+        (["find"], "did you mean search or record find?"),
         (["ls"], "did you mean list?"),
         (["capsule", "get"], "did you mean capsule fetch?"),
         (["help", "rm"], "did you mean delete?"),

@@ -62,7 +62,7 @@ BUILT_IN = (
     BuiltIn(
         "graph draw",
         "Draw the graph of a branch as a picture, an SVG or a PNG.\n\n"
-        "Nodes are coloured by type and show their status; those that are closed, resolved or rejected are faint. "
+        "Nodes are coloured by type and show their status; those that are over (closed, done, rejected …) are faint. "
         "Edges that end in no node are drawn to a dashed one. A picture of that name is replaced, nothing else is; "
         "only its owner may read it. Needs the extra `draw`: pip install 'moss-memory[draw]'.",
         "moss graph draw what-if -w shop --output what-if.svg",

@@ -51,6 +51,7 @@ create table doc_entries (
   meta_json       text,
   content         text not null,
   source_event_id text,
+  card_id         text,
   ts_ms           integer not null,
   hidden          integer not null default 0, -- 1 when resets left no branch that shows it
   search_filter   text generated always as (
@@ -62,6 +63,8 @@ create unique index doc_entries_by_event on doc_entries (branch_id, doc, source_
   where written_as = 'event';
 create index doc_entries_by_origin on doc_entries (branch_id, doc, source_event_id)
   where source_event_id is not null and written_as <> 'event';
+
+create index doc_entries_by_card on doc_entries (branch_id, doc, card_id) where card_id is not null;
 
 -- Movements of the head of `notes`. A branch shows the reach, ranges of seq by branch, and what it wrote itself
 -- after own_after: the reset's own number, or an earlier one where nothing is hidden in between.

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-NEEDED = ("pygraphviz", "resvg_py")
+NEEDED = {".svg": ("pygraphviz",), ".png": ("pygraphviz", "resvg_py")}
 INSTALL = "pip install 'moss-memory[draw]'"
 USUAL_LIMIT = 200
 _ZOOM = 2.0
@@ -32,12 +32,12 @@ def draw(home: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
     """Writes the picture that the arguments ask for, and says what is on it."""
     output = arguments["output"]
     ending = os.path.splitext(output)[1].lower()
-    if ending not in (".svg", ".png"):
+    if ending not in NEEDED:
         raise invalid(f"{output} should end in .svg or .png, which says what to write")
     limit = arguments.get("limit", USUAL_LIMIT)
     if not 1 <= limit <= NODES_MAX:
         raise invalid(f"--limit is {limit}; give 1 to {NODES_MAX}")
-    _require_extra()
+    _require_extra(NEEDED[ending])
     file = PictureFile(output)
     with Store(load_config(home)) as store:
         graph = read_graph(store, arguments, limit=limit)
@@ -48,14 +48,12 @@ def draw(home: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
     return {"path": file.path, "branch": graph.branch, "doc": graph.doc, **counts, "truncated": graph.more}
 
 
-def _require_extra() -> None:
+def _require_extra(needed: tuple[str, ...]) -> None:
     from importlib.util import find_spec
 
-    absent = [name for name in NEEDED if find_spec(name) is None]
+    absent = [name for name in needed if find_spec(name) is None]
     if absent:
-        raise invalid(
-            f"drawing needs {' and '.join(absent)}, which are not part of Moss itself; install them: {INSTALL}"
-        )
+        raise invalid(f"drawing needs {' and '.join(absent)}, which Moss does not bring by itself; install: {INSTALL}")
 
 
 def png_of(svg: str, width: float, height: float) -> bytes:

@@ -44,14 +44,18 @@ def cut(text: str, size: float, room: float) -> str:
     """The text, or as much of its beginning as fits with a sign that there was more."""
     if measure(text, size) <= room:
         return text
-    left = room - measure(MORE, size)
+    return _beginning(text, size, room - measure(MORE, size)).rstrip() + MORE
+
+
+def _beginning(text: str, size: float, room: float) -> str:
+    """As much of a text as fits."""
     kept = 0
     for character in text:
-        left -= size * _ems(character)
-        if left < 0:
+        room -= size * _ems(character)
+        if room < 0:
             break
         kept += 1
-    return text[:kept].rstrip() + MORE
+    return text[:kept]
 
 
 def wrap(text: str, size: float, room: float, lines: int) -> list[str]:
@@ -69,7 +73,7 @@ def wrap(text: str, size: float, room: float, lines: int) -> list[str]:
             line = ""
             words.insert(0, word)
         else:
-            head = _fitting(word, size, room)
+            head = _beginning(word, size, room) or word[:1]
             wrapped.append(head)
             words.insert(0, word[len(head) :])
         if len(wrapped) == lines:
@@ -78,8 +82,3 @@ def wrap(text: str, size: float, room: float, lines: int) -> list[str]:
                 wrapped[-1] = cut(f"{wrapped[-1]} {rest}", size, room)
             return wrapped
     return [*wrapped, line] if line else wrapped
-
-
-def _fitting(word: str, size: float, room: float) -> str:
-    kept = cut(word, size, room + measure(MORE, size)).removesuffix(MORE)
-    return kept or word[:1]

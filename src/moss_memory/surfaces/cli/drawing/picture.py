@@ -151,8 +151,11 @@ def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], room: f
         (f"{cut(kind, 11.0, 160.0)} ({counts[kind]})", f'fill="{light}" stroke="{dark}"')
         for kind, (light, dark) in colours.items()
     ]
-    if any(card.settled for card in cards.values()):
-        entries.append(("faint: closed, resolved, rejected", f'fill="{PAPER}" stroke="{LINE}" stroke-opacity="0.45"'))
+    over = sorted({card.status for card in cards.values() if card.settled})
+    if over:
+        entries.append(
+            (cut(f"faint: {', '.join(over)}", 11.0, 260.0), f'fill="{PAPER}" stroke="{LINE}" stroke-opacity="0.45"')
+        )
     if any(card.missing for card in cards.values()):
         entries.append(("no such node", f'fill="{PAPER}" stroke="{LINE}" stroke-dasharray="3 2"'))
     parts, x, y, widest = [], 0.0, 0.0, 0.0

@@ -6,16 +6,16 @@ import json
 import os
 import re
 
-from .errors import MossError, invalid
-from .record.capabilities import registry_of
-from .record.identity import entity_id
+from ..errors import MossError, invalid
+from .capabilities import registry_of
+from .identity import entity_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .record.capabilities import Capability
-    from .store import Store
+    from ..store import Store
+    from .capabilities import Capability
 
 COLLECTIONS = {
     "feature_units": "neotoma:store_feature_unit:v1",

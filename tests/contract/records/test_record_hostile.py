@@ -1,0 +1,151 @@
+"""The record tools against input that nobody should send, in every place of a good call where it can hide."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import Clock, McpDoor, McpServer, connect, open_test_store, outcome
+from contract.records.archive import FIELDS, SAMPLES, TYPES, capability_of
+from contract.records.conftest import forget
+from contract.test_hostile_input import OVER_THE_WIRE, VALUES, check_error
+from moss_memory import catalog
+from moss_memory.errors import MossError
+from moss_memory.storage import sqlite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from moss_memory.store import Store
+
+PROVENANCE = ("source_refs", "extracted_at", "extractor_version", "agent_id")
+READS: dict[str, dict[str, Any]] = {
+    "retrieve_records": {"type": "feature_unit", "properties": {"status": "in_progress"}, "search": ["keys"]},
+    "retrieve_entities": {"as_of": "2999-01-01", "include_provenance": True},
+    "list_timeline_events": {"after_date": "2020-01-01", "entity_type": "feature_unit"},
+}
+CODES = {"VALIDATION_ERROR", "UNKNOWN_CAPABILITY", "SEMANTIC_UNAVAILABLE"}
+
+
+def good(kind: str) -> dict[str, Any]:
+    return {"capability_id": capability_of(kind), "body": SAMPLES[kind]}
+
+
+class Attack:
+    """A store with something in it, and a caller without manners."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        for kind in TYPES:
+            store.call("submit_payload", good(kind))
+        self.beside = connect(store.config.home)
+
+    def commits(self) -> Any:
+        return self.beside.execute("pragma data_version").fetchall()
+
+    def __call__(self, tool: str, arguments: Any) -> None:
+        shown = f"{tool}({reprlib.repr(arguments)})"
+        before = self.commits()
+        try:
+            answer = outcome(self.store, tool, arguments)
+        except Exception as error:
+            pytest.fail(f"{shown} raised {error!r:.500}")
+        if not isinstance(answer, MossError):
+            json.dumps(answer, allow_nan=False, ensure_ascii=False).encode()
+            return
+        check_error(answer, shown)
+        assert answer.code in CODES, f"{shown}: {answer.payload()}"
+        assert len(json.dumps(answer.payload())) < 10_000, f"{shown} repeats a huge value"
+        assert self.commits() == before, f"{shown} failed and changed the store"
+
+
+@pytest.fixture
+def hostile(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attack]:
+    # Durability is other tests' business; thousands of calls need not wait for the disk.
+    real = sqlite.settle
+
+    def without_waiting(connection: Any, pragma: str, expected: str | int) -> None:
+        real(connection, *(("synchronous = off", 0) if pragma.startswith("synchronous") else (pragma, expected)))
+
+    monkeypatch.setattr(sqlite, "settle", without_waiting)
+    with open_test_store(home, Clock()) as store:
+        attack = Attack(store)
+        yield attack
+        attack.beside.close()
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_any_value_in_any_field_of_a_body_is_kept_or_refused(kind: str, hostile: Attack) -> None:
+    for name, form in FIELDS[kind].items():
+        for value in VALUES:
+            nested = [[value]] if form.startswith("array") else [{"x": value}] if form == "object" else []
+            for hidden in (value, *nested):
+                hostile("submit_payload", {**good(kind), "body": {**SAMPLES[kind], name: hidden}})
+    for tool, arguments in READS.items():
+        hostile(tool, {**arguments, **({"type": kind} if tool == "retrieve_records" else {"entity_type": kind})})
+
+
+def test_any_value_as_the_name_of_a_field_or_property_is_refused(hostile: Attack) -> None:
+    for name in VALUES:
+        if getattr(name, "__hash__", None):
+            hostile("submit_payload", {**good("release"), "body": {**SAMPLES["release"], name: "x"}})
+            hostile("submit_payload", {**good("release"), "provenance": {name: "x"}})
+            for typed in ({}, {"type": "release"}):
+                hostile("retrieve_records", {**typed, "properties": {name: "x"}})
+
+
+def test_any_value_in_any_place_of_a_provenance_is_kept_or_refused(hostile: Attack) -> None:
+    for value in VALUES:
+        for name in PROVENANCE:
+            hostile("submit_payload", {**good("release"), "provenance": {name: value}})
+        hostile("submit_payload", {**good("release"), "provenance": {"source_refs": ["x", value]}})
+
+
+def test_any_value_for_any_argument_beside_good_ones_is_served_or_refused(hostile: Attack) -> None:
+    for tool, arguments in {"submit_payload": good("release"), **READS}.items():
+        operation = catalog.find(tool)
+        assert operation is not None
+        hostile.store.call(tool, arguments)
+        for name in operation.parameters:
+            for value in VALUES:
+                hostile(tool, {**arguments, name: value})
+
+
+def test_any_value_as_a_filter_or_search_term_is_served_or_refused(hostile: Attack) -> None:
+    for value in VALUES:
+        for typed in ({}, {"type": "feature_unit"}):
+            for name in ("status", "created_at", "dependencies"):
+                hostile("retrieve_records", {**typed, "properties": {name: value}})
+        hostile("retrieve_records", {"search": ["keys", value], "search_mode": "keyword"})
+        hostile("retrieve_records", {"ids": ["x", value]})
+
+
+def test_odd_but_good_text_is_kept_to_the_letter(hostile: Attack) -> None:
+    for number, text in enumerate(value for value in VALUES if isinstance(value, str)):
+        body = {**SAMPLES["agent_session"], "session_id": f"{number}", "outcomes": text, "actions": [{text: text}]}
+        answer = outcome(hostile.store, "submit_payload", {**good("agent_session"), "body": body})
+        if not isinstance(answer, MossError):
+            [record] = hostile.store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]
+            assert record["properties"] == body
+            found = hostile.store.call("retrieve_records", {"properties": {"outcomes": text}})["records"]
+            assert record in found
+
+
+def test_hostile_bodies_get_one_typed_answer_over_mcp(mcp_server: McpServer) -> None:
+    forget(mcp_server.home)
+    door = McpDoor(mcp_server)
+    codes = set()
+    for kind in TYPES:
+        for name in FIELDS[kind]:
+            for value in OVER_THE_WIRE:
+                try:
+                    door("submit_payload", **{**good(kind), "body": {**SAMPLES[kind], name: value}})
+                except MossError as error:
+                    check_error(error, f"{kind}.{name} = {reprlib.repr(value)}")
+                    codes.add(error.code)
+    forget(mcp_server.home)
+    # A message that is nested too deep is refused before anybody asks which tool it is for.
+    assert codes == {"VALIDATION_ERROR", "INVALID_REQUEST"}

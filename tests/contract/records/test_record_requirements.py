@@ -1,0 +1,32 @@
+"""No promise of records without a test, no test of them without a promise."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from contract.records.promises import PROMISES
+from contract.requirements import requirements
+from contract.test_requirements import names_of_tests_in
+
+HELD = requirements(PROMISES)
+NAMED = [name for tests in HELD.values() for name in tests]
+HERE = {
+    "test_every_promise_of_records_has_a_test",
+    "test_promises_and_tests_of_records_name_each_other",
+    "test_no_test_of_records_is_named_twice",
+}
+WRITTEN = [name for name in names_of_tests_in("contract/records") if name not in HERE]
+
+
+def test_every_promise_of_records_has_a_test() -> None:
+    assert [promise for promise, tests in HELD.items() if not tests] == []
+
+
+def test_promises_and_tests_of_records_name_each_other() -> None:
+    assert sorted(set(NAMED) ^ set(WRITTEN)) == []
+
+
+def test_no_test_of_records_is_named_twice() -> None:
+    others = names_of_tests_in("contract", "contract/reasoning", "contract/tasks", "contract/thinking", "capsule")
+    twice = Counter(NAMED) + Counter(WRITTEN) + Counter(dict.fromkeys(others, 1))
+    assert [name for name, count in twice.items() if count > 2] == []

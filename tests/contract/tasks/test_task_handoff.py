@@ -1,0 +1,122 @@
+"""What the documents promise of `tasks_handoff`: done, remaining, risks, the radar, and a capsule that passes lint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from contract.doors import FULL, StoreDoor, open_test_store
+from contract.tasks.desk import Desk, check_call
+
+if TYPE_CHECKING:
+    from contract.doors import Clock
+
+NASTY = [
+    "# Objective", "```", "a\n## Decisions\nb", "~~~\nx", "Objective:", "**Next actions:**", "- [ ] x", "é\u2028z",
+    "x" * 1000,     "\U0001f331" * 1000, "## Objective ##", "{", "<b>bold</b>",
+]  # fmt: skip
+"""Titles that could be taken for parts of a capsule."""
+
+
+def test_a_hand_over_tells_what_is_done_what_remains_and_what_is_at_risk(desk: Desk) -> None:
+    desk.task("A", "a", "b", "c")
+    desk.close("TASK-001", "s:0")
+    desk("block", target="TASK-001", path="s:1", reason="the vault")
+    answer = desk("handoff", target="TASK-001")
+    assert set(answer) - {"next"} == {"workspace", "target", "radar", "handoff", "truncated"}
+    assert (answer["workspace"], answer["target"]["id"]) == ("Shop", "TASK-001")
+    assert answer["radar"] == desk.radar("TASK-001")["radar"]
+    handoff = answer["handoff"]
+    assert set(handoff) == {"done", "remaining", "risks"}
+    assert [("s:0" in line, "a" in line) for line in handoff["done"]] == [(True, True)]
+    assert [line.split()[0] for line in handoff["remaining"]] == ["s:1", "s:2"]
+    assert any("the vault" in line for line in handoff["risks"])
+    assert answer["next"] == answer["radar"]["next"]
+    check_call(answer["next"])
+
+
+def test_the_hand_over_of_a_plan_tells_of_its_tasks(desk: Desk) -> None:
+    desk.plan()
+    desk.task("A", parent="PLAN-001")
+    desk.task("B", parent="PLAN-001")
+    desk("complete", target="TASK-001")
+    handoff = desk("handoff", target="PLAN-001")["handoff"]
+    assert [line.split()[0] for line in handoff["done"]] == ["TASK-001"]
+    assert [line.split()[0] for line in handoff["remaining"]] == ["TASK-002"]
+
+
+def test_a_hand_over_may_be_stored_as_a_capsule_that_passes_lint(desk: Desk) -> None:
+    desk.task("A", "a", "b", description="Every key of the shop.")
+    desk.close("TASK-001", "s:0")
+    answer = desk("handoff", target="TASK-001", as_capsule=True)
+    capsule = desk.door("capsule_fetch", name="TASK-001-handoff", workspace="Shop")
+    assert set(answer["capsule"]) == {"id", "fetch_key"}
+    assert answer["capsule"]["id"] == capsule["id"]
+    assert answer["capsule"]["fetch_key"] == capsule["fetch_key"]
+    assert answer["capsule"]["fetch_key"] == {"moss_capsule": "TASK-001-handoff", "moss_workspace": "Shop"}
+    desk.door("capsule_store", capsule_text=capsule["capsule_text"], name="again")
+    for part in ("TASK-001", "s:1 b", "task/TASK-001", "Every key of the shop."):
+        assert part in capsule["capsule_text"]
+
+
+def test_storing_a_hand_over_is_no_change_of_the_task(desk: Desk) -> None:
+    desk.task()
+    events = desk.events()
+    desk("handoff", target="TASK-001", as_capsule=True)
+    assert desk.events() == events
+    assert desk.revision("TASK-001") == 1
+    assert len(desk.trace("TASK-001")) == 1
+
+
+def test_repeating_a_hand_over_replaces_its_capsule(desk: Desk) -> None:
+    desk.task("A", "a")
+    first = desk("handoff", target="TASK-001", as_capsule=True)["capsule"]
+    desk.close("TASK-001", "s:0")
+    assert desk("handoff", target="TASK-001", as_capsule=True)["capsule"] == first
+    listed = desk.door("capsule_list", workspace="Shop")["items"]
+    assert [item["name"] for item in listed] == ["TASK-001-handoff"]
+    assert "Done: s:0 a" in desk.door("capsule_fetch", id=first["id"])["capsule_text"]
+
+
+def test_a_capsule_that_moss_did_not_write_is_left_alone(desk: Desk) -> None:
+    desk.task()
+    desk.door("capsule_store", capsule_text=FULL, name="task-001-HANDOFF", workspace="shop")
+    desk.refuses("NAME_ALREADY_EXISTS", "handoff", target="TASK-001", as_capsule=True)
+    assert desk("handoff", target="TASK-001")["handoff"]["done"] == []
+    desk.door("capsule_delete", name="TASK-001-handoff", workspace="Shop")
+    desk("handoff", target="TASK-001", as_capsule=True)
+
+
+def test_hand_overs_of_plans_and_workspaces_do_not_meet(desk: Desk) -> None:
+    desk.task()
+    desk.plan()
+    other = desk.another("Other")
+    other.task()
+    ids = {
+        desk("handoff", target="TASK-001", as_capsule=True)["capsule"]["id"],
+        desk("handoff", target="PLAN-001", as_capsule=True)["capsule"]["id"],
+        other("handoff", target="TASK-001", as_capsule=True)["capsule"]["id"],
+    }
+    assert len(ids) == 3
+    assert desk.door("capsule_fetch", name="PLAN-001-handoff", workspace="Shop")["id"] in ids
+
+
+@pytest.mark.parametrize("title", NASTY, ids=range(len(NASTY)))
+def test_no_title_makes_the_capsule_of_a_hand_over_too_thin(timed: Desk, title: str) -> None:
+    timed.task(title, title, title, description=title)
+    timed("define", target="TASK-001", path="s:1", blockers=[title])
+    timed("block", target="TASK-001", path="s:1", reason=title)
+    timed("handoff", target="TASK-001", as_capsule=True)
+    text = timed.door("capsule_fetch", name="TASK-001-handoff", workspace="Shop")["capsule_text"]
+    timed.door("capsule_store", capsule_text=text, name="again")
+
+
+def test_the_capsule_of_a_large_hand_over_keeps_within_the_limit_of_capsules(home: str, clock: Clock) -> None:
+    with open_test_store(home, clock, capsule_max_chars=4000) as store:
+        desk = Desk(StoreDoor(store))
+        desk.task("A", *("x" * 900 for _ in range(150)), description="y" * 50_000)
+        desk.close("TASK-001", *(f"s:{number}" for number in range(10)))
+        desk("handoff", target="TASK-001", as_capsule=True)
+        assert desk.door("capsule_fetch", name="TASK-001-handoff", workspace="Shop")["capsule_chars"] <= 4000
+        assert len(desk("handoff", target="TASK-001")["handoff"]["remaining"]) == 140

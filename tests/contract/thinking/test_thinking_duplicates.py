@@ -1,0 +1,164 @@
+"""What the documents promise of `think_nominal_merge`: cards that say the same become one, once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import dump
+from contract.reasoning.room import node, state
+
+if TYPE_CHECKING:
+    from contract.tasks.desk import Desk
+
+NOTHING = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
+
+
+def words(*numbers: int) -> str:
+    return " ".join(f"word{number}" for number in numbers)
+
+
+def add(desk: Desk, id: str, title: str | None, text: str | None = None, type: str = "note", **where: Any) -> None:
+    desk.room("think_card", card={"id": id, "type": type, "title": title, "text": text}, **where)
+
+
+def groups(desk: Desk, **asked: Any) -> list[tuple[str, list[str]]]:
+    found = desk.room("think_nominal_merge", dry_run=True, **asked)["groups"]
+    return [(group["canonical"], group["merged"]) for group in found]
+
+
+def test_duplicates_become_merged_and_point_to_the_oldest(desk: Desk) -> None:
+    add(desk, "b", "The cache is never cleared", "At all.")
+    add(desk, "x", "Something else")
+    add(desk, "a", "the  CACHE is never\ncleared", " at all. ")
+    add(desk, "c", "The cache is never cleared", "At all.")
+    before = desk.room.nodes()
+    answer = desk.room("think_nominal_merge")
+    assert set(answer) == {"branch", "graph_doc", "groups", "applied"}
+    assert answer["groups"] == [{"canonical": "b", "merged": ["a", "c"], "similarity": 1.0}]
+    assert answer["applied"] == {**NOTHING, "nodes_upserted": 2, "edges_upserted": 2}
+    after = desk.room.nodes()
+    assert (after["b"], after["x"]) == (before["b"], before["x"])
+    for one in ("a", "c"):
+        assert state(after[one]) == {**(state(before[one]) or {}), "status": "merged"}
+    assert set(desk.room.edges()) == {("a", "dedup", "b"), ("c", "dedup", "b")}
+
+
+def test_merging_again_changes_nothing(desk: Desk) -> None:
+    for one in ("a", "b", "c"):
+        add(desk, one, "The same")
+    desk.room("think_nominal_merge")
+    before = desk.room.nodes(), desk.room.edges()
+    answer = desk.room("think_nominal_merge")
+    assert (answer["groups"], answer["applied"]) == ([], NOTHING)
+    assert (desk.room.nodes(), desk.room.edges()) == before
+    add(desk, "b", "The same")
+    assert desk.room("think_nominal_merge")["groups"] == []
+    add(desk, "d", "the same")
+    assert [(g["canonical"], g["merged"]) for g in desk.room("think_nominal_merge")["groups"]] == [("a", ["d"])]
+
+
+def test_a_merged_card_is_no_candidate_of_the_frontier(desk: Desk) -> None:
+    for one in ("q1", "q2"):
+        add(desk, one, "Who clears the cache?", type="question")
+    desk.room("think_nominal_merge")
+    assert [one["id"] for one in desk.room("think_frontier")["candidates"]] == ["q1"]
+
+
+def test_a_dry_run_tells_and_writes_nothing(desk: Desk) -> None:
+    for one in ("a", "b"):
+        add(desk, one, "The same")
+    before = dump(desk.door.home)
+    answer = desk.room("think_nominal_merge", dry_run=True)
+    assert answer["groups"] == [{"canonical": "a", "merged": ["b"], "similarity": 1.0}]
+    assert dump(desk.door.home) == before
+
+
+def test_types_must_agree(desk: Desk) -> None:
+    add(desk, "a", "The same", type="question")
+    add(desk, "b", "The same", type="hypothesis")
+    add(desk, "c", "The same", type="question")
+    desk.room.apply(node("n", "thing", title="The same"), node("m", "thing", title="The same"))
+    assert groups(desk) == [("a", ["c"])]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        (words(*range(10)), words(*range(9)), True),  # 9 of 10
+        (words(*range(9)), words(*range(10)), True),
+        (words(*range(9)), words(*range(8)), False),  # 8 of 9
+        (words(*range(19)), words(*range(18), 99), True),  # 18 of 20
+        (words(*range(18)), words(*range(17), 99), False),  # 17 of 19
+        (words(*range(100, 200)), words(*range(109, 200)), True),
+        (words(*range(100, 200)), words(*range(111, 200)), False),
+        (words(*range(100, 200)), words(*range(100, 190)), True),
+        (words(*range(30)), words(*reversed(range(30))), True),
+        ("cache cache cache", "Cache!", True),
+        ("The cache", "The cash", False),
+        ("???", "???", True),
+        ("???", "!!!", False),
+        ("Straße", "STRASSE", True),
+        ("Ä", "ä", True),
+    ],
+    ids=range(15),
+)
+def test_cards_are_the_same_when_nine_tenths_of_their_words_are(
+    timed: Desk, first: str, second: str, same: bool
+) -> None:
+    for title, text in ((True, False), (False, True)):
+        for at, said in enumerate((first, second)):
+            named = f"{'title' if title else 'text'} {at}"
+            add(timed, named, said if title else None, said if text else None, type="test" if title else "note")
+    found = groups(timed)
+    assert sorted(found) == ([("text 0", ["text 1"]), ("title 0", ["title 1"])] if same else [])
+
+
+def test_title_and_text_count_together_and_the_similarity_is_told(desk: Desk) -> None:
+    add(desk, "a", words(*range(10)), words(*range(10, 20)))
+    add(desk, "b", words(*range(12)), words(*range(12, 19)))
+    [group] = desk.room("think_nominal_merge", dry_run=True)["groups"]
+    assert (group["canonical"], group["merged"], group["similarity"]) == ("a", ["b"], 0.95)
+
+
+def test_the_oldest_is_canonical_also_when_it_was_changed_last(desk: Desk) -> None:
+    add(desk, "old", "The same")
+    add(desk, "new", "The same")
+    desk.room("think_set_status", ids="old", status="closed")
+    assert groups(desk) == [("old", ["new"])]
+    desk.room.branch("b")
+    desk.room("think_set_status", ids="old", status="open", ref="b")
+    add(desk, "mine", "The same", branch="b")
+    assert groups(desk, ref="b") == [("old", ["new", "mine"])]
+    assert groups(desk) == [("old", ["new"])]
+
+
+def test_only_the_candidates_that_are_named_are_merged(desk: Desk) -> None:
+    for one in ("a", "b", "c"):
+        add(desk, one, "The same")
+    assert groups(desk, candidate_ids=["b", "c"]) == [("b", ["c"])]
+    assert groups(desk, candidate_ids="b") == []
+    desk.room.misses("think_nominal_merge", candidate_ids=["a", "x"])
+    desk.room.refuses("INVALID_REQUEST", "think_nominal_merge", candidate_ids=[])
+    desk.room("think_nominal_merge", candidate_ids=["c", "b"])
+    assert {one: card["status"] for one, card in desk.room.nodes().items()} == {"a": "open", "b": "open", "c": "merged"}
+
+
+def test_duplicates_are_looked_for_where_the_call_says(desk: Desk) -> None:
+    desk.task()
+    for one in ("a", "b"):
+        add(desk, one, "The same", target="TASK-001")
+        add(desk, one, "The same", graph_doc="g", trace_doc="t")
+    answer = desk.room("think_nominal_merge", target="TASK-001")
+    assert (answer["branch"], answer["graph_doc"]) == ("task/TASK-001", "TASK-001-graph")
+    assert len(answer["groups"]) == 1
+    assert groups(desk, graph_doc="g") == [("a", ["b"])]
+    assert groups(desk) == []
+    desk.room.misses("think_nominal_merge", ref="typo")
+
+
+def test_a_document_that_is_not_there_has_no_duplicates_to_merge(desk: Desk) -> None:
+    desk.room("init")
+    desk.room.misses("think_nominal_merge", graph_doc="never written", dry_run=True)
+    desk.room.misses("think_nominal_merge", graph_doc="never written")

@@ -1,0 +1,247 @@
+"""Thinking cards as plain lists and dictionaries: what the documents say, with no database behind it.
+
+A branch is a dictionary of cards, a set of edges, a list of what was committed, and a set of pins; a new branch copies
+all of them. A card is written down once, in its normal form, and `forms_of` says it in every way that a caller may.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from property.model import RefusedError
+
+TYPES = ("frame", "hypothesis", "question", "test", "evidence", "decision", "note", "update")
+RANKED = ("question", "hypothesis", "test")
+Edge = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a card says, in its normal form."""
+
+    type: str = "note"
+    title: str | None = None
+    text: str | None = None
+    status: str = "open"
+    tags: tuple[str, ...] = ()
+    meta: tuple[tuple[str, str], ...] = ()
+
+    def node(self) -> dict[str, Any]:
+        """The card as a node of the graph, without its id and its versions."""
+        texts = {name: getattr(self, name) for name in ("title", "text") if getattr(self, name)}
+        meta = {"meta": dict(self.meta)} if self.meta else {}
+        return {"type": self.type, **texts, "status": self.status, "tags": list(self.tags), **meta, "deleted": False}
+
+    def words(self) -> set[str]:
+        return set(re.findall(r"\w+", f"{self.title or ''} {self.text or ''}".lower()))
+
+
+@dataclass(frozen=True)
+class Version:
+    """A card as it stands in a graph: who wrote this state of it, and when."""
+
+    card: Card
+    born: int
+    changed: tuple[str, int]
+    """The branch where and the call with which it was written: the same version on every branch that shows it."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A card as it was committed, with what it supports and blocks."""
+
+    card: Card
+    edges: frozenset[Edge]
+
+
+@dataclass
+class Branch:
+    name: str
+    nodes: dict[str, Version] = field(default_factory=dict)
+    edges: set[Edge] = field(default_factory=set)
+    said: dict[str, Said] = field(default_factory=dict)
+    trace: list[str] = field(default_factory=list)
+    """The ids of the cards that were committed, in order."""
+    pins: set[str] = field(default_factory=set)
+
+    def snapshot(self, name: str) -> Branch:
+        copies = (dict(self.nodes), set(self.edges), dict(self.said), list(self.trace), set(self.pins))
+        return Branch(name, *copies)
+
+    def cards(self) -> dict[str, Card]:
+        return {one: version.card for one, version in self.nodes.items() if version.card.type in TYPES}
+
+    def blockers_of(self, card_id: str) -> list[str]:
+        """The open cards that block it."""
+        cards = self.cards()
+        blocking = {start for start, rel, end in self.edges if (rel, end) == ("blocks", card_id)}
+        return sorted(one for one in blocking if one in cards and cards[one].status == "open")
+
+
+class CardModel:
+    """The branches of one workspace. Each method is a tool: it says what the tool does, or refuses."""
+
+    def __init__(self) -> None:
+        self.branches = {"main": Branch("main")}
+        self.calls = 0
+
+    def attempt(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        """What a method gives, or the code with which it refuses; then nothing has changed."""
+        self.calls += 1
+        before = {name: branch.snapshot(name) for name, branch in self.branches.items()}
+        try:
+            return method(*arguments)
+        except RefusedError as refused:
+            self.branches = before
+            return refused
+
+    def branch(self, name: str) -> Branch:
+        refuse_if("NOT_FOUND", name not in self.branches)
+        return self.branches[name]
+
+    def card(self, branch: Branch, card_id: str) -> Card:
+        refuse_if("NOT_FOUND", card_id not in branch.cards())
+        return branch.cards()[card_id]
+
+    def write(self, branch: Branch, card_id: str, card: Card) -> None:
+        old = branch.nodes.get(card_id)
+        branch.nodes[card_id] = Version(card, old.born if old else self.calls, (branch.name, self.calls))
+
+    def create_branch(self, name: str, source: str) -> None:
+        base = self.branch(source)
+        refuse_if("CONFLICT", name in self.branches)
+        self.branches[name] = base.snapshot(name)
+
+    def commit(
+        self, name: str, card_id: str, card: Card, supports: list[str], blocks: list[str]
+    ) -> tuple[bool, int, int]:
+        """Whether the card was new, and how many nodes and edges were written for it."""
+        refuse_if("INVALID_REQUEST", card.type not in TYPES or not (card.title or card.text))
+        branch = self.branch(name)
+        edges = {(card_id, "supports", one) for one in supports} | {(card_id, "blocks", one) for one in blocks}
+        new = Said(card, frozenset(edges))
+        if card_id in branch.said:
+            refuse_if("CONFLICT", branch.said[card_id] != new)
+            return False, 0, 0
+        there = card_id in branch.nodes
+        refuse_if("CONFLICT", there and branch.nodes[card_id].card != card)
+        if not there:
+            self.write(branch, card_id, card)
+        added = edges - branch.edges
+        branch.edges |= edges
+        branch.said[card_id] = new
+        branch.trace.append(card_id)
+        return True, int(not there), len(added)
+
+    def apply_node(self, name: str, card_id: str, card: Card) -> None:
+        """A node that somebody wrote without committing a card."""
+        self.write(self.branch(name), card_id, card)
+
+    def set_status(self, name: str, ids: list[str], status: str) -> tuple[list[str], list[str]]:
+        branch = self.branch(name)
+        cards = {one: self.card(branch, one) for one in ids}
+        updated = [one for one in ids if cards[one].status != status]
+        for one in updated:
+            self.write(branch, one, replace(cards[one], status=status))
+        return updated, [one for one in ids if one not in updated]
+
+    def pin(self, name: str, ids: list[str], pinned: bool) -> tuple[list[str], list[str]]:
+        branch = self.branch(name)
+        for one in ids:
+            self.card(branch, one)
+        updated = [one for one in ids if (one in branch.pins) != pinned]
+        branch.pins ^= set(updated)
+        return updated, [one for one in ids if one not in updated]
+
+    def link(self, name: str, start: str, rel: str, end: str) -> None:
+        branch = self.branch(name)
+        refuse_if("NOT_FOUND", not {start, end} <= branch.nodes.keys())
+        branch.edges.add((start, rel, end))
+
+    def open_subgoal(self, name: str, question_id: str, subgoal_id: str, card: Card) -> None:
+        branch = self.branch(name)
+        refuse_if("NOT_FOUND", self.card(branch, question_id).type != "question")
+        self.commit(name, subgoal_id, replace(card, type="question", tags=("subgoal",)), [], [])
+        branch.edges.add((question_id, "subgoal", subgoal_id))
+
+    def close_subgoal(self, name: str, subgoal_id: str, returned: tuple[str, Card] | None) -> int:
+        """How many nodes were written."""
+        branch = self.branch(name)
+        card = self.card(branch, subgoal_id)
+        refuse_if("NOT_FOUND", "subgoal" not in card.tags)
+        nodes = int(card.status != "closed")
+        if returned is not None:
+            nodes += self.commit(name, *returned, [], [])[1]
+        if card.status != "closed":
+            self.write(branch, subgoal_id, replace(card, status="closed"))
+        return nodes
+
+    def nominal_merge(self, name: str, ids: list[str] | None, dry_run: bool) -> dict[str, tuple[set[str], float]]:
+        """By the oldest card of each group: the others that say the same, and how alike they are at least."""
+        branch = self.branch(name)
+        chosen = {one: self.card(branch, one) for one in (branch.cards() if ids is None else ids)}
+        left = sorted((one for one in chosen if chosen[one].status != "merged"), key=lambda one: branch.nodes[one].born)
+        groups: dict[str, tuple[set[str], float]] = {}
+        for number, one in enumerate(left):
+            if any(one in others for others, _ in groups.values()):
+                continue
+            alike = {other: likeness(chosen[one], chosen[other]) for other in left[number + 1 :]}
+            others = {other for other, value in alike.items() if value >= 0.9}
+            if others:
+                groups[one] = others, min(alike[other] for other in others)
+        if not dry_run:
+            for canonical, (others, _) in groups.items():
+                for other in others:
+                    self.write(branch, other, replace(chosen[other], status="merged"))
+                    branch.edges.add((other, "dedup", canonical))
+        return groups
+
+    def frontier(self, name: str, last_seq: Callable[[Version], int]) -> list[str]:
+        """The ids of the open cards to go on with, best first."""
+        branch = self.branch(name)
+
+        def rank(card_id: str) -> tuple[bool, bool, int, int]:
+            version = branch.nodes[card_id]
+            kind = RANKED.index(version.card.type)
+            return card_id not in branch.pins, bool(branch.blockers_of(card_id)), kind, -last_seq(version)
+
+        found = [one for one, card in branch.cards().items() if card.type in RANKED and card.status == "open"]
+        return sorted(found, key=rank)
+
+
+def likeness(one: Card, other: Card) -> float:
+    """How far the words of two cards overlap; cards of different types are never alike."""
+    words, others = one.words(), other.words()
+    return len(words & others) / len(words | others) if one.type == other.type else 0.0
+
+
+def refuse_if(code: str, refused: bool) -> None:
+    if refused:
+        raise RefusedError(code)
+
+
+def forms_of(card: Card, card_id: str | None) -> dict[str, Any]:
+    """The same card in every form in which it can be sent; plain text says no more than a note's text."""
+    named = {"id": card_id} if card_id else {}
+    texts = {name: getattr(card, name) for name in ("title", "text") if getattr(card, name)}
+    more = {"status": card.status} if card.status != "open" else {}
+    plain: dict[str, Any] = {**named, "type": card.type, **texts, **more, "tags": list(card.tags)}
+    loud = {**plain, "type": card.type.upper(), "tags": [f" {tag.upper()} " for tag in (*card.tags, *card.tags)]}
+    loud |= {"card_id": loud.pop("id")} if card_id else {}
+    lines = [f"{name}: {value}" for name, value in {**named, "type": card.type, **texts, **more}.items()]
+    lines += [f"tags: {', '.join(card.tags)}"] if card.tags else []
+    lines += [f"{name}: {value}" for name, value in card.meta]
+    forms: dict[str, Any] = {
+        "object": {**plain, "meta": dict(card.meta)},
+        "object with unknown keys": {**loud, **dict(card.meta)},
+        "json": json.dumps({**plain, **dict(card.meta)}),
+        "json with meta": "\n" + json.dumps({**loud, "meta": dict(card.meta)}, ensure_ascii=False, indent=2),
+        "lines": "\n".join(lines),
+    }
+    if not card_id and card == Card(text=card.text):
+        forms["text"] = card.text
+    return forms

@@ -1,0 +1,163 @@
+"""What-if reasoning typed by hand, and its answers as tables on a narrow terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from moss_memory.surfaces.cli.table import table_of
+
+if TYPE_CHECKING:
+    from support.cli_typist import Cli
+
+TITLE = "Where should sessions live: in Redis, or in the memory of the process that serves them?"
+
+
+def node(id: str, title: str, status: str = "open", **more: Any) -> dict[str, Any]:
+    return {"op": "node_upsert", "id": id, "type": "question", "title": title, "status": status, **more}
+
+
+def edge(tail: str, rel: str, head: str) -> dict[str, Any]:
+    return {"op": "edge_upsert", "from": tail, "rel": rel, "to": head}
+
+
+@pytest.fixture
+def shop(cli: Cli) -> Cli:
+    """A workspace with notes, a branch, a graph, a conflict and a tag, all of it typed."""
+
+    def typed(*words: str) -> Any:
+        return cli(*words, "-w", "shop").json
+
+    typed("branch", "init")
+    typed("notes", "add", "The proxy keeps no sessions.\nThe worker does. " + "And more of it. " * 20)
+    typed("history", "commit", "The cron job is gone.", "Rotation moved")
+    ops = [node("q1", TITLE, tags=["cache"]), node("q2", "x", status=""), node("q3", "y"), edge("q2", "asks", "q1")]
+    typed("graph", "apply", json.dumps([*ops, edge("q2", "needs", "ghost")]))
+    typed("branch", "create", "what-if")
+    typed("notes", "add", "On the branch", "--branch", "what-if")
+    typed("graph", "apply", json.dumps([node("q1", "Redis", "closed")]), "--branch", "what-if")
+    typed("graph", "apply", json.dumps([{"op": "node_delete", "id": "q3"}]), "--branch", "what-if")
+    typed("graph", "apply", json.dumps([node("q1", "In the process")]))
+    typed("history", "tag-create", "before-merge")
+    typed("graph", "merge", "what-if", "main")
+    return cli
+
+
+def test_a_conflict_is_found_shown_and_settled_by_typing(shop: Cli) -> None:
+    listed = shop("graph", "conflicts", "main", "-w", "shop", "--status", "open").json["conflicts"]
+    assert [one["key"] for one in listed] == ["q1"]
+    name = listed[0]["conflict_id"]
+    shown = shop("graph", "conflict-show", name, "-w", "shop").json["conflict"]
+    assert (shown["theirs"]["title"], shown["ours"]["title"]) == ("Redis", "In the process")
+    assert shop("graph", "conflict-resolve", name, "use_from", "-w", "shop").json["applied"] is True
+    again = shop("graph", "merge", "what-if", "main", "-w", "shop").json
+    assert (again["merged"], again["conflict_ids"]) == (0, [])
+    nodes = shop("graph", "query", "-w", "shop").json["nodes"]
+    assert [one["title"] for one in nodes if one["id"] == "q1"] == ["Redis"]
+
+
+def test_notes_are_merged_and_the_history_is_reset_by_typing(shop: Cli) -> None:
+    assert shop("notes", "diff", "main", "what-if", "-w", "shop").json["entries"][0]["content"] == "On the branch"
+    assert shop("notes", "merge", "what-if", "main", "-w", "shop").json["merged"] == 1
+    assert shop("notes", "merge", "what-if", "main", "-w", "shop").json["merged"] == 0
+    shop("history", "reset", "before-merge", "-w", "shop").json  # noqa: B018
+    messages = [one["message"] for one in shop("history", "log", "-w", "shop").json["commits"]]
+    assert messages[0] == "Rotation moved"
+    assert shop("history", "reflog", "-w", "shop").json["entries"][0]["message"] == "reset to before-merge"
+
+
+TABLES = [
+    (["notes", "show"], ["seq", "written", "branch", "title", "content"]),
+    (["notes", "show", "what-if"], ["seq", "written", "branch", "title", "content"]),
+    (["notes", "diff", "main", "what-if"], ["seq", "written", "branch", "content"]),
+    (["notes", "docs"], ["doc", "entries", "last"]),
+    (["history", "log"], ["seq", "written", "message", "content"]),
+    (["history", "reflog"], ["written", "doc", "from", "to", "message"]),
+    (["history", "tag-list"], ["name", "seq", "branch", "doc", "tagged"]),
+    (["branch", "list"], ["name", "base", "at"]),
+    (["graph", "query"], ["id", "type", "status", "title"]),
+    (["graph", "query", "--include-deleted", "--branch", "what-if"], ["id", "type", "status", "title", "deleted"]),
+    (["graph", "validate"], ["code", "edge", "message"]),
+    (["graph", "diff", "main", "what-if"], ["change", "kind", "key", "type", "status", "title"]),
+    (["graph", "conflicts", "main"], ["conflict_id", "kind", "key", "status", "found"]),
+]
+
+
+@pytest.mark.parametrize(("words", "header"), TABLES, ids=lambda it: " ".join(it) if it[0].islower() else "")
+@pytest.mark.parametrize("width", [80, 200])
+def test_every_list_is_a_table_that_fits_the_terminal(
+    shop: Cli, words: list[str], header: list[str], width: int
+) -> None:
+    answer = shop(*words, "-w", "shop").json
+    lines = table_of(answer, width=width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert header in [line.split() for line in lines]
+
+
+def test_a_long_content_is_one_line(shop: Cli) -> None:
+    lines = table_of(shop("notes", "show", "-w", "shop").json, width=80).splitlines()
+    row = next(line for line in lines if "The proxy" in line)
+    assert row.endswith("…")
+    assert re.match(r" +\d+  \d{4}-\d\d-\d\d \d\d:\d\d  main ", row)
+
+
+def test_edges_and_nodes_stand_in_tables_of_their_own(shop: Cli) -> None:
+    shown = shop("graph", "query", "-w", "shop", "--table").out
+    assert "\nnodes:\nid  type" in shown
+    assert "\nedges:\nfrom  rel   to\nq2    asks  q1\n" in shown
+    changes = shop("graph", "diff", "main", "what-if", "-w", "shop", "--table").out
+    assert re.search(r"^changed +node +q1 +question +closed +Redis$", changes, re.MULTILINE)
+
+
+def test_a_conflict_is_shown_side_by_side(shop: Cli) -> None:
+    name = shop("graph", "conflicts", "main", "-w", "shop").json["conflicts"][0]["conflict_id"]
+    lines = table_of(shop("graph", "conflict-show", name, "-w", "shop").json, width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert ["field", "base", "theirs", "ours"] in [line.split() for line in lines]
+    assert any(re.match(r"title +Where should sessions.*… +Redis +In the process$", line) for line in lines)
+
+
+def test_a_page_says_how_to_go_on(shop: Cli) -> None:
+    lines = shop("notes", "show", "-w", "shop", "--limit", "1", "--table").out.splitlines()
+    seq = shop("notes", "show", "-w", "shop", "--limit", "1").json["pagination"]["next_cursor"]
+    assert lines[-1] == f"1 shown; more with --cursor {seq}"
+    older = shop("notes", "show", "-w", "shop", "--limit", "1", "--cursor", str(seq)).json
+    assert older["entries"][0]["content"].startswith("The proxy")
+
+
+def test_one_thing_is_shown_as_names_and_values(shop: Cli) -> None:
+    shown = shop("notes", "add", "two\nlines", "-w", "shop", "--title", "T", "--table").out
+    assert re.search(r"^title +T$", shown, re.MULTILINE)
+    assert re.search(r"^written +\d{4}-\d\d-\d\d \d\d:\d\d$", shown, re.MULTILINE)
+    assert shown.endswith("\n\ntwo\nlines\n")
+    assert re.search(r"^base_branch +main$", shop("branch", "create", "b", "-w", "shop", "--table").out, re.MULTILINE)
+    merged = shop("notes", "merge", "what-if", "main", "-w", "shop", "--table").out
+    assert "shown" not in merged
+
+
+def test_an_empty_list_says_so(shop: Cli) -> None:
+    assert shop("branch", "list", "-w", "elsewhere", "--table").out.endswith("\n(nothing)\n")
+    assert shop("notes", "show", "-w", "shop", "--doc", "trace", "--table").out.endswith("\n(nothing)\n\n0 shown\n")
+
+
+def test_what_an_answer_proposes_is_a_command(shop: Cli) -> None:
+    shop("task", "create", "task", "Rotate the keys", "-w", "shop").json  # noqa: B018
+    shop("task", "decompose", "TASK-001", '[{"title": "Write the test"}]', "-w", "shop").json  # noqa: B018
+    shown = shop("task", "radar", "TASK-001", "-w", "shop", "--table").out
+    assert re.search(r"^  next:\n    moss task \w+ --workspace shop --target TASK-001 ", shown, re.MULTILINE)
+    assert re.search(r"^STEP-001 +s:0 +Write the test +no +no +-$", shown, re.MULTILINE)
+
+
+def test_a_hit_in_notes_and_nodes_says_where_it_lies(shop: Cli) -> None:
+    lines = shop("search", "cron", "--table").out.splitlines()
+    assert lines[0].split() == ["workspace", "type", "branch", "title", "snippet", "id"]
+    assert re.match(r"shop +note +main +Rotation moved +The cron job is gone\. +\d+$", lines[1])
+
+
+@pytest.mark.parametrize("width", [0, 40])
+def test_free_form_json_is_shown_as_it_is(width: int) -> None:
+    shown = table_of({"entry": {"seq": 1, "meta": {"a": False, "b": 1}, "content": "x"}}, width=width)
+    assert '{"a": false, "b": 1}' in shown
