@@ -26,7 +26,18 @@ _REASONING = (
 )
 _TASKS = (
     "Plans, tasks and their steps, with checkpoints to confirm before a step closes. Every change is also an entry in "
-    "the trace of its plan or task and a node in its graph, written together or not at all."
+    "the trace of its plan or task and a node in its graph, written together or not at all. `tasks_radar` names the "
+    "one next call to make. There is [a worked example](../how-to/plan-and-hand-over.md), and a page on "
+    "[how it works](../explanation/tasks.md)."
+)
+_RECORDS = (
+    "What was decided, built and checked, with where it comes from. A **payload** is checked by its **capability**, "
+    "which says what fields it has and what it is about; the same content is one **record**, however often it is "
+    "submitted. Every submission is an observation of an **entity**, and the entity's snapshot is what its "
+    "observations say together; each field knows the one it came from. The dates in a payload are the **timeline**. "
+    "`moss record capabilities` lists the capabilities with their fields; files in `capabilities/` of the home folder "
+    "add more, and `moss doctor` names those that cannot be used. `moss record migrate .cursor/memory` brings in what "
+    "was kept as files while the store was away."
 )
 FAMILIES = {
     "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
@@ -37,12 +48,16 @@ FAMILIES = {
     ),
     "reasoning": ("reasoning.md", "Reasoning", _REASONING),
     "task": ("tasks.md", "Tasks", _TASKS),
+    "record": ("records.md", "Records", _RECORDS),
     "": ("search.md", "Search over everything", "One search for all families, always on."),
 }
 
 MEANINGS = {
     "AMBIGUOUS_ADDRESSING": "`id` stands beside `name` or `workspace`",
     "INVALID_REQUEST": "an argument is missing, unknown, of the wrong type or not allowed; `details.path` names it",
+    "UNKNOWN_CAPABILITY": "there is no capability of that id; `details.known` lists those there are",
+    "VALIDATION_ERROR": "what `INVALID_REQUEST` is elsewhere, in the record tools: an argument, or a field of the body "
+    "that its capability does not allow; `details.path` names it",
     "NOT_FOUND": "there is no such thing, it is deleted, or the branch never showed it; `recovery` lists what there is",
     "FILTER_REQUIRED": "a bulk change of artifacts without any filter",
     "CONFLICT": "what is there stands against it: an import collides (`details.errors` names every line), a branch or "
@@ -59,6 +74,9 @@ MEANINGS = {
     "CAPSULE_TOO_THIN": "required sections are missing; `details.missing` names them",
     "CANCELLED": "the caller gave up; nothing was changed",
     "INTERNAL": "a fault of Moss; the server logs its cause on stderr, the command line shows it with `MOSS_DEBUG=1`",
+    "DB_INSERT_FAILED": "a record could not be written; `details.storage_code` says why, as the `STORAGE_` codes below",
+    "DB_QUERY_FAILED": "records could not be read; `details.storage_code` says why, as the `STORAGE_` codes below",
+    "SEMANTIC_UNAVAILABLE": "a search by meaning alone where its model is not there; `keyword` and `both` still answer",
     "STORAGE_CORRUPT": "the database is damaged; `moss doctor` says more",
     "STORAGE_READONLY": "the store cannot be written; reads go on",
     "STORAGE_BUSY": "other processes kept the store busy past the deadline; try again",
@@ -75,7 +93,8 @@ SETTINGS = {
     "trust_repo_config": "lets repositories set the two above; only in the global file",
     "disabled_tools": "tools that the MCP server neither lists nor answers, with their v1.0 names",
     "disabled_types": "families that the MCP server leaves out: capsule, artifact, reasoning, task, record",
-    "toolsets": "families that the MCP server lists; empty means all; `moss mcp --toolsets` wins",
+    "toolsets": "families that the MCP server lists, or `core`: [the dozen tools a session needs "
+    "most](../how-to/connect.md#fewer-tools); empty means all; `moss mcp --toolsets` wins",
     "db_max_open_conns": "size of a server database's pool; nothing on SQLite",
     "db_max_idle_conns": "idle connections of that pool; nothing on SQLite",
 }

@@ -29,6 +29,9 @@ ROOM_OF = {
     "tasks": "task",
     "moss": "search",
     "record": "record",
+    "submit": "record",
+    "retrieve": "record",
+    "list": "record",
 }
 """Where the tools of a prefix live; other prefixes belong to reasoning."""
 DOORS = {

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from moss_memory.surfaces.mcp.listing import CORE
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -70,3 +72,10 @@ def test_every_moss_command_in_a_how_to_is_one_that_exists(page: str, tmp_path: 
     assert commands
     for command in commands:
         assert "usage" in _run([str(BIN / "moss"), command, "--help"], tmp_path, "").lower()
+
+
+def test_the_core_on_the_page_is_the_core_that_is_listed() -> None:
+    page = (ROOT / "docs" / "how-to" / "connect.md").read_text(encoding="utf-8")
+    table = page.partition("### The core")[2].partition("\n\nLeft out")[0]
+    told = re.findall(r"`(\w+_\w+)`", table)
+    assert sorted(told) == sorted(CORE)

@@ -170,7 +170,8 @@ class ArtifactModel:
         parts = []
         for row in rows:
             role = f": {row['role']}" if row["role"] else ""
-            parts.append(f"## {row['kind']}{role} ({row['name'] or row['id']})\n\n{row['text']}\n\n---")
+            heading = " ".join(f"{row['kind']}{role} ({row['name'] or row['id']})".split())
+            parts.append(f"## {heading}\n\n{row['text']}\n\n---")
         return "\n\n".join(parts), [row["id"] for row in rows]
 
 

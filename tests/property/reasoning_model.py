@@ -529,16 +529,17 @@ class ReasoningModel:
         refuse_if("INVALID_REQUEST", one.base is not other)
         changed = [version for version in one.graph(doc).values() if version.branch is one]
         rows, pagination = oldest(changed, **{"limit": 200, **page})
-        merged, met = [], []
+        agreed, merged, met = [], [], []
         there = other.graph(doc)
         for version in rows:
             place = (one.id, other.id, doc, version.key)
             theirs, ours = version.state, state_in(there, version.key)
             base = space.reconciled[place] if place in space.reconciled else snapshot(one, doc, version.key)
             if equal(theirs, ours) or equal(theirs, base):
-                continue
-            if equal(ours, base):
+                agreed.append((place, theirs if equal(theirs, ours) else base))
+            elif equal(ours, base):
                 merged.append(version)
+                agreed.append((place, theirs))
             else:
                 alias = self.conflict_ids.setdefault(
                     canonical([*place, base, theirs, ours]), self.new_alias("conflict")
@@ -550,7 +551,9 @@ class ReasoningModel:
             self.open_conflicts(space, created)
             for version in merged:
                 self.write_version(other, doc, version.key, version.state)
-                space.reconciled[(one.id, other.id, doc, version.key)] = version.state
+            for place, state in agreed:
+                self.close_conflicts(space, place)
+                space.reconciled[place] = state
         return {
             "from": source, "into": into, "doc": doc, "merged": len(merged),
             "skipped": len(rows) - len(merged) - len(met), "conflicts_created": len(created),
@@ -560,12 +563,16 @@ class ReasoningModel:
     def open_conflicts(self, space: Workspace, created: list[Conflict]) -> None:
         """A new conflict closes the older one of the same key; one that was settled and comes back is open again."""
         for new in created:
-            for conflict in space.conflicts:
-                if conflict.place == new.place and conflict.status == "open":
-                    conflict.resolution, conflict.resolved = "superseded", self.now_ms
+            self.close_conflicts(space, new.place)
             space.conflicts = [conflict for conflict in space.conflicts if conflict.id != new.id]
             new.seq, new.created = self.next_seq(), self.now_ms
             space.conflicts.append(new)
+
+    def close_conflicts(self, space: Workspace, place: tuple[str, str, str, Key]) -> None:
+        """What a merge found otherwise than before is no longer to be settled."""
+        for conflict in space.conflicts:
+            if conflict.place == place and conflict.status == "open":
+                conflict.resolution, conflict.resolved = "superseded", self.now_ms
 
     def graph_conflicts(
         self, workspace: str, into: str, doc: str = "graph", status: str | None = None, **page: Any

@@ -404,7 +404,7 @@ class TaskModel:
 
     def next_call(self, space: Space, task: Task) -> tuple[str, dict[str, Any] | None]:
         """The tool that radar names next and, where the documents fix them, its arguments."""
-        unmet = [one for one in task.depends_on if one.status != "DONE"]
+        unmet = [one for one in task.depends_on if one.status != "DONE" and one is not task.parent]
         if task.status == "DONE":
             return ("tasks_radar", {"target": task.parent.id}) if task.parent else ("tasks_list", None)
         if unmet:

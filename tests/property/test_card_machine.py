@@ -63,11 +63,13 @@ class CardMachine(RuleBasedStateMachine):
         self.wrote = True
 
     def teardown(self) -> None:
-        for branch in self.model.branches.values():
-            self.check(branch)
-        self.watch.close()
-        self.store.close()
-        shutil.rmtree(self.folder)
+        try:
+            for branch in self.model.branches.values():
+                self.check(branch)
+        finally:
+            self.watch.close()
+            self.store.close()
+            shutil.rmtree(self.folder)
 
     @initialize()
     def begin_with_two_cards(self) -> None:

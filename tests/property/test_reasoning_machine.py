@@ -441,8 +441,8 @@ class HistoryMachine(TwoWorlds):
 
 
 ReasoningMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30)
-ArgumentMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
-HistoryMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+ArgumentMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30)
+HistoryMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30)
 TestAnySequenceOfReasoningCallsDoesWhatTheModelDoes = ReasoningMachine.TestCase
 TestAnyArgumentBetweenBranchesGoesAsInTheModel = ArgumentMachine.TestCase
 TestAnyHistoryOfNotesGoesAsInTheModel = HistoryMachine.TestCase

@@ -99,12 +99,14 @@ class TaskMachine(RuleBasedStateMachine):
         """The one thing that is wrong with the next call."""
 
     def teardown(self) -> None:
-        for workspace in self.model.spaces:
-            self.check(workspace)
-        if self.watch is not None:
-            self.watch.close()
-        self.store.close()
-        shutil.rmtree(self.folder)
+        try:
+            for workspace in self.model.spaces:
+                self.check(workspace)
+        finally:
+            if self.watch is not None:
+                self.watch.close()
+            self.store.close()
+            shutil.rmtree(self.folder)
 
     @initialize()
     def begin_with_a_plan_and_a_task(self) -> None:
@@ -259,13 +261,11 @@ class TaskMachine(RuleBasedStateMachine):
     def finish_and_look_again(self) -> None:
         """Closes everything in a task and opens one step of it again, one deep down if there is one."""
         target = self.target(done=False)
-        self.change("decompose", target, steps=[{"title": "below"}], **self.above(target))
+        above = list(self.step(target, done=False).values())[:1]
+        self.change("decompose", target, steps=[{"title": "below"}], parent=above[0] if above else None)
         self.finish(target)
         self.check(norm(self.workspace))
         self.change("reopen", target, **self.step(target, done=True))
-
-    def above(self, target: str) -> dict[str, str]:
-        return {"parent": next(iter({**self.step(target, done=False), "": "s:0"}.values()))}
 
     def focus(self) -> None:
         action = self.pick([None, None, "get", "set", "clear"])
@@ -348,7 +348,8 @@ class TaskMachine(RuleBasedStateMachine):
             expected = self.model.radar(workspace, target)
             agree(expected, found.radars[target], f"radar({target})")
         for target, notes in space.notes.items():
-            self.check_notes(workspace, target, notes)
+            seqs = [event["payload"].get("seq") for event in found.events if event["target"] == target]
+            self.check_notes(workspace, target, notes, [seq for seq in seqs if seq is not None])
         self.check_versions(workspace, found.graphs)
 
     def check_events(self, space: Space, events: list[dict[str, Any]]) -> None:
@@ -359,10 +360,11 @@ class TaskMachine(RuleBasedStateMachine):
             assert event.type != "note_added" or shown["payload"].keys() == {"seq"}
         assert QUIET not in str(events), "an event holds a text"
 
-    def check_notes(self, workspace: str, target: str, notes: list[tuple[str | None, str]]) -> None:
+    def check_notes(self, workspace: str, target: str, notes: list[tuple[str | None, str]], seqs: list[int]) -> None:
         place = {"workspace": workspace, "branch": home_of(target), "doc": "notes", "limit": 200}
         shown = [entry for entry in self.store.call("branchmind_show", place)["entries"] if QUIET in entry["content"]]
         assert [entry["content"] for entry in shown] == [text for _, text in notes]
+        assert [entry["seq"] for entry in shown] == seqs, "an event names another note"
         for entry, (path, _) in zip(shown, notes, strict=True):
             assert entry.get("title", "").split(" ")[0] == (path or ""), entry
 

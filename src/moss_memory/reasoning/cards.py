@@ -167,7 +167,7 @@ def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]
     elif (known := _known(tx, place, card.id)) is not None:
         if known != _comparable(card.said()):
             raise _differs(place, card.id)
-        return _told(place, card.id, inserted=False)
+        return _only_in_graph(place, card, changes)
     live = changes.live(card.id)
     new_node = card.node()
     if live is not None and live.state != new_node.state:
@@ -179,6 +179,16 @@ def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]
     entry = append(tx, place.trace, _trace_note(card), written_as="card", card_id=card.id)
     last_seq = changes.write() if any(changes.applied.values()) else entry["seq"]
     return {**_told(place, card.id, inserted=True, applied=changes.applied), "last_seq": last_seq}
+
+
+def _only_in_graph(place: CardPlace, card: Card, changes: Changes) -> dict[str, Any]:
+    """A card that the trace has: nothing to do, unless it was for another graph and this one never had it."""
+    if changes.exists(str(card.id)):
+        return _told(place, str(card.id), inserted=False)
+    for version in [card.node(), *card.edges()]:
+        changes.upsert(version)
+    last_seq = changes.write()
+    return {**_told(place, str(card.id), inserted=False, applied=changes.applied), "last_seq": last_seq}
 
 
 def links(values: str | list[str] | None, *, what: str) -> list[str]:

@@ -154,8 +154,9 @@ def branchmind_think_subgoal_open(
     question = _card(Changes(tx, place.graph), place, question_id)
     if question.type != "question":
         raise no_such_card(place, question_id, kind="question")
-    named = title or f"Subgoal of {question.title or question.key}"
-    fields = {"id": None, "type": "question", "title": named, "text": text, "status": None, "tags": [SUBGOAL]}
+    named = (title or "").strip() or f"Subgoal of {question.title or question.key}"
+    told_text = (text or "").strip() or None
+    fields = {"id": None, "type": "question", "title": named, "text": told_text, "status": None, "tags": [SUBGOAL]}
     told = commit_card(tx, place, Card({**fields, "meta": {}}, [], []))
     subgoal_id = told["card_id"]
     changes = Changes(tx, place.graph)

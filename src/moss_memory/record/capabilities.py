@@ -17,6 +17,8 @@ _FIELD_KEYS = {"type", "required", "enum", "set", "search", "event"}
 _FILE_KEYS = {"capability_id", "entity_type", "fields", "identity", "title"}
 _BUILT_IN = os.path.join(os.path.dirname(__file__), "capabilities")
 _NAME_MAX_CHARS = 128
+_MESSAGE_CHARS = 300
+_TOLD = 10
 
 
 class Capability:
@@ -69,11 +71,11 @@ class Registry:
         found = self.capabilities.get(capability_id)
         if found is None:
             known = sorted(self.capabilities)
-            broken = "".join(f"; {one['file']} cannot be used: {one['message']}" for one in self.problems)
+            broken = "".join(f"; {one['file']} cannot be used: {one['message']}" for one in self.problems[:_TOLD])
             raise MossError(
                 "UNKNOWN_CAPABILITY",
                 f"there is no capability {capability_id[:100]!r}; known: {', '.join(known)}{broken}",
-                details={"known": known, **({"problems": self.problems} if self.problems else {})},
+                details={"known": known, **({"problems": self.problems[:_TOLD]} if self.problems else {})},
             )
         return found
 
@@ -120,7 +122,8 @@ def _load(registry: Registry, folder: str, source: str) -> None:
             if raw["capability_id"] in registry.capabilities:
                 raise ValueError(f"{raw['capability_id']!r} is already there; use another capability_id")
         except (ValueError, MossError) as error:
-            registry.problems.append({"file": shown_path(path), "message": str(getattr(error, "message", error))})
+            told = str(getattr(error, "message", error))[:_MESSAGE_CHARS]
+            registry.problems.append({"file": shown_path(path), "message": told})
             continue
         registry.capabilities[raw["capability_id"]] = Capability(raw, source)
 
@@ -167,6 +170,8 @@ def _check_field(name: str, field: Any) -> None:
     enum = field.get("enum")
     if enum is not None and not (isinstance(enum, list) and enum and all(isinstance(one, str) for one in enum)):
         raise ValueError(f"enum of field {name!r} must be a list of strings")
+    if enum is not None and field["type"] not in ("string", "text"):
+        raise ValueError(f"field {name!r} has an enum, so its type must be string or text")
     if field.get("set") and field["type"] != "array<string>":
         raise ValueError(f"field {name!r} is a set, so its type must be array<string>")
     if "event" in field and (field["type"] != "time" or not isinstance(field["event"], str) or not field["event"]):

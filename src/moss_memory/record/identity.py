@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from .times import instant_us, shown_instant
+from .times import exact_instant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,16 @@ VALUE_MAX_CHARS = 200
 
 
 def canonical(value: Any) -> str:
-    """JSON in its one form: keys sorted, no blanks."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    """JSON in its one form: keys sorted, no blanks, whole numbers without a fraction."""
+    return json.dumps(_plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list) else value
 
 
 def digest(value: Any) -> str:
@@ -65,15 +73,15 @@ def entity_id(capability: Capability, body: dict[str, Any]) -> str:
     return f"ent_{digest([capability.entity_type, parts])[:32]}"
 
 
-def event_id(entity: str, field: str, at_us: int) -> str:
+def event_id(entity: str, field: str, at: str) -> str:
     """What happened to an entity at a time, however often it is told."""
-    return f"evt_{digest([entity, field, at_us])[:32]}"
+    return f"evt_{digest([entity, field, exact_instant(at, what='time')])[:32]}"
 
 
 def property_value(value: Any, kind: str) -> str:
     """A scalar as property filters compare it: times as instants, long ones by their hash."""
     if kind == "time" and isinstance(value, str):
-        value = shown_instant(instant_us(value, what="time"))
+        value = exact_instant(value, what="time")
     text = canonical(value)
     return text if len(text) <= VALUE_MAX_CHARS else f"#{digest(value)}"
 
@@ -83,7 +91,7 @@ def _part(value: Any, kind: str) -> Any:
     if value is None:
         return None
     if kind == "time":
-        return ["t", instant_us(value, what="time")]
+        return ["t", exact_instant(value, what="time")]
     return ["s", _normal_form(value)] if isinstance(value, str) else ["v", value]
 
 

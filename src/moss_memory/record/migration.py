@@ -6,7 +6,9 @@ import os
 
 from ..errors import MossError
 from ..json_files import json_files, read_object, shown_path
+from ..values import DEFAULT_WORKSPACE, normalize
 from .fallback import COLLECTIONS, capability_of
+from .identity import content_id, payload_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ def migrate(
             created = _migrate_file(store, collection, path, workspace=workspace, dry_run=dry_run)
             report["migrated" if created else "already_there"] += 1
         except (MossError, ValueError, OSError) as error:
-            code = error.code if isinstance(error, MossError) else "VALIDATION_ERROR"
+            known = isinstance(error, MossError) and error.code != "INVALID_REQUEST"
+            code = error.code if known else "VALIDATION_ERROR"  # type: ignore[union-attr]
             message = error.message if isinstance(error, MossError) else str(error)
             report["failed"].append({"file": shown_path(path), "code": code, "message": message})
         if progress is not None:
@@ -55,14 +58,27 @@ def migrate(
 
 def _migrate_file(store: Store, collection: str, path: str, *, workspace: str | None, dry_run: bool) -> bool:
     """Submits one file; says whether its record is new. A dry run only checks the file."""
+    root = os.path.realpath(os.path.dirname(os.path.dirname(path)))
+    if os.path.commonpath([root, os.path.realpath(path)]) != root:
+        raise ValueError("it is a link that leads out of the folder; put the file itself there")
     body = read_object(path, what="record")
     capability = capability_of(store.config.home, collection)
     capability.check(body)
     if dry_run:
         return True
-    where = {} if workspace is None else {"workspace": workspace}
-    answer = store.call("submit_payload", {"capability_id": capability.capability_id, "body": body, **where})
+    # The same file again is the same request: a second run adds no second observation.
+    request = f"migrate:{content_id(capability.capability_id, body, [], None)}"
+    arguments: dict[str, Any] = {"capability_id": capability.capability_id, "body": body, "client_request_id": request}
+    if workspace is not None:
+        arguments["workspace"] = workspace
+    known = store.call("retrieve_records", {"ids": [_expected_id(arguments, workspace)]})["records"]
+    answer = store.call("submit_payload", arguments)
     found = store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]
     if [record["properties"] for record in found] != [body]:
         raise ValueError("the record read back is not the one submitted")
-    return bool(answer["created"])
+    return not known
+
+
+def _expected_id(arguments: dict[str, Any], workspace: str | None) -> str:
+    where = normalize(workspace or DEFAULT_WORKSPACE, what="workspace")
+    return payload_id(where, content_id(arguments["capability_id"], arguments["body"], [], None))

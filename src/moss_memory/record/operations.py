@@ -87,14 +87,23 @@ else:
 BODY_MAX_CHARS = 1_000_000
 
 
-def as_record_error(error: MossError) -> MossError:
-    """The same error in the codes of this family."""
+def as_read_error(error: MossError) -> MossError:
+    """An error of a tool that reads, in the codes of this family."""
+    return _in_own_codes(error, "DB_QUERY_FAILED")
+
+
+def as_write_error(error: MossError) -> MossError:
+    """An error of a tool that writes, in the codes of this family."""
+    return _in_own_codes(error, "DB_INSERT_FAILED")
+
+
+def _in_own_codes(error: MossError, storage_code: str) -> MossError:
     code, details = error.code, error.details
     if code in ("INVALID_REQUEST", "AMBIGUOUS_ADDRESSING"):
         code = "VALIDATION_ERROR"
     elif code.startswith("STORAGE_"):
         details = {**(details or {}), "storage_code": code}
-        code = "DB_INSERT_FAILED" if code in ("STORAGE_FULL", "STORAGE_READONLY", "STORAGE_BUSY") else "DB_QUERY_FAILED"
+        code = storage_code
     else:
         return error
     return MossError(code, error.message, details=details, recovery=error.recovery)
@@ -102,7 +111,7 @@ def as_record_error(error: MossError) -> MossError:
 
 @operation(
     mutates=True,
-    translate=as_record_error,
+    translate=as_write_error,
     example="moss record submit neotoma:store_agent_decision:v1 --body @decision.json",
 )
 def submit_payload(
@@ -124,13 +133,12 @@ def submit_payload(
     request = label(client_request_id, what="client_request_id")
     again = None if request is None else tx.row(sql["request"], {**submission.key, "client_request_id": request})
     if again is not None:
+        tx.change_nothing()
         return first_answer(again, submission.content_id, str(request))
     return submission.write(request)
 
 
-@operation(
-    idempotent=True, translate=as_record_error, example="moss record find 'token rotation' --type agent_decision"
-)
+@operation(idempotent=True, translate=as_read_error, example="moss record find 'token rotation' --type agent_decision")
 def retrieve_records(
     tx: ReadTransaction,
     *,
@@ -153,7 +161,7 @@ def retrieve_records(
     return filters.searched(tx, terms, search_mode, most, offset, count=include_total_count)
 
 
-@operation(idempotent=True, translate=as_record_error, example="moss record entities --entity-type feature_unit")
+@operation(idempotent=True, translate=as_read_error, example="moss record entities --entity-type feature_unit")
 def retrieve_entities(
     tx: ReadTransaction,
     *,
@@ -171,7 +179,7 @@ def retrieve_entities(
     conditions, values = where(workspace, (("type", entity_type), ("entity_id", entity_id)))
     if upto is not None:
         conditions.append(
-            "exists (select 1 from observations o where o.entity_row = row_id and o.observed_us <= :upto)"
+            "exists (select 1 from observations o where o.entity_row = entities.row_id and o.observed_us <= :upto)"
         )
         values["upto"] = upto
     rows, pagination = page_of(tx, ENTITY_COLUMNS, "entities", conditions, values, "row_id desc", limit, offset)
@@ -180,7 +188,7 @@ def retrieve_entities(
     return {"entities": entities, "pagination": pagination}
 
 
-@operation(idempotent=True, translate=as_record_error, example="moss record timeline --after-date 2025-12-01")
+@operation(idempotent=True, translate=as_read_error, example="moss record timeline --after-date 2025-12-01")
 def list_timeline_events(
     tx: ReadTransaction,
     *,
@@ -211,7 +219,7 @@ def list_timeline_events(
     return {"events": [shown_event(row) for row in rows], "pagination": pagination}
 
 
-@operation(idempotent=True, listed=False, translate=as_record_error, example="moss record capabilities")
+@operation(idempotent=True, listed=False, translate=as_read_error, example="moss record capabilities")
 def record_capabilities(tx: ReadTransaction) -> dict[str, Any]:
     """List what may be submitted: every capability with its fields, and the files that hold none."""
     registry = registry_of(tx.config.home)

@@ -35,33 +35,32 @@ class RecordFilters:
 
     def newest(self, tx: ReadTransaction, limit: int, offset: int, *, count: bool) -> dict[str, Any]:
         """One page, newest first."""
-        tables = "records" if self._led_by is None else "record_properties p join records on records.row_id = p.row_id"
-        conditions = self._conditions if self._led_by is None else [*self._conditions, self._led_by]
-        where = f"where {' and '.join(conditions)}" if conditions else ""
-        order = "records.row_id desc" if self._led_by is None else "p.row_id desc"
-        page = {**self._values, "limit": limit, "offset": offset}
-        rows = tx.rows(
-            f"select {RECORD_COLUMNS} from {tables} {where} order by {order} limit :limit offset :offset", page
-        )
-        answer: dict[str, Any] = {"records": [_record(row) for row in rows]}
-        if count:
-            found = tx.row(f"select count(*) from {tables} {where}", self._values)
-            answer["total_count"] = found[0] if found else 0
-        return answer
+        led = f"(select p.row_id as at from record_properties p where {self._led_by}) l join records on row_id = l.at"
+        tables, order = ("records", "row_id desc") if self._led_by is None else (led, "l.at desc")
+        rows, pagination = page_of(tx, RECORD_COLUMNS, tables, self._conditions, self._values, order, limit, offset)
+        return _records([_record(row) for row in rows], pagination, count=count)
 
     def searched(
         self, tx: ReadTransaction, terms: list[str], mode: str, limit: int, offset: int, *, count: bool
     ) -> dict[str, Any]:
         """One page of what the words find within the filters, best match first."""
-        from ..search.query import question
+        from ..search.query import MAX_CHARS, question
 
         if not terms or not any(term.strip() for term in terms):
             raise invalid("search is blank; give at least one word to look for", path="search")
+        words = " ".join(terms)
+        if len(words) > MAX_CHARS:
+            raise invalid(f"search has {len(words)} characters; shorten it to {MAX_CHARS}", path="search")
+        if mode == "semantic":
+            raise MossError(
+                "SEMANTIC_UNAVAILABLE",
+                "this version does not search by meaning yet; use search_mode keyword, or both, which falls back to it",
+            )
         conditions = list(self._conditions)
         if self._led_by is not None:
             conditions.append(f"row_id in (select p.row_id from record_properties p where {self._led_by})")
         hits = tx.search(
-            question(" ".join(terms)),
+            question(words),
             sources=("record",),
             where=conditions,
             parameters=self._values,
@@ -72,8 +71,10 @@ class RecordFilters:
         numbers = ", ".join(map(str, chosen)) or "null"
         rows = tx.rows(f"select {RECORD_COLUMNS}, row_id from records where row_id in ({numbers})")
         found = {row[-1]: _record(row[:-1]) for row in rows}
-        answer: dict[str, Any] = {"records": [found[row_id] for row_id in chosen]}
-        return {**answer, "total_count": hits.total} if count else answer
+        more = offset + len(chosen) < hits.total and bool(chosen)
+        pagination = {"limit": limit, "offset": offset, "has_more": more, "total": hits.total}
+        answer = _records([found[row_id] for row_id in chosen], pagination, count=count)
+        return {**answer, "degraded": True} if mode == "both" else answer
 
 
 def record_filters(
@@ -90,28 +91,25 @@ def record_filters(
     led_by = None
     capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []
     for number, (name, value) in enumerate((properties or {}).items()):
-        values[f"name{number}"], values[f"value{number}"] = name, _wanted(capabilities, name, value)
-        if number == 0:
-            led_by = "p.name = :name0 and p.value = :value0"
+        wanted = _wanted(capabilities, name, value)
+        values[f"name{number}"] = name
+        values.update((f"value{number}_{at}", one) for at, one in enumerate(wanted))
+        listed = ", ".join(f":value{number}_{at}" for at in range(len(wanted)))
+        condition = f"p.name = :name{number} and p.value in ({listed})"
+        if led_by is None and len(wanted) == 1:
+            led_by = condition
         else:
-            conditions.append(
-                f"row_id in (select o.row_id from record_properties o where o.name = :name{number}"
-                f" and o.value = :value{number})"
-            )
-    return RecordFilters([_qualified(one, led_by) for one in conditions], values, led_by)
+            conditions.append(f"row_id in (select p.row_id from record_properties p where {condition})")
+    return RecordFilters(conditions, values, led_by)
 
 
-def _qualified(condition: str, led_by: str | None) -> str:
-    """`row_id` is in two tables when a property leads."""
-    return (
-        condition.replace("row_id in (", "records.row_id in (", 1)
-        if led_by and condition.startswith("row_id")
-        else condition
-    )
+def _records(records: list[dict[str, Any]], pagination: dict[str, Any], *, count: bool) -> dict[str, Any]:
+    total = {"total_count": pagination["total"]} if count else {}
+    return {"records": records, **total, "pagination": pagination}
 
 
-def _wanted(capabilities: list[Capability], name: str, value: Any) -> str:
-    """The value of a property filter as it is stored."""
+def _wanted(capabilities: list[Capability], name: str, value: Any) -> list[str]:
+    """The value of a property filter as it is stored: where no type says so, a time may also be text."""
     path = f"properties.{name[:100]}"
     if isinstance(value, (dict, list)) or value is None:
         raise invalid(f"{path} must be a string, number or boolean; arrays contain it, scalars equal it", path=path)
@@ -119,11 +117,14 @@ def _wanted(capabilities: list[Capability], name: str, value: Any) -> str:
     if capabilities and not fields:
         known = sorted({field for capability in capabilities for field in capability.fields})
         raise invalid(f"{path} is no field of {capabilities[0].entity_type} (known: {', '.join(known)})", path=path)
-    kind = fields[0]["type"] if fields else "string"
-    try:
-        return property_value(value, kind)
-    except MossError:
-        return property_value(value, "string")
+    kinds = {field["type"] for field in fields} or {"string", "time"}
+    found = {property_value(value, "string")} if kinds != {"time"} else set()
+    if "time" in kinds:
+        try:
+            found.add(property_value(value, "time"))
+        except MossError:
+            found.add(property_value(value, "string"))
+    return sorted(found)
 
 
 def where(

@@ -131,7 +131,7 @@ class Submission:
             if field.get("event") and told is not None:
                 at_us = instant_us(told, what=f"body.{name}")
                 kind = f"{self._capability.entity_type}.{field['event']}"
-                identity = event_id(str(row["entity_id"]), name, at_us)
+                identity = event_id(str(row["entity_id"]), name, told)
                 self._tx.run(sql["add_event"], {**row, "event_id": identity, "event_type": kind, "at_us": at_us})
 
 
@@ -142,7 +142,7 @@ def _only(row: Row | None) -> int:
 
 def _answer(row: dict[str, Any], *, created: bool) -> dict[str, Any]:
     kind = row["type"]
-    message = f"recorded a {kind}" if created else f"this {kind} was recorded before; the observation was added"
+    message = f"recorded: {kind}" if created else f"recorded before: {kind}; the observation was added"
     return {
         "payload_id": row["payload_id"],
         "payload_content_id": row["content_id"],

@@ -8,7 +8,8 @@ from ..errors import invalid
 
 _SHAPE = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)"
-    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|z|[+-]\d\d(?::?\d\d)?)?)?"
+    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|z|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
 )
 SECOND_US = 1_000_000
 DAY_US = 86_400 * SECOND_US
@@ -32,6 +33,13 @@ def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
     epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
     whole = (moment - epoch) // dt.timedelta(microseconds=1) + int((fraction or "")[:6].ljust(6, "0"))
     return whole + DAY_US - 1 if hour is None and end_of_day else whole
+
+
+def exact_instant(text: str, *, what: str) -> str:
+    """An instant as identities compare it: with every digit of its fraction, however many there are."""
+    found = _SHAPE.fullmatch(text.strip())
+    rest = (found[7] or "")[6:].rstrip("0") if found else ""
+    return f"{instant_us(text, what=what)}{f'.{rest}' if rest else ''}"
 
 
 def shown_instant(us: int) -> str:

@@ -69,6 +69,9 @@ if TYPE_CHECKING:
         def record_event(self, *, workspace: str, address: str, payload: str) -> str:
             """Writes an event of this call that others read, a task event, and gives its id."""
 
+        def change_nothing(self) -> None:
+            """Says that this call changes nothing after all, so that it leaves no event."""
+
         def erase_after_commit(self, result: dict[str, Any], *, anything: bool) -> None:
             """Once committed, removes what was deleted, now or before, from the disk; `erased` says if it could."""
 

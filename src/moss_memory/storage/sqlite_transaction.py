@@ -127,6 +127,9 @@ class SqliteWrite(SqliteTransaction):
         self._recorded = True
         return self._add_event(self.call.operation, workspace, address, payload)
 
+    def change_nothing(self) -> None:
+        self._recorded = True
+
     def append_event(self, tool: str) -> None:
         if not self._recorded:
             self._add_event(tool, self._workspace, self._address, None)

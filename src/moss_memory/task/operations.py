@@ -239,6 +239,8 @@ def tasks_focus(
     wanted = action or ("get" if target is None else "set")
     row = tx.row(sql["focus"], {"workspace": where.norm})
     previous = None if row is None else row[0]
+    if target is not None and wanted != "set":
+        raise invalid(f"target has no meaning with action {wanted}; leave it out", path="target")
     if wanted == "get":
         return {"workspace": workspace, "previous": previous, "focus": previous}
     if wanted == "set" and target is None:

@@ -217,7 +217,8 @@ class Look:
         return f"{name}: divide it", "it has nothing in it yet"
 
     def _unmet(self) -> list[Any]:
-        return [row for row in self._needs if row[3] != "DONE"]
+        """What must be done before it; its own plan cannot be, for that waits for it."""
+        return [row for row in self._needs if row[3] != "DONE" and row[0] != self.task.parent_id]
 
     def _has_tasks(self) -> bool:
         key = {"workspace": self.where.norm, "id": self.task.id}

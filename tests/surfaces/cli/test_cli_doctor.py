@@ -275,3 +275,53 @@ def test_settings_that_cannot_be_read_stop_a_command(cli: Cli) -> None:
     outcome = cli("list")
     assert outcome.code == 1
     assert outcome.err.startswith("[INVALID_REQUEST] ")
+
+
+GOOD = {
+    "capability_id": "own:tea:v1",
+    "entity_type": "tea",
+    "fields": {"name": {"type": "string"}},
+    "identity": ["name"],
+    "title": "name",
+}
+
+
+def own_files(cli: Cli, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(cli.home, name)), mode=0o700, exist_ok=True)
+        write(os.path.join(cli.home, name), text.encode())
+
+
+@pytest.mark.usefixtures("auth")
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("capabilities", "{}", "it lacks capability_id, entity_type, fields, identity, title"),
+        ("capabilities", "nope", "it cannot be read as JSON"),
+        ("capabilities", json.dumps({**GOOD, "identity": ["nose"]}), "'nose' in identity or title is no field"),
+        ("capabilities", json.dumps({**GOOD, "capability_id": "neotoma:store_release:v1"}), "is already there"),
+        ("kinds", "[]", "it does not hold a JSON Schema object"),
+    ],
+)
+def test_a_bad_file_of_ones_own_is_named_with_what_to_do_and_the_others_work(
+    cli: Cli, name: str, text: str, says: str
+) -> None:
+    own_files(cli, {f"{name}/bad.json": text, "capabilities/tea.json": json.dumps(GOOD)})
+    code, found = findings(cli)
+    assert code == 0
+    (bad,) = found[name]
+    assert bad["status"] == "warn"
+    assert os.path.join(cli.home, name, "bad.json") in bad["message"]
+    assert says in bad["message"]
+    assert bad["todo"].startswith(f"correct the file or move it out of {name}/; `moss ")
+    assert cli("record", "submit", "own:tea:v1", '{"name": "green"}').json["created"] is True
+
+
+@pytest.mark.usefixtures("auth")
+def test_good_files_of_ones_own_are_counted_and_none_are_not_mentioned(cli: Cli) -> None:
+    assert not {"capabilities", "kinds"} & set(findings(cli)[1])
+    own_files(cli, {"capabilities/tea.json": json.dumps(GOOD), "kinds/a.json": "{}", "kinds/b.json": "{}"})
+    _, found = findings(cli)
+    assert [one["status"] for one in (*found["capabilities"], *found["kinds"])] == ["ok", "ok"]
+    assert found["capabilities"][0]["message"].startswith("1 file of yours in ")
+    assert found["kinds"][0]["message"].startswith("2 files of yours in ")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import subprocess
 import sys
-import termios
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from moss_memory.surfaces.cli.table import table_of
+from surfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -26,28 +25,6 @@ def shell(cli: Cli, line: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         ["bash", "-c", moss + line], env=cli.environment, capture_output=True, timeout=30, check=False
     )
-
-
-def on_terminal(cli: Cli, *words: str, typed: bytes = b"", columns: int = 0) -> tuple[int, str]:
-    """Runs a command on a terminal; answers its exit code and everything that the terminal showed."""
-    leader, follower = pty.openpty()
-    if columns:
-        termios.tcsetwinsize(follower, (24, columns))
-    process = cli.start(*words, stdin=follower, stdout=follower, stderr=follower)
-    os.close(follower)
-    if typed:
-        os.write(leader, typed)
-    shown = b""
-    while True:
-        try:
-            chunk = os.read(leader, 4096)
-        except OSError:  # Linux: the last holder of the other end has gone
-            break
-        if not chunk:
-            break
-        shown += chunk
-    os.close(leader)
-    return process.wait(timeout=30), shown.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.usefixtures("auth")

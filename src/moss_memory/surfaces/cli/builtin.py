@@ -1,4 +1,4 @@
-"""The commands that are no tools: server, picture, backup, settings, doctor, tour, completion, help."""
+"""The commands that are no tools: server, picture, board, migration, backup, settings, doctor, tour, help and more."""
 
 from __future__ import annotations
 
@@ -82,6 +82,32 @@ BUILT_IN = (
         aliases={"ref": "branch"},
     ),
     BuiltIn(
+        "task board",
+        "Show the plans, tasks and steps of a workspace, what is in their way, and the focus.\n\n"
+        "A table on a terminal, JSON elsewhere unless --table. The table marks the focus with `*` and what is in the "
+        "way with `!`, and shows nothing below what is DONE; the JSON holds everything.",
+        "moss task board -w shop --plan PLAN-001",
+        {
+            "workspace": {"type": "string", "description": "project namespace"},
+            "plan": {"type": "string", "description": "only this plan and its tasks, such as PLAN-001"},
+        },
+        required=("workspace",),
+    ),
+    BuiltIn(
+        "record migrate",
+        "Bring in records that were kept as files while the store was away, and check that each arrived.\n\n"
+        "DIR is the folder with the collections, .cursor/memory. The files stay where they are; running it again adds "
+        "no record twice. What failed is named with the reason, the others go on, and the exit code is then 1. A "
+        "folder with links that lead out of it is refused whole.",
+        "moss record migrate .cursor/memory -w shop --dry-run",
+        {
+            "dir": {"type": "string", "description": "the folder of kept records"},
+            "workspace": {"type": "string", "description": "where the records go; default if left out"},
+            "dry_run": {"type": "boolean", "description": "only check the files"},
+        },
+        required=("dir",),
+    ),
+    BuiltIn(
         "backup",
         "Copy the whole store into one new file while everything goes on working.\n\n"
         "The file holds one state of the store, deleted capsules included, and only its owner may read it. A file "
@@ -147,6 +173,35 @@ def _graph_draw(request: Request) -> int:
 
     answer(draw(_home(request), request.arguments), table="table" in request.extras)
     return 0
+
+
+def _task_board(request: Request) -> int:
+    from moss_memory.config import load_config
+    from moss_memory.store import Store
+
+    from .board import board_table, read_board
+    from .output import STDOUT, is_terminal, width
+
+    config = load_config(_home(request))
+    for warning in config.warnings:
+        warn(warning)
+    with Store(config) as store:
+        board = read_board(store, request.arguments["workspace"], request.arguments.get("plan"))
+    if "table" in request.extras or is_terminal(STDOUT):
+        show(board_table(board, width=width()))
+    else:
+        answer(board)
+    return 0
+
+
+def _record_migrate(request: Request) -> int:
+    from .migrating import migrate_folder
+
+    asked = request.arguments
+    where, dry_run = asked.get("workspace"), bool(asked.get("dry_run"))
+    report = migrate_folder(_home(request), asked["dir"], workspace=where, dry_run=dry_run)
+    answer(report, table="table" in request.extras)
+    return 1 if report["failed"] else 0
 
 
 def _backup(request: Request) -> int:

@@ -30,10 +30,11 @@ class Cell:
         """The text in exactly this many columns, cut where it is long so that its part is still seen."""
         text = self.text
         if cells(text) > wide:
-            text = self._around(wide)
-            while text and cells(text) > wide - 1:
-                text = text[:-1]
-            text += _MORE
+            text = self._around(wide)[: wide * 8]  # more would be cut off again, one character at a time
+            if cells(text) > wide:
+                while text and cells(text) > wide - 1:
+                    text = text[:-1]
+                text += _MORE
         space = " " * (wide - cells(text))
         return space + text if right else text + space
 
@@ -52,6 +53,9 @@ def cell_of(key: str, value: Any) -> Cell:
         return Cell("yes" if value else "no")
     if isinstance(value, int) and key.endswith(("_at", "_ms")):
         return Cell(_moment(value // 1000 if key.endswith("_ms") else value))
+    if key == "file":
+        path = printable(str(value))
+        return Cell(path, path.rfind("/") + 1, len(path))
     if key == "snippet":
         return _snippet(str(value))
     if isinstance(value, dict):

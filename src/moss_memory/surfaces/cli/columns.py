@@ -45,6 +45,12 @@ WRITTEN = Column("ts_ms", "written", goes=6)
 STATUS = Column("status", least=6, goes=3)
 TAGS = Column("tags", least=8, goes=8)
 LONG = 120
+FILE = Column("file", least=16, widest=0)
+
+RECORD = (
+    Column("title", least=16), Column("status", goes=6), Column("says", least=24, goes=4, widest=LONG),
+    Column("workspace", least=8, goes=7),
+)  # fmt: skip
 
 KINDS: tuple[tuple[tuple[str, ...], tuple[Column, ...]], ...] = (
     (
@@ -118,6 +124,14 @@ KINDS: tuple[tuple[tuple[str, ...], tuple[Column, ...]], ...] = (
          Column("parent", goes=6), TAGS),
     ),
     (
+        ("event_timestamp",),
+        (
+            Column("event_timestamp", "when"), Column("event_type", "what", least=10, goes=2),
+            Column("title", "of", least=12), WORKSPACE, Column("entity_ids", "entity", goes=8),
+            Column("source_record_id", "record", goes=9),
+        ),
+    ),
+    (
         ("event_id",),
         (WRITTEN, TYPE, Column("target", least=8), Column("path", goes=8), Column("event_id", "event id")),
     ),
@@ -128,6 +142,18 @@ KINDS: tuple[tuple[tuple[str, ...], tuple[Column, ...]], ...] = (
             Column("blocked", goes=8), Column("checkpoints", least=8, goes=9),
         ),
     ),
+    (
+        ("properties",),
+        (TYPE, *RECORD, Column("created_at", "submitted", goes=8), Column("id", goes=9)),
+    ),
+    (
+        ("observation_count",),
+        (
+            Column("entity_type", "type", goes=4), *RECORD, Column("observation_count", "told", right=True, goes=8),
+            Column("entity_id", "id", goes=9),
+        ),
+    ),
+    (("file", "message"), (FILE, Column("code", goes=3), Column("message", least=20, widest=0))),
     (
         ("message",),
         (

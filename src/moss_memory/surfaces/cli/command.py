@@ -12,7 +12,7 @@ from .groups import DEFAULTS, is_grouped, tool_of
 from .option import MANY, flag_of, options_of
 from .positional import ITEMS, place_words, positional_of, slots_of, text_of
 from .usage import Usage
-from .words import BOOLEANS, address_from, list_from, object_from, read_value
+from .words import BOOLEANS, address_from, list_from, object_from, pairs_from, read_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Command:
             return
         arguments, argument = request.arguments, option.argument
         before = arguments.get(argument)
-        if argument in arguments and not (option.kind in MANY and isinstance(before, list)):
+        if argument in arguments and not (option.kind in MANY and isinstance(before, (list, dict))):
             if argument in self.operation.aliases.values():
                 names = " and ".join(one.flag for one in self.options.values() if one.argument == argument)
                 raise Usage(f"{names} mean the same; give one of them, and once")
@@ -138,6 +138,8 @@ class Command:
             read = [*(before or ()), *list_from(value, separator="")]
         elif option.kind == "item":
             read = [*(before or ()), address_from(value)]
+        elif option.kind == "pairs":
+            read = pairs_from(value, option.flag, before or {})
         elif option.kind in ("object", "items"):
             read = object_from(value, option.schema, option.flag)
         else:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "completions")
 _FILES = {"bash": "moss.bash", "zsh": "_moss", "fish": "moss.fish"}
-_TAKES_FILE = ("file", "path", "output")
+_TAKES_FILE = ("file", "path", "output", "dir")
 _TAKES_NOTHING = ("boolean", "switch")
 
 

@@ -50,6 +50,7 @@ def examine(home: str | None, *, fix: bool = False) -> dict[str, Any]:
     reachable = check_place(report, folder)
     check_files(report, folder, fix=fix)
     _versions(report)
+    _own_files(report, folder)
     if config is None:
         report.add("store", WARN, "not examined, because the settings cannot be read", "correct them first")
     elif not reachable:
@@ -106,6 +107,26 @@ def _unknown_names(config: Config) -> list[str]:
         for name in getattr(config, key)
         if name not in names
     ]
+
+
+def _own_files(report: Report, home: str) -> None:
+    """Files that a user has added: capabilities of records and kinds of artifacts; a bad one is named, others work."""
+    from moss_memory.artifact.schemas import known_kinds
+    from moss_memory.record.capabilities import registry_of
+
+    registry = registry_of(home)
+    kinds, bad_kinds = known_kinds(home)
+    own = [one for one in registry.capabilities.values() if one.source == "user"]
+    own_kinds = [one for one in kinds.values() if one["source"] == "user"]
+    for name, count, problems, listing in (
+        ("capabilities", len(own), registry.problems, "record capabilities"),
+        ("kinds", len(own_kinds), bad_kinds, "artifact kinds"),
+    ):
+        for one in problems:
+            todo = f"correct the file or move it out of {name}/; `moss {listing}` lists what can be used"
+            report.add(name, WARN, f"{one['file']} is not used: {one['message']}", todo)
+        if count and not problems:
+            report.add(name, OK, f"{counted(count, 'file')} of yours in {os.path.join(home, name)} can be used")
 
 
 def _versions(report: Report) -> None:

@@ -43,8 +43,11 @@ NAMED = {
 DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}}
 """What a command means where its tool would mean something else: `notes show` shows the notes, not the trace."""
 
-BUILT_IN = ("graph draw",)
+BUILT_IN = ("graph draw", "task board", "record migrate")
 """Commands of Moss itself that stand in a group of tools."""
+
+UNLISTED = ("record_capabilities",)
+"""Tools that are commands although no agent is told of them."""
 
 _TOOLS = {words: tool for tool, words in NAMED.items()}
 

@@ -8,7 +8,7 @@ from .builtin import BUILT_IN
 from .cell import wrapped
 from .command import EVERYWHERE, SHORT, Command, find_command
 from .groups import BUILT_IN as GROUPED
-from .groups import DEFAULTS, group_of, long_words_of, words_of
+from .groups import DEFAULTS, UNLISTED, group_of, long_words_of, words_of
 from .language import spoken
 from .option import flag_of
 from .output import width
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .option import Option
 
 _METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM",
-             "sentences": "TEXT", "age": "AGE", "extra_integer": "N"}  # fmt: skip
+             "sentences": "TEXT", "age": "AGE", "extra_integer": "N", "pairs": "NAME=VALUE|JSON"}  # fmt: skip
 _EXTRA_METAVARS = {"file": "PATH", "type": "TYPE"}
 _POSITIONAL = {
     "address": "[NAME | WORKSPACE/NAME | ID]",
@@ -41,7 +41,7 @@ _WIDTH = 100
 def overview() -> str:
     """What `moss --help` shows: every command in its group, one line each."""
     groups: dict[str, list[tuple[str, str]]] = {}
-    for operation in catalog.operations():
+    for operation in commanded():
         groups.setdefault(_heading(operation.name), []).append((words_of(operation.name), summary_of(operation)))
     for one in BUILT_IN:
         group = one.name.partition(" ")[0] if one.name in GROUPED else "moss itself"
@@ -70,9 +70,15 @@ def overview() -> str:
     return "\n".join(lines)
 
 
+def commanded() -> list[Operation]:
+    """Every tool that is a command: the listed ones, and those that only people need."""
+    unlisted = [catalog.find(name) for name in UNLISTED]
+    return [*catalog.operations(), *(one for one in unlisted if one is not None)]
+
+
 def family_help(family: str) -> str:
     """The commands of one group, one line each."""
-    members = [(long_words_of(one.name), one) for one in catalog.operations() if group_of(one.name) == family]
+    members = [(long_words_of(one.name), one) for one in commanded() if group_of(one.name) == family]
     rows = [(name, summary_of(one)) for name, one in members]
     rows += [(one.name, summary_of(one)) for one in BUILT_IN if one.name.startswith(family + " ")]
     column = max(len(name) for name, _ in rows) + 2
@@ -138,7 +144,7 @@ def denied(command: Command, option: Option) -> str:
 def command_names() -> list[str]:
     """Everything that can be typed after `moss`."""
     names = [one.name for one in BUILT_IN]
-    for operation in catalog.operations():
+    for operation in commanded():
         names += [words_of(operation.name), long_words_of(operation.name)]
     return list(dict.fromkeys(names))
 
@@ -189,7 +195,7 @@ def _meaning(command: Command, option: Option) -> str:
     elif default not in (None, False) and option.name == option.argument:
         parts.append(f"if left out: {default}")
     parts += _need(command, option)
-    if option.kind in ("list", "sentences"):
+    if option.kind in ("list", "sentences", "pairs"):
         parts.append("may be repeated")
     return "; ".join(parts)
 

@@ -11,7 +11,18 @@ from .output import Unwritable, say, secure_descriptors, show, tell_error
 from .usage import Usage
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
-_BUILT_IN = ("mcp", "graph draw", "backup", "config", "doctor", "tour", "completion", "help")
+_BUILT_IN = (
+    "mcp",
+    "graph draw",
+    "task board",
+    "record migrate",
+    "backup",
+    "config",
+    "doctor",
+    "tour",
+    "completion",
+    "help",
+)
 
 
 def main() -> int:

@@ -12,11 +12,14 @@ SINGULAR = "item"
 SHOWS_TEXT = ("_fetch", "_latest", "_compose")
 """How the names of those tools end whose answer holds one text, which `--text` prints alone."""
 
-MANY = ("list", "sentences", "item")
+MANY = ("list", "sentences", "item", "pairs")
 """Kinds that may be repeated."""
 
 SENTENCES = ("success_criteria", "tests", "blockers", "links", "checks", "texts", "search")
 """Lists of whole sentences, in which a comma is a comma; several are given by repeating the option."""
+
+PAIRS = ("properties",)
+"""Objects that are also written as NAME=VALUE, several by repeating the option."""
 
 _SILENT = {
     "ids": "their ids",
@@ -94,6 +97,9 @@ def _option(name: str, schema: dict[str, Any]) -> Option:
     description = schema.get("description", "")
     if kind == "list" and name in SENTENCES:
         kind = "sentences"
+    if kind == "object" and name in PAIRS:
+        kind = "pairs"
+        description += "; numbers, true and false as JSON"
     if kind == "items":
         description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
     elif not description and "enum" not in schema.get("items", schema):

@@ -42,7 +42,9 @@ def positional_of(operation: Operation | BuiltIn) -> str | None:
     if slots_of(operation):
         return None
     if is_grouped(operation.name):
-        return PLACE if any(name in parameters for name in _PLACES) else "search" if "search" in parameters else None
+        if any(name in parameters for name in _PLACES):
+            return PLACE
+        return next((name for name in ("search", "plan") if name in parameters), None)
     items = parameters.get(ITEMS)
     if items is not None and items["items"]["type"] == "object":
         return ITEMS

@@ -22,13 +22,20 @@ _REPEATED_CHARS = 300
 
 def retell(error: MossError, command: Command, request: Request, config: Config) -> None:
     """Puts the message into the command line's words, and adds what else to type where a file was refused."""
-    error.message = spoken(error.message, command.operation, values=_texts(request.arguments), refusal=True)
+    if not _is_about_fields(error):
+        error.message = spoken(error.message, command.operation, values=_texts(request.arguments), refusal=True)
     if error.code == "CAPSULE_TOO_THIN" and error.recovery and command.text in error.recovery["arguments"]:
         reason = "with the missing headers added; allow_thin: true stores it as it is"
         error.recovery = {**error.recovery, "reason": reason}
     about_the_file = error.code == "NOT_FOUND" or (error.details or {}).get("path") == "path"
     if about_the_file and command.operation.name.endswith("_import"):
         _tell_where_imports_lie(error, command, request.arguments["path"], config)
+
+
+def _is_about_fields(error: MossError) -> bool:
+    """Whether a refusal speaks of the fields of a record or of a capability's file, which are no options."""
+    path = str((error.details or {}).get("path", ""))
+    return error.code == "UNKNOWN_CAPABILITY" or path.startswith(("body.", "properties."))
 
 
 def _tell_where_imports_lie(error: MossError, command: Command, path: str, config: Config) -> None:

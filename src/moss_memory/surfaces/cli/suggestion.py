@@ -15,17 +15,18 @@ ALIKE = 0.7
 
 SYNONYMS = (
     ("fetch", "show", "log", "query", "get", "load", "cat", "read", "view"),
-    ("store", "add", "create", "commit", "save", "put", "new", "write"),
+    ("store", "add", "create", "commit", "submit", "save", "put", "new", "write"),
     ("delete", "tag-delete", "rm", "remove", "del"),
     ("restore", "undelete"),
     ("search", "query", "find", "grep"),
-    ("list", "docs", "query", "log", "ls"),
+    ("list", "docs", "query", "log", "find", "ls"),
     ("update", "edit", "set"),
     ("checkout", "switch", "use", "co"),
     ("rename", "mv", "move"),
     ("conflict-resolve", "resolve"),
     ("tag-create", "tag"),
     ("tag-list", "tags"),
+    ("board", "kanban", "overview"),
     ("draw", "plot", "picture", "svg", "render"),
 )
 """Words that people type for one another; the first of a row that is a verb here is what was meant."""

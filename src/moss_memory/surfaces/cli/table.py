@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 _ANSWERS = (
     "items", "entries", "commits", "branches", "tags", "docs", "nodes", "changes", "conflicts", "cards", "pins",
-    "events", "records", "entities",
+    "events", "records", "entities", "capabilities",
 )  # fmt: skip
 """Lists that are what was asked for: when they are empty, that is the answer."""
 
 _LISTS = (
     *_ANSWERS, "results", "parts", "errors", "missing", "checks", "kinds", "edges", "candidates", "groups", "steps",
+    "failed", "problems",
 )  # fmt: skip
 _WRAPPED = ("item", "entry", "branch", "tag", "conflict", "candidate", "event")
 """Where an answer keeps its one thing; it is shown as if it were the answer."""
@@ -39,8 +40,13 @@ def table_of(result: dict[str, Any], *, width: int = 0) -> str:
     alone = len([*lists, *parts]) == 1
     for key, value in lists.items():
         if value or key in _ANSWERS:
-            listing = _rows(value, width)
+            listing = _listing(key, value, width)
             blocks.append(listing if alone and key in _ANSWERS else f"{key}:\n{listing}")
+    for entity in result.get("entities", ()):
+        if entity.get("provenance"):
+            from .records import sources_table
+
+            blocks.append(sources_table(entity, width))
     if _is_conflict(result):
         blocks.append(_sides(result, width))
     blocks += [f"{key}:\n{table_of(value, width=width)}" for key, value in parts.items()]
@@ -93,6 +99,14 @@ def _sides(conflict: dict[str, Any], width: int) -> str:
     return aligned(columns, rows, width=width) if rows else ""
 
 
+def _listing(key: str, found: list[dict[str, Any]], width: int) -> str:
+    if key == "capabilities":
+        from .records import capabilities_table
+
+        return capabilities_table(found, width)
+    return _rows(found, width)
+
+
 def _rows(found: list[dict[str, Any]], width: int) -> str:
     if not found:
         return "(nothing)"
@@ -108,12 +122,17 @@ def _flat(item: dict[str, Any]) -> dict[str, Any]:
         state = item["to"]
         named = {"key": item.get("key", item.get("id")), "change": "deleted" if state.get("deleted") else "changed"}
         return {**{key: state.get(key) for key in ("type", "status", "title")}, "kind": item["kind"], **named}
+    if "properties" in item or "snapshot" in item:
+        from .saying import row_of
+
+        return row_of(item)
     untitled = {"title": item["text"]} if item.get("text") and "title" not in item else {}
     return {**item.get("address", {}), **item, **untitled}
 
 
 def _page(result: dict[str, Any], pagination: dict[str, Any]) -> str:
-    shown = pagination["count"] if "count" in pagination else len(result.get("items", ()))
+    listed = next((result[key] for key in _ANSWERS if isinstance(result.get(key), list)), ())
+    shown = pagination["count"] if "count" in pagination else len(listed)
     total = pagination.get("total")
     said = f"{shown} of {total}" if total is not None else f"{shown} shown"
     if pagination.get("has_more") and "offset" in pagination:

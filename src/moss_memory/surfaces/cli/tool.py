@@ -55,11 +55,21 @@ def run_tool(words: list[str], home: str | None) -> int:
         if "text" in request.extras:
             show_text(text_of(result))
         else:
-            answer(result, table="table" in request.extras)
+            table = "table" in request.extras
+            answer(_for_people(store, command, result) if table else result, table=table)
         if interruptions.deferred:
             # Leaves one whole database file behind; after a read there is nothing to leave.
             store.close()
     return 0
+
+
+def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
+    """The answer with what a table needs beside it: events name their records only by ids."""
+    if command.operation.name != "list_timeline_events":
+        return result
+    from .records import with_titles
+
+    return with_titles(store, result)
 
 
 class Interruptions:

@@ -98,6 +98,26 @@ def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
         raise Usage(f"{flag} needs JSON, or @FILE with JSON in it ({error})") from None
 
 
+def pairs_from(text: str, flag: str, before: dict[str, Any]) -> Any:
+    """What was given before and one more `NAME=VALUE`, or the members of a JSON object.
+
+    The value is text, so that a version 1.0 stays one; numbers and flags are written as JSON.
+    """
+    name, equals, value = text.partition("=")
+    if text.lstrip().startswith(("{", "[")) or text.startswith("@"):
+        found = object_from(text, {}, flag)
+    elif not name or not equals:
+        raise Usage(f"{flag} needs NAME=VALUE, JSON, or @FILE with JSON in it, not {text!r}")
+    else:
+        found = {name: value}
+    if not isinstance(found, dict):
+        return found
+    twice = next((name for name in found if name in before), None)
+    if twice is not None:
+        raise Usage(f"{flag} gives {twice!r} twice")
+    return {**before, **found}
+
+
 def names_itself(schema: dict[str, Any]) -> bool:
     """Whether an object needs nothing but a name, so that a word can stand for it."""
     return schema.get("required") == ["name"]

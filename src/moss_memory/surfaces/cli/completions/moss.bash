@@ -90,11 +90,14 @@ _moss() {
     "notes export") offered="--workspace --target --notes-limit --trace-limit --max-chars --max-bytes --max-lines -w --home --table --help" valued="--workspace --target --notes-limit --trace-limit --max-chars --max-bytes --max-lines -w" ;;
     "notes merge") offered="--workspace --from --into --doc --cursor --limit --dry-run -w --home --table --help" valued="--workspace --from --into --doc --cursor --limit -w" ;;
     "notes show") offered="--workspace --target --branch --doc --doc-kind --cursor --limit --max-chars --max-bytes --max-lines --ref -w --home --table --help" valued="--workspace --target --branch --doc --doc-kind --cursor --limit --max-chars --max-bytes --max-lines --ref -w" ;;
+    "record capabilities") offered="--home --table --help" valued="" ;;
     "record entities") offered="--entity-type --limit --offset --include-snapshots --include-provenance --as-of --entity-id --workspace --no-include-snapshots -w --home --table --help" valued="--entity-type --limit --offset --as-of --entity-id --workspace -w" ;;
     "record find") offered="--type --properties --search --search-mode --limit --offset --ids --include-total-count --workspace -w --home --table --help" valued="--type --properties --search --search-mode --limit --offset --ids --workspace -w" ;;
+    "record migrate") offered="--dir --workspace --dry-run -w --home --table --help" valued="--dir --workspace -w" ;;
     "record submit") offered="--capability-id --body --provenance --client-request-id --workspace --file -w --home --table --help" valued="--capability-id --body --provenance --client-request-id --workspace --file -w" ;;
     "record timeline") offered="--event-type --after-date --before-date --source-record-id --entity-id --entity-type --limit --offset --workspace -w --home --table --help" valued="--event-type --after-date --before-date --source-record-id --entity-id --entity-type --limit --offset --workspace -w" ;;
     "task block") offered="--workspace --target --step-id --path --blocked --reason --expected-revision --no-blocked -w --home --table --help" valued="--workspace --target --step-id --path --reason --expected-revision -w" ;;
+    "task board") offered="--workspace --plan -w --home --table --help" valued="--workspace --plan -w" ;;
     "task complete") offered="--workspace --target --status --expected-revision -w --home --table --help" valued="--workspace --target --status --expected-revision -w" ;;
     "task create") offered="plan task --workspace --kind --title --parent --description --priority --tags --steps --expected-revision -w --home --table --help" valued="--workspace --kind --title --parent --description --priority --tags --steps --expected-revision -w" ;;
     "task decompose") offered="--workspace --target --steps --parent --expected-revision --file -w --home --table --help" valued="--workspace --target --steps --parent --expected-revision --file -w" ;;
@@ -146,8 +149,8 @@ _moss() {
     "graph") offered="apply conflict-resolve conflict-show conflicts diff draw merge query validate" ;;
     "history") offered="commit log reflog reset tag-create tag-delete tag-list" ;;
     "notes") offered="add diff docs export merge show" ;;
-    "record") offered="entities find submit timeline" ;;
-    "task") offered="block complete create decompose define delete delta done edit evidence focus handoff list note radar reopen verify" ;;
+    "record") offered="capabilities entities find migrate submit timeline" ;;
+    "task") offered="block board complete create decompose define delete delta done edit evidence focus handoff list note radar reopen verify" ;;
     "think") offered="add-decision add-evidence add-frame add-hypothesis add-note add-question add-test add-update card context context-pack frontier link next nominal-merge pack pin pins playbook query set-status subgoal-close subgoal-open template watch" ;;
     "trace") offered="hydrate sequential-step step validate" ;;
   esac; fi
@@ -187,6 +190,7 @@ _moss() {
     "notes add --file") files=1 ;;
     "notes show --doc-kind") offered="notes trace" ;;
     "record find --search-mode") offered="keyword semantic both" ;;
+    "record migrate --dir") files=1 ;;
     "record submit --file") files=1 ;;
     "task complete --status") offered="TODO ACTIVE DONE" ;;
     "task create --kind") offered="plan task" ;;

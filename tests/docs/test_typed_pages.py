@@ -1,0 +1,130 @@
+"""The how-tos that show answers answer what they show, typed from top to bottom."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+FOLDER = ROOT / "docs" / "how-to"
+LEAST_COMPARED = {"what-if.md": 15, "plan-and-hand-over.md": 19}
+"""By page; how many answers it shows at least, so that a page that shows none does not pass."""
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PATIENCE_S = 120
+LEFT_OUT = "…"
+
+
+class Step:
+    """What a reader types, and what the page says comes back; nothing where it does not say."""
+
+    def __init__(self, language: str, typed: str, shown: str = "") -> None:
+        self.language = language
+        self.typed = typed
+        self.shown = shown
+        self.printed = ""
+
+    def answers(self) -> list[tuple[str, str]]:
+        """What is shown beside what came: JSON answer by answer, a text or a refusal as a whole."""
+        if not self.shown.startswith("{"):
+            return [(self.shown, self.printed)] if self.shown else []
+        return list(zip(_joined(self.shown).splitlines(), self.printed.splitlines(), strict=True))
+
+    @property
+    def refused(self) -> bool:
+        return self.language == "console"
+
+
+def _steps(page: str) -> list[Step]:
+    steps: list[Step] = []
+    for language, body in FENCE.findall((FOLDER / page).read_text(encoding="utf-8")):
+        if language in ("json", "text"):
+            steps[-1].shown = body
+        elif language == "console":
+            command, shown = body.removeprefix("$ ").split("\n", 1)
+            steps.append(Step(language, command, shown))
+        elif "mktemp" not in body:
+            steps.append(Step(language, body))
+    return steps
+
+
+def _joined(shown: str) -> str:
+    """Answers are one line each; a line that begins with a space goes on with the one before."""
+    return re.sub(r"(?<=\[)\n +|\n(?= )", "", shown)
+
+
+def _run(step: Step, folder: Path) -> str:
+    environment = {**os.environ, "MOSS_HOME": str(folder / "home"), "PATH": f"{BIN}:{os.environ['PATH']}"}
+    program = [sys.executable, "-c", step.typed] if step.language == "python" else ["bash", "-e", "-c", step.typed]
+    done = subprocess.run(
+        program,
+        env=environment,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == int(step.refused), f"{step.typed}\n{done.stdout}\n{done.stderr}"
+    return done.stderr if step.refused else done.stdout
+
+
+def _pattern(shown: str) -> str:
+    return ".*".join(re.escape(part) for part in shown.split(LEFT_OUT))
+
+
+@pytest.fixture(scope="module", params=list(LEAST_COMPARED))
+def page(request: pytest.FixtureRequest) -> str:
+    """The name of a page."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def typed(page: str, tmp_path_factory: pytest.TempPathFactory) -> list[Step]:
+    """Every step of the page with what it printed, all in one store."""
+    return _typed(page, tmp_path_factory.mktemp("typed"))
+
+
+def _typed(page: str, folder: Path) -> list[Step]:
+    steps = _steps(page)
+    for step in steps:
+        step.printed = _run(step, folder)
+    return steps
+
+
+def test_every_answer_on_the_page_is_the_one_that_comes(page: str, typed: list[Step]) -> None:
+    compared = 0
+    for step in typed:
+        for shown, printed in step.answers():
+            assert re.fullmatch(_pattern(shown), printed, re.DOTALL), f"{shown}\nbut it is\n{printed}"
+            compared += 1
+    assert compared >= LEAST_COMPARED[page]
+
+
+def test_the_commands_in_the_text_exist_too(page: str, tmp_path: Path) -> None:
+    text = FENCE.sub("", (FOLDER / page).read_text(encoding="utf-8"))
+    mentioned = re.findall(r"`moss (\w+ [a-z-]+)", text)
+    assert mentioned
+    for words in mentioned:
+        assert "usage" in _run(Step("sh", f"moss {words} --help"), tmp_path)
+
+
+def test_a_settled_conflict_stays_settled(tmp_path: Path) -> None:
+    steps = _typed("what-if.md", tmp_path)
+    merges = [json.loads(step.printed.splitlines()[-1]) for step in steps if "conflict-resolve" in step.typed]
+    assert [(merge["merged"], merge["conflicts_created"]) for merge in merges] == [(0, 0)]
+
+
+def test_what_a_refusal_proposes_is_what_the_reader_types_next() -> None:
+    steps = _steps("plan-and-hand-over.md")
+    gate = next(at for at, step in enumerate(steps) if "CHECKPOINTS_NOT_CONFIRMED" in step.shown)
+    proposed = re.search(r"^try: (.*?)  #", steps[gate].shown, re.MULTILINE)
+    assert proposed is not None
+    assert steps[gate + 1].typed.splitlines()[0] == proposed[1]

@@ -1,0 +1,79 @@
+"""An agent that knows nothing but what Moss tells it: the official SDK's client in front of a server it can lose."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from anyio.from_thread import start_blocking_portal
+from mcp import ClientSession, StdioServerParameters, stdio_client
+
+MOSS = os.path.join(os.path.dirname(sys.executable), "moss")
+WORKSPACE = "shop"
+STARTED = 'echo $$ > "$1" && exec "$0" mcp'
+"""The server takes the shell's place, and so its number."""
+
+
+class Agent:
+    """One session with a `moss mcp` process of its own."""
+
+    def __init__(self, home: Path) -> None:
+        pid_file = home.parent / "server.pid"
+        environment = {**os.environ, "MOSS_HOME": str(home)}
+        server = StdioServerParameters(
+            command="sh", args=["-c", STARTED, MOSS, str(pid_file)], env=environment, cwd=home.parent
+        )
+        self._opened_portal = start_blocking_portal()
+        self._portal = self._opened_portal.__enter__()
+        self._opened: list[Any] = []
+        read, write = self._enter(stdio_client(server))
+        self._session: Any = self._enter(ClientSession(read, write))
+        self._portal.call(self._session.initialize)
+        self._pid = int(pid_file.read_text())
+
+    def _enter(self, manager: Any) -> Any:
+        wrapped = self._portal.wrap_async_context_manager(manager)
+        entered = wrapped.__enter__()
+        self._opened.append(wrapped)
+        return entered
+
+    def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """The answer of a call; a refusal fails the test."""
+        result = self._portal.call(self._session.call_tool, tool, {"workspace": WORKSPACE, **arguments})
+        assert not result.is_error, f"{tool} {arguments}: {result.content[0].text}"
+        answer = result.structured_content
+        assert isinstance(answer, dict)
+        return answer
+
+    def next(self) -> dict[str, Any]:
+        """What the radar of the focus says to call next."""
+        call = self("tasks_radar")["radar"]["next"]
+        assert isinstance(call, dict)
+        return call
+
+    def follow(self, call: dict[str, Any]) -> dict[str, Any]:
+        """Sends a call exactly as Moss proposed it."""
+        return self(call["tool"], **call["arguments"])
+
+    def is_killed(self) -> None:
+        """Its server is gone from one moment to the next, without a chance to tidy up."""
+        os.kill(self._pid, signal.SIGKILL)
+        self.leaves()
+
+    def is_killed_during(self, call: dict[str, Any]) -> None:
+        """Its server is gone after a call was sent and before anybody has read the answer."""
+        future = self._portal.start_task_soon(self._session.call_tool, call["tool"], call["arguments"])
+        os.kill(self._pid, signal.SIGKILL)
+        future.exception()
+        self.leaves()
+
+    def leaves(self) -> None:
+        """Ends the session; a second time nothing happens."""
+        opened, self._opened = self._opened, []
+        for manager in reversed(opened):
+            manager.__exit__(None, None, None)
+        if opened:
+            self._opened_portal.__exit__(None, None, None)

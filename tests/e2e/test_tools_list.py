@@ -1,0 +1,56 @@
+"""What a client pays for the list of tools, as the server sends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.agent import MOSS
+from moss_memory import catalog
+
+CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+MESSAGES: list[dict[str, Any]] = [
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+]
+PATIENCE_S = 60
+
+
+def _listed(home: Path, *options: str) -> tuple[str, list[dict[str, Any]]]:
+    """The line with which the server answers `tools/list`, and the tools in it."""
+    done = subprocess.run(
+        [MOSS, "mcp", *options],
+        input="".join(json.dumps(message) + "\n" for message in MESSAGES),
+        env={**os.environ, "MOSS_HOME": str(home)},
+        cwd=home.parent,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    line = done.stdout.splitlines()[1]
+    tools: list[dict[str, Any]] = json.loads(line)["result"]["tools"]
+    return line, tools
+
+
+@pytest.mark.parametrize(("options", "most_chars"), [((), 60_000), (("--toolsets", "core"), 10_000)])
+def test_the_whole_answer_is_within_its_limit(tmp_path: Path, options: tuple[str, ...], most_chars: int) -> None:
+    line, tools = _listed(tmp_path / "home", *options)
+    assert len(line) <= most_chars
+    assert tools
+
+
+def test_everything_is_listed_unless_told_otherwise(tmp_path: Path) -> None:
+    names = [tool["name"] for tool in _listed(tmp_path / "home")[1]]
+    assert names == [operation.name for operation in catalog.operations()]
+
+
+def test_the_core_is_a_dozen_tools(tmp_path: Path) -> None:
+    names = [tool["name"] for tool in _listed(tmp_path / "home", "--toolsets", "core")[1]]
+    assert len(names) == 12
+    assert {catalog.toolset_of(name) for name in names} == {"", "capsule", "reasoning", "task"}

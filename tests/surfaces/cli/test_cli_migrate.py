@@ -1,0 +1,225 @@
+"""`moss record migrate`: kept files become records, each is checked, and nothing outside of the folder is read."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from moss_memory import open_store
+from moss_memory.record.fallback import capability_of, keep
+from moss_memory.store import Store
+from surfaces.cli.terminal import on_terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.cli_typist import Cli
+
+FOLDER = os.path.join(".cursor", "memory")
+
+
+def unit(id: str) -> dict[str, Any]:
+    return {"id": id, "description": "Rotate", "status": "planning", "created_at": "2025-11-01",
+            "updated_at": "2025-11-01"}  # fmt: skip
+
+
+@pytest.fixture
+def kept(cli: Cli) -> Cli:
+    """Two units and a release, kept as files while the store was away."""
+    release = {**unit("R1"), "version": "1"}
+    del release["description"]
+    for collection, body in (("feature_units", unit("FU-1")), ("feature_units", unit("FU-2")), ("releases", release)):
+        keep(capability_of(cli.home, collection), collection, body)
+    return cli
+
+
+def write(collection: str, name: str, text: str) -> str:
+    os.makedirs(os.path.join(FOLDER, collection), exist_ok=True)
+    path = os.path.join(FOLDER, collection, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def ids(cli: Cli, *words: str) -> set[str]:
+    return {record["properties"]["id"] for record in cli("record", "find", *words).json["records"]}
+
+
+def test_kept_files_become_records_and_are_checked(kept: Cli) -> None:
+    report = kept("record", "migrate", FOLDER, "-w", "shop").json
+    assert report == {"files": 3, "migrated": 3, "already_there": 0, "failed": [], "verified": 3, "dry_run": False}
+    assert ids(kept, "-w", "shop") == {"FU-1", "FU-2", "R1"}
+    assert ids(kept, "-w", "default") == set()
+    again = kept("record", "migrate", FOLDER, "-w", "shop").json
+    assert (again["migrated"], again["already_there"], again["verified"]) == (0, 3, 3)
+    assert os.path.exists(os.path.join(FOLDER, "feature_units", "FU-1.json"))
+
+
+def test_a_dry_run_checks_the_files_and_writes_nothing(kept: Cli) -> None:
+    write("feature_units", "bad.json", "{}")
+    outcome = kept("record", "migrate", FOLDER, "--dry-run")
+    report = json.loads(outcome.out)
+    assert outcome.code == 1
+    assert (report["files"], report["migrated"], report["verified"], report["dry_run"]) == (4, 3, 0, True)
+    assert [os.path.basename(one["file"]) for one in report["failed"]] == ["bad.json"]
+    assert ids(kept) == set()
+
+
+def test_what_fails_is_named_with_the_reason_and_the_others_go_on(kept: Cli) -> None:
+    for name, text in (("no-json.json", "nope"), ("odd.json", '{"id": "x", "statsu": 1}'), ("list.json", "[]")):
+        write("feature_units", name, text)
+    outcome = kept("record", "migrate", FOLDER)
+    report = json.loads(outcome.out)
+    assert (outcome.code, outcome.err) == (1, "")
+    assert (report["files"], report["migrated"], report["verified"]) == (6, 3, 3)
+    failed = {os.path.basename(one["file"]): one for one in report["failed"]}
+    assert set(failed) == {"no-json.json", "odd.json", "list.json"}
+    assert "body.statsu is no field of feature_unit" in failed["odd.json"]["message"]
+    assert all(one["code"] and one["message"] for one in report["failed"])
+    table = kept("record", "migrate", FOLDER, "--table")
+    assert table.code == 1
+    assert "already_there  3\n" in table.out
+    assert "\nfailed:\nfile " in table.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["nowhere"], "moss: 'nowhere' does not exist; DIR is the folder of kept records, .cursor/memory\n"),
+        (["file"], "moss: 'file' is not a folder; "),
+        (["loose"], "moss: 'loose' is not a folder; "),
+        ([""], "moss: '' does not exist; "),
+        (["."], "moss: '.' holds no kept records; did you mean ./.cursor/memory?\n"),
+        ([".cursor"], "moss: '.cursor' holds no kept records; did you mean .cursor/memory?\n"),
+        ([], "moss: --dir is needed by `moss record migrate`"),
+        ([FOLDER, "more"], "moss: unexpected word 'more' after"),
+    ],
+)
+def test_a_folder_that_cannot_be_meant_is_a_usage_error(kept: Cli, words: list[str], says: str) -> None:
+    with open("file", "w", encoding="utf-8"):
+        pass
+    os.symlink("nowhere", "loose")
+    outcome = kept("record", "migrate", *words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(says)
+    assert not os.path.exists(kept.home)
+
+
+def test_a_workspace_that_cannot_be_is_refused_before_any_file(kept: Cli) -> None:
+    for words in ([], ["--dry-run"]):
+        outcome = kept("record", "migrate", FOLDER, "-w", " ", *words)
+        assert outcome.code == 1
+        assert outcome.err.startswith("[INVALID_REQUEST] workspace is blank")
+
+
+@pytest.mark.parametrize("linked", ["file", "collection"])
+def test_links_that_lead_out_of_the_folder_are_refused_and_nothing_is_read(
+    kept: Cli, tmp_path: Path, linked: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "FU-9.json").write_text(json.dumps(unit("FU-9")))
+    if linked == "file":
+        os.symlink(outside / "FU-9.json", os.path.join(FOLDER, "feature_units", "FU-9.json"))
+    else:
+        os.symlink(outside, os.path.join(FOLDER, "agent_sessions"))
+    for words in ([], ["--dry-run"]):
+        outcome = kept("record", "migrate", FOLDER, *words)
+        assert (outcome.code, outcome.out) == (1, "")
+        assert outcome.err.startswith(
+            "[INVALID_REQUEST] nothing was migrated, because links lead out of .cursor/memory"
+        )
+        assert "FU-9.json; put the files themselves there, or remove the links" in outcome.err
+    assert ids(kept) == set()
+
+
+def test_a_folder_whose_name_begins_alike_is_outside_too(kept: Cli) -> None:
+    os.makedirs(f"{FOLDER}-other")
+    with open(os.path.join(f"{FOLDER}-other", "FU-9.json"), "w", encoding="utf-8") as file:
+        json.dump(unit("FU-9"), file)
+    os.symlink("../../memory-other/FU-9.json", os.path.join(FOLDER, "feature_units", "FU-9.json"))
+    assert kept("record", "migrate", FOLDER).code == 1
+    assert ids(kept) == set()
+
+
+def test_links_within_the_folder_and_a_linked_folder_are_followed(kept: Cli) -> None:
+    os.symlink("FU-1.json", os.path.join(FOLDER, "feature_units", "same.json"))
+    os.symlink(FOLDER, "memory")
+    report = kept("record", "migrate", "memory").json
+    assert (report["files"], report["migrated"], report["already_there"]) == (4, 3, 1)
+
+
+def test_what_is_no_collection_is_left_alone_and_told(kept: Cli) -> None:
+    write("features", "x.json", "{}")
+    outcome = kept("record", "migrate", FOLDER)
+    assert outcome.code == 0
+    assert outcome.err.startswith(f"moss: warning: {FOLDER}/features is no collection and is left alone; known: ")
+    assert json.loads(outcome.out)["files"] == 3
+    os.mkdir("empty")
+    nothing = kept("record", "migrate", "empty")
+    assert nothing.code == 0
+    assert nothing.err.startswith("moss: warning: empty holds no kept records")
+    assert json.loads(nothing.out)["files"] == 0
+
+
+def test_progress_is_shown_on_a_terminal_only(kept: Cli) -> None:
+    code, shown = on_terminal(kept, "record", "migrate", FOLDER)
+    assert code == 0
+    assert "migrate: 3 of 3" in shown
+    assert '"verified": 3' in shown
+    assert kept("record", "migrate", FOLDER).err == ""
+
+
+def test_ctrl_c_says_what_stays_and_how_to_go_on(kept: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = Store.call
+    submitted: list[Any] = []
+
+    def pressed(store: Store, tool: str, arguments: dict[str, Any], **options: Any) -> Any:
+        if tool == "submit_payload":
+            if submitted:
+                raise KeyboardInterrupt
+            submitted.append(arguments)
+        return call(store, tool, arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "call", pressed)
+        outcome = kept("record", "migrate", FOLDER)
+    assert (outcome.code, outcome.out) == (130, "")
+    assert outcome.err == "[CANCELLED] interrupted after 1 file, which stays migrated; run it again for the others\n"
+    again = kept("record", "migrate", FOLDER).json
+    assert (again["migrated"], again["already_there"]) == (2, 1)
+
+
+def test_a_record_that_does_not_arrive_as_it_was_is_a_failure(kept: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = Store.call
+
+    def changed(store: Store, tool: str, arguments: dict[str, Any], **options: Any) -> Any:
+        answer = call(store, tool, arguments, **options)
+        for record in answer.get("records", ()):
+            if record["properties"]["id"] == "FU-2":
+                record["properties"]["status"] = "deployed"
+        return answer
+
+    monkeypatch.setattr(Store, "call", changed)
+    outcome = kept("record", "migrate", FOLDER)
+    report = json.loads(outcome.out)
+    assert outcome.code == 1
+    assert (report["migrated"], report["verified"]) == (2, 2)
+    assert [os.path.basename(one["file"]) for one in report["failed"]] == ["FU-2.json"]
+
+
+def test_what_the_helper_keeps_while_the_store_is_away_arrives_later(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from moss_memory.errors import MossError
+    from moss_memory.record.fallback import submit_or_keep
+
+    def away(*_: Any, **__: Any) -> None:
+        raise MossError("DB_INSERT_FAILED", "away")
+
+    with open_store(cli.home) as store, monkeypatch.context() as patched:
+        patched.setattr(Store, "call", away)
+        assert submit_or_keep(store, "feature_units", unit("FU-7")) == {"kept": f"{FOLDER}/feature_units/FU-7.json"}
+    assert cli("record", "migrate", FOLDER).json["verified"] == 1
+    assert ids(cli, "--properties", "id=FU-7") == {"FU-7"}

@@ -1,0 +1,224 @@
+"""Records typed by hand: submitted from words, files and stdin; found by words and properties; shown as tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from moss_memory import open_store
+from moss_memory.surfaces.cli.cell import cells
+from moss_memory.surfaces.cli.saying import row_of
+from moss_memory.surfaces.cli.table import table_of
+from surfaces.cli.terminal import on_terminal
+
+if TYPE_CHECKING:
+    from support.cli_typist import Cli
+
+UNIT, DECISION, RELEASE, CHECK = (
+    f"neotoma:store_{name}:v1" for name in ("feature_unit", "agent_decision", "release", "validation_result")
+)
+TIMES = {"created_at": "2025-11-01T10:00:00Z", "updated_at": "2025-12-01"}
+DECIDED = {
+    "decision": "Sessions live in Redis",
+    "rationale": "They survive a restart of the process",
+    "timestamp": "2025-12-02T09:00:00Z",
+}
+HOSTILE = "x\x1b[2J\x1b]0;owned\x07\x9b31m\u202e"
+
+
+def unit(id: str, status: str = "completed", **more: Any) -> dict[str, Any]:
+    return {"id": id, "description": f"Rotate the signing keys of {id}", "status": status, **TIMES, **more}
+
+
+@pytest.fixture
+def told(cli: Cli) -> Cli:
+    """A store that was told of two units, a decision and a release."""
+    submissions: list[tuple[str, dict[str, Any]]] = [
+        (UNIT, {"body": unit("FU-061", risk_level="low", dependencies=["FU-001"])}),
+        (UNIT, {"body": unit("FU-062", "planning")}),
+        (DECISION, {"body": DECIDED, "workspace": "shop", "provenance": {"agent_id": "ada", "source_refs": ["a.md"]}}),
+        (RELEASE, {"body": {"id": "R1", "version": "1.0", "status": "planning", **TIMES}}),
+    ]
+    with open_store(cli.home) as store:
+        for capability, arguments in submissions:
+            store.call("submit_payload", {"capability_id": capability, **arguments})
+    return cli
+
+
+@pytest.mark.parametrize("given", ["word", "option", "at", "file", "stdin", "dash"])
+def test_a_body_comes_from_words_a_file_or_stdin(cli: Cli, given: str) -> None:
+    text = json.dumps(DECIDED)
+    with open("decision.json", "w", encoding="utf-8") as file:
+        file.write(text)
+    words = {"word": [text], "option": ["--body", text], "at": ["--body", "@decision.json"],
+             "file": ["--file", "decision.json"], "stdin": [], "dash": ["-"]}[given]  # fmt: skip
+    answer = cli("record", "submit", DECISION, *words, "-w", "shop", stdin=text).json
+    assert (answer["created"], answer["workspace"]) == (True, "shop")
+    found = cli("record", "find", "--ids", answer["payload_id"]).json["records"]
+    assert [record["properties"] for record in found] == [DECIDED]
+
+
+def test_what_is_submitted_is_found_by_words(told: Cli) -> None:
+    for words in (["restart process"], ["restart", "process"], ["--search", "restart", "--search", "nothing"]):
+        found = told("record", "find", *words).json["records"]
+        assert [record["properties"]["decision"] for record in found] == ["Sessions live in Redis"], words
+    assert told("record", "find", "restart", "-w", "default").json["records"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "ids"),
+    [
+        (["--properties", '{"status": "completed"}'], ["FU-061"]),
+        (["--properties", "status=completed"], ["FU-061"]),
+        (["--properties=status=planning"], ["R1", "FU-062"]),
+        (["--properties", "status=completed", "--properties", "risk_level=low"], ["FU-061"]),
+        (["--properties", "status=planning", "--properties", '{"id": "R1"}'], ["R1"]),
+        (["--properties", "version=1.0"], ["R1"]),
+        (["--properties", "dependencies=FU-001"], ["FU-061"]),
+        (["--properties", "@p.json"], ["FU-062"]),
+        (["--properties", "id=a=b"], []),
+    ],
+)
+def test_properties_are_names_and_values_or_json(told: Cli, words: list[str], ids: list[str]) -> None:
+    with open("p.json", "w", encoding="utf-8") as file:
+        file.write('{"id": "FU-062"}')
+    found = told("record", "find", *words).json["records"]
+    assert [record["properties"]["id"] for record in found] == ids
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["find", "--properties", "status"], 2, "moss: --properties needs NAME=VALUE, JSON, or @FILE"),
+        (["find", "--properties", "=x"], 2, "moss: --properties needs NAME=VALUE"),
+        (["find", "--properties", "id=1", "--properties", "id=2"], 2, "moss: --properties gives 'id' twice"),
+        (["find", "--properties", "{"], 2, "moss: --properties needs JSON"),
+        (["find", "--properties", "[1]"], 1, "[VALIDATION_ERROR] "),
+        (["find", "--type", "release", "--properties", "entity_type=1"], 1,
+         "[VALIDATION_ERROR] properties.entity_type is no field of release (known: acceptance_criteria, "),
+        (["find", "--limit", "0"], 1, "[VALIDATION_ERROR] --limit is 0"),
+        (["submit", UNIT, "{}"], 1, f"[VALIDATION_ERROR] body.id is required by {UNIT}"),
+        (["submit", "nope", "{}"], 1, "[UNKNOWN_CAPABILITY] there is no capability 'nope'; known: neotoma:"),
+        (["submit", UNIT, "nope"], 2, "moss: --body needs JSON"),
+        (["submit"], 2, "moss: --capability-id is needed by `moss record submit`"),
+        (["entities", "--as-of", "then"], 1, "[VALIDATION_ERROR] --as-of is no ISO 8601 date"),
+        (["list"], 2, "moss: unknown command 'list'; did you mean record find?"),
+        (["search"], 2, "moss: unknown command 'search'; did you mean record find?"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_refused_in_the_words_typed(told: Cli, words: list[str], code: int, says: str) -> None:
+    outcome = told("record", *words)
+    assert (outcome.code, outcome.out) == (code, "")
+    assert outcome.err.startswith(says)
+
+
+def test_the_keys_of_a_bad_file_are_not_taken_for_options(told: Cli) -> None:
+    os.makedirs(os.path.join(told.home, "capabilities"))
+    with open(os.path.join(told.home, "capabilities", "bad.json"), "w", encoding="utf-8") as file:
+        file.write("{}")
+    assert "it lacks capability_id, entity_type, fields" in told("record", "submit", "nope", "{}").err
+
+
+def test_records_are_a_table_of_what_they_are_called_and_say(told: Cli) -> None:
+    listing = told("record", "find", "--table").out.partition("\n\n")[0]
+    header, *rows = listing.splitlines()
+    assert header.split() == ["type", "title", "status", "says", "workspace", "submitted", "id"]
+    uuid = r"[\da-f]{8}-[\da-f-]{27}"
+    when = r"\d{4}-\d\d-\d\d \d\d:\d\d"
+    expected = [
+        rf"release +R1 +planning +version 1\.0 +default +{when} +{uuid}",
+        rf"agent_decision +Sessions live in Redis +- +They survive a restart of the process +shop +{when} +{uuid}",
+        rf"feature_unit +FU-062 +planning +Rotate the signing keys of FU-062 +default +{when} +{uuid}",
+        r"feature_unit +FU-061 +completed +Rotate the signing keys of FU-061; .*dependencies FU-001.* +default .*",
+    ]
+    for row, pattern in zip(rows, expected, strict=True):
+        assert re.fullmatch(pattern, row), row
+
+
+def test_entities_are_a_table_with_how_often_they_were_told_of(told: Cli) -> None:
+    told("record", "submit", UNIT, json.dumps(unit("FU-062", "deployed"))).json  # noqa: B018
+    shown = told("record", "entities", "--entity-type", "feature_unit", "--table").out
+    assert re.search(r"^feature_unit +FU-062 +deployed +Rotate .* +default +2 +ent_[\da-f]{32}$", shown, re.MULTILINE)
+    assert shown.endswith("\n\n2 of 2\n")
+    plain = told("record", "entities", "--no-include-snapshots", "--table", "--limit", "1").out
+    assert plain.splitlines()[0].split() == ["type", "workspace", "told", "id"]
+    assert plain.endswith("\n\n1 of 4; more with --offset 1\n")
+
+
+def test_the_sources_of_an_entity_are_told_field_by_field(told: Cli) -> None:
+    words = ["--entity-type", "agent_decision", "--include-provenance"]
+    shown = told("record", "entities", *words, "--table").out
+    assert re.search(r"^agent_decision ent_[\da-f]{32}:\nfield +value +observed +agent +sources$", shown, re.MULTILINE)
+    row = r"^rationale +They survive a restart of the process +\d{4}-\d\d-\d\dT[\d:.]+Z +ada +a\.md$"
+    assert re.search(row, shown, re.MULTILINE)
+
+
+def test_the_timeline_says_when_what_happened_to_which(told: Cli) -> None:
+    lines = told("record", "timeline", "--after-date", "2025-12-01", "--table").out.splitlines()
+    assert lines[0].split() == ["when", "what", "of", "workspace", "entity", "record"]
+    first = r"2025-12-02T09:00:00Z +agent_decision\.recorded +Sessions live in Redis +shop +ent_\S+ +\S+"
+    assert re.fullmatch(first, lines[1])
+    assert {line.split()[2] for line in lines[2:5]} == {"FU-061", "FU-062", "R1"}
+    assert lines[-1] == "4 of 4"
+    none = told("record", "timeline", "--event-type", "nothing.happened", "--table").out
+    assert none == "(nothing)\n\n0 of 0\n"
+
+
+def test_capabilities_are_told_with_their_fields(cli: Cli) -> None:
+    assert len(cli("record", "capabilities").json["capabilities"]) == 7
+    shown = cli("record", "capabilities", "--table").out
+    assert f"{UNIT} (feature_unit, built-in), known by id\nfield " in shown
+    states = "planning, in_progress, completed, deployed, deferred, cancelled"
+    assert re.search(rf"^status +string +yes +{states}$", shown, re.MULTILINE)
+    assert re.search(r"^ended_at +time +- +event agent_session\.ended$", shown, re.MULTILINE)
+    assert re.search(r"^alternatives +array<string> +- +a set; searched$", shown, re.MULTILINE)
+    assert "record capabilities" in cli("record").out
+    assert "record capabilities" in cli("--help").out
+
+
+def test_a_bad_capability_file_is_named_beside_those_that_work(cli: Cli) -> None:
+    os.makedirs(os.path.join(cli.home, "capabilities"), mode=0o700)
+    with open(os.path.join(cli.home, "capabilities", "bad.json"), "w", encoding="utf-8") as file:
+        file.write("[]")
+    shown = cli("record", "capabilities", "--table").out
+    assert re.search(r"^problems:\nfile +message\n\S+bad\.json +it does not hold a capability object$", shown,
+                     re.MULTILINE)  # fmt: skip
+    assert UNIT in shown
+    narrow = table_of(cli("record", "capabilities").json, width=60).splitlines()[-1]
+    assert re.fullmatch(r"….*/bad\.json +it does not hold a c.*", narrow)
+    assert len(narrow) <= 60
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("words", [["find"], ["entities"], ["timeline"], ["capabilities"]], ids=lambda it: it[0])
+def test_every_table_fits_its_terminal(told: Cli, words: list[str], width: int) -> None:
+    code, shown = on_terminal(told, "record", *words, "--table", columns=width)
+    assert code == 0
+    wide = [line for line in shown.splitlines() if len(line) > width]
+    # The names of fields, types and capabilities are never cut: they are to be typed.
+    assert not wide or (words == ["capabilities"] and width < 80)
+
+
+def test_hostile_text_in_a_record_steers_no_terminal(cli: Cli) -> None:
+    body = {"validation_type": HOSTILE, "status": "passed", "timestamp": "2025-12-02", "details": {HOSTILE: HOSTILE},
+            "related_entity_id": HOSTILE}  # fmt: skip
+    provenance = json.dumps({"agent_id": HOSTILE, "source_refs": [HOSTILE]})
+    text = json.dumps(body)
+    cli("record", "submit", CHECK, text, "--provenance", provenance).json  # noqa: B018
+    for words in (["find"], ["entities", "--include-provenance"], ["timeline"]):
+        _, shown = on_terminal(cli, "record", *words, "--table", columns=120)
+        assert all(line.isprintable() for line in shown.split("\n")), words
+        assert "owned" in shown
+
+
+def test_a_record_of_any_shape_has_a_row() -> None:
+    assert row_of({"properties": {}})["title"] is None
+    assert row_of({"properties": {"count": 3, "made_at": "2025-12-01", "topic": "tokens"}})["title"] == "tokens"
+    assert row_of({"properties": {"count": 3, "topic": "tokens"}})["says"] == "count 3"
+    assert row_of({"snapshot": {"id": "a", "gone": None, "flags": [True]}})["says"] == "flags [true]"
+    huge = {"records": [{"id": "i", "type": "t", "properties": {"id": "x" * 900_000, "text": "y z" * 300_000}}]}
+    assert max(map(cells, table_of(huge, width=80).splitlines())) <= 80
