@@ -8,10 +8,15 @@ from ..addressing import Address
 from ..budget import Budget, bounded
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
+from ..reasoning.arguments import CursorPage
+from ..reasoning.documents import tail
+from ..reasoning.graph import NodeFilters, nodes_of
 from ..reasoning.places import Workspace
 from ..reasoning.targets import Reference
+from ..reasoning.views import graph_view
 from .arguments import MaxBytes, MaxChars, MaxLines, PageLimit, RequiredWorkspace, TaskId
 from .mutation import shown_event
+from .projection import home_of
 from .rows import Step, Task, find_task, sql, steps_of
 
 TYPE_CHECKING = False
@@ -29,6 +34,8 @@ else:
 EVENTS_MAX = 200
 SHOWN_STEPS = 200
 HANDOFF_SOURCE = "tasks_handoff"
+DECISIONS_MAX = 20
+NOTES_MAX = 10
 
 
 @operation(idempotent=True, example="moss task radar TASK-001 -w shop")
@@ -199,6 +206,14 @@ class Look:
             risks.append("nothing is backed by evidence yet")
         return {"done": done, "remaining": remaining, "risks": risks}
 
+    def decisions(self) -> list[str]:
+        """What was decided and noted about it, the last first."""
+        graph, notes = f"{self.task.id}-graph", home_of(self.where, self.task, "notes")
+        view = graph_view(self.tx, self.task.branch_id, graph)
+        cards = nodes_of(self.tx, view, graph, NodeFilters(types="decision"), CursorPage(None, DECISIONS_MAX))
+        said = [f"{card.get('title') or ''} {card.get('text') or ''}".strip() for card in cards]
+        return said + [f"Note: {note['content']}" for note in tail(self.tx, notes, CursorPage(None, NOTES_MAX))]
+
     def _now(self) -> tuple[str, str]:
         task = self.task
         name = f"{task.id} {task.title}"
@@ -313,6 +328,7 @@ def _capsule_text(look: Look, handoff: dict[str, list[str]], most: int) -> str:
     """The six sections, with fewer lines where they would not fit."""
     radar, task, call = look.radar(), look.task, look.next()
     reference = Reference(task.id, task.kind, {}).shown()
+    decided = look.decisions()
     for lines in (200, 50, 20, 5, 1):
         sections = {
             "Objective": [f"{task.id}: {_brief(task.title, 300)}", *_lines([task.description or ""], lines)],
@@ -321,7 +337,10 @@ def _capsule_text(look: Look, handoff: dict[str, list[str]], most: int) -> str:
                 f"Status {task.status}, revision {task.revision}.",
                 *_lines([f"Done: {text}" for text in handoff["done"]], lines),
             ],
-            "Decisions": [f"Notes and decisions: branch {reference['branch']}, document {reference['notes_doc']}."],
+            "Decisions": [
+                *_lines(decided, lines),
+                f"More: branch {reference['branch']}, document {reference['notes_doc']}.",
+            ],
             "Next actions": [
                 f"{call['tool']} {json.dumps(call['arguments'], ensure_ascii=False)}: {call['reason']}",
                 *_lines(handoff["remaining"], lines),

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.jsonl")
 
 CORE = frozenset({
-    "capsule_store", "capsule_fetch", "capsule_append", "capsule_latest", "capsule_list", "moss_search",
+    "capsule_store", "capsule_fetch", "capsule_append", "capsule_latest", "moss_search",
     "branchmind_notes_commit", "branchmind_think_card", "branchmind_context_pack",
-    "tasks_create", "tasks_radar", "tasks_done",
+    "tasks_create", "tasks_radar", "tasks_done", "tasks_complete",
 })  # fmt: skip
 """The dozen a session needs most: hand over, find again, remember and think, know what to do next."""
 
