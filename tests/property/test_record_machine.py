@@ -301,7 +301,11 @@ def every(store: Store, tool: str, **asked: Any) -> list[dict[str, Any]]:
         found += page
         if "pagination" in answer:
             pagination = answer["pagination"]
-            assert pagination["has_more"] == (len(found) < pagination["total"])
+            if tool == "retrieve_records":
+                total = store.call(tool, {**asked, "include_total_count": True})["total_count"]
+            else:
+                total = pagination["total"]
+            assert pagination["has_more"] == (len(found) < total)
         if not page:
             return found
 

@@ -79,9 +79,9 @@ def event_id(entity: str, field: str, at: str) -> str:
 
 
 def property_value(value: Any, kind: str) -> str:
-    """A scalar as property filters compare it: times as instants, long ones by their hash."""
+    """A scalar as property filters compare it: times as instants, which equal no text, long ones by their hash."""
     if kind == "time" and isinstance(value, str):
-        value = exact_instant(value, what="time")
+        value = ["t", exact_instant(value, what="time")]
     text = canonical(value)
     return text if len(text) <= VALUE_MAX_CHARS else f"#{digest(value)}"
 

@@ -124,12 +124,11 @@ def submit_payload(
     workspace: Workspace = DEFAULT_WORKSPACE,
 ) -> dict[str, Any]:
     """Record a payload about an entity, checked by its capability; equal content is kept once, every source counts."""
-    registry = registry_of(tx.config.home)
-    capability = registry.find(capability_id)
+    capability = registry_of(tx.config.home).find(capability_id)
     if len(canonical(body)) > BODY_MAX_CHARS:
         raise invalid(f"body has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
     capability.check(body)
-    submission = Submission(tx, registry, capability, body, provenance or {}, workspace)
+    submission = Submission(tx, capability, body, provenance or {}, workspace)
     request = label(client_request_id, what="client_request_id")
     again = None if request is None else tx.row(sql["request"], {**submission.key, "client_request_id": request})
     if again is not None:
@@ -183,8 +182,7 @@ def retrieve_entities(
         )
         values["upto"] = upto
     rows, pagination = page_of(tx, ENTITY_COLUMNS, "entities", conditions, values, "row_id desc", limit, offset)
-    registry = registry_of(tx.config.home)
-    entities = [shown_entity(tx, registry, row, upto, include_snapshots, include_provenance) for row in rows]
+    entities = [shown_entity(tx, row, upto, include_snapshots, include_provenance) for row in rows]
     return {"entities": entities, "pagination": pagination}
 
 

@@ -9,11 +9,11 @@ select row_id from records where workspace_norm = :workspace and content_id = :c
 
 -- name: add_record
 insert into records (
-  workspace_norm, workspace_raw, payload_id, content_id, capability_id, type, entity_row, body_json, title,
+  workspace_norm, workspace_raw, payload_id, content_id, capability_id, type, entity_row, body_json, sets_json, title,
   search_text, created_at_ms, updated_at_ms
 ) values (
-  :workspace, :workspace_raw, :payload_id, :content_id, :capability_id, :type, :entity_row, :body_json, :title,
-  :search_text, :now_ms, :now_ms
+  :workspace, :workspace_raw, :payload_id, :content_id, :capability_id, :type, :entity_row, :body_json, :sets_json,
+  :title, :search_text, :now_ms, :now_ms
 ) returning row_id
 
 -- name: touch_record
@@ -48,7 +48,7 @@ insert into observations (
 )
 
 -- name: observations
-select r.body_json, r.capability_id, o.submission_id from observations o join records r on r.row_id = o.record_row
+select r.body_json, r.sets_json, o.submission_id from observations o join records r on r.row_id = o.record_row
 where o.entity_row = :entity_row and o.observed_us <= :upto
 order by o.observed_us, o.content_id, o.submission_id
 

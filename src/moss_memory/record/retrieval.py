@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..storage.engine import ReadTransaction, Row
-    from .capabilities import Capability, Registry
+    from .capabilities import Capability
 
 LIMIT_MAX = 500
 RECORD_COLUMNS = "payload_id, type, workspace_raw, body_json, created_at_ms, updated_at_ms"
@@ -37,8 +37,18 @@ class RecordFilters:
         """One page, newest first."""
         led = f"(select p.row_id as at from record_properties p where {self._led_by}) l join records on row_id = l.at"
         tables, order = ("records", "row_id desc") if self._led_by is None else (led, "l.at desc")
-        rows, pagination = page_of(tx, RECORD_COLUMNS, tables, self._conditions, self._values, order, limit, offset)
-        return _records([_record(row) for row in rows], pagination, count=count)
+        chosen = f"where {' and '.join(self._conditions)}" if self._conditions else ""
+        page = {**self._values, "limit": limit + 1, "offset": offset}
+        rows = list(
+            tx.rows(
+                f"select {RECORD_COLUMNS} from {tables} {chosen} order by {order} limit :limit offset :offset", page
+            )
+        )
+        pagination: dict[str, Any] = {"limit": limit, "offset": offset, "has_more": len(rows) > limit}
+        if count:  # not otherwise: it reads every match
+            found = tx.row(f"select count(*) from {tables} {chosen}", self._values)
+            pagination["total"] = found[0] if found else 0
+        return _records([_record(row) for row in rows[:limit]], pagination, count=count)
 
     def searched(
         self, tx: ReadTransaction, terms: list[str], mode: str, limit: int, offset: int, *, count: bool
@@ -178,13 +188,11 @@ def _record(row: Row) -> dict[str, Any]:
     }
 
 
-def shown_entity(
-    tx: ReadTransaction, registry: Registry, row: Row, upto: int | None, snapshots: bool, provenance: bool
-) -> dict[str, Any]:
+def shown_entity(tx: ReadTransaction, row: Row, upto: int | None, snapshots: bool, provenance: bool) -> dict[str, Any]:
     row_id, identity, kind, workspace, snapshot_json, sources_json, count = row
     fields, sources = (json.loads(snapshot_json), json.loads(sources_json)) if upto is None else ({}, {})
     if upto is not None:
-        then = fold(registry, tx.rows(sql["observations"], {"entity_row": row_id, "upto": upto}))
+        then = fold(tx.rows(sql["observations"], {"entity_row": row_id, "upto": upto}))
         fields, sources, count = then.fields, then.sources, then.count
     entity: dict[str, Any] = {"entity_id": identity, "entity_type": kind, "workspace": workspace}
     if snapshots:

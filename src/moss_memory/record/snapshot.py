@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..storage.engine import Row
-    from .capabilities import Registry
+    from .capabilities import Capability
 
 
 class Snapshot:
@@ -38,15 +38,14 @@ class Snapshot:
             self.sources[name] = submission_id
 
 
-def sets_of(registry: Registry, capability_id: str) -> set[str]:
-    """The fields of a capability that are sets; none when it is not known any more."""
-    capability = registry.capabilities.get(capability_id)
-    return set() if capability is None else {name for name, field in capability.fields.items() if field.get("set")}
+def sets_of(capability: Capability) -> list[str]:
+    """The fields of a capability that are sets."""
+    return [name for name, field in capability.fields.items() if field.get("set")]
 
 
-def fold(registry: Registry, observations: Iterable[Row]) -> Snapshot:
-    """The snapshot of observations in their order: (body, capability, submission) each."""
+def fold(observations: Iterable[Row]) -> Snapshot:
+    """The snapshot of observations in their order: (body, fields that are sets, submission) each."""
     snapshot = Snapshot()
-    for body_json, capability_id, submission_id in observations:
-        snapshot.add(json.loads(body_json), submission_id, sets_of(registry, capability_id))
+    for body_json, sets_json, submission_id in observations:
+        snapshot.add(json.loads(body_json), submission_id, set(json.loads(sets_json)))
     return snapshot

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..storage.engine import Row, Transaction
-    from .capabilities import Capability, Registry
+    from .capabilities import Capability
 
 REFS_MAX = 1000
 ALWAYS_US = 2**63 - 1
@@ -30,14 +30,12 @@ class Submission:
     def __init__(
         self,
         tx: Transaction,
-        registry: Registry,
         capability: Capability,
         body: dict[str, Any],
         provenance: dict[str, Any],
         workspace: str,
     ) -> None:
         self._tx = tx
-        self._registry = registry
         self._capability = capability
         self._body = body
         self._provenance = provenance
@@ -84,6 +82,7 @@ class Submission:
         title = self._body.get(self._capability.title)
         text = "\n".join(_texts(self._capability, self._body))
         stored = {"body_json": json.dumps(self._body, ensure_ascii=False, separators=(",", ":"))}
+        stored["sets_json"] = json.dumps(sets_of(self._capability))
         told = {**row, **stored, "title": None if title is None else str(title), "search_text": text}
         record_row = _only(self._tx.row(sql["add_record"], told))
         for name, value in _properties(self._capability, self._body):
@@ -108,11 +107,11 @@ class Submission:
         if known is None or order > known[4:7]:
             snapshot = Snapshot() if known is None else Snapshot(json.loads(known[1]), json.loads(known[2]))
             snapshot.count = known[3] if known else 0
-            snapshot.add(self._body, row["submission_id"], sets_of(self._registry, row["capability_id"]))
+            snapshot.add(self._body, row["submission_id"], set(sets_of(self._capability)))
             last = order
         else:
             everything = {"entity_row": row["entity_row"], "upto": ALWAYS_US}
-            snapshot = fold(self._registry, self._tx.rows(sql["observations"], everything))
+            snapshot = fold(self._tx.rows(sql["observations"], everything))
             last = known[4:7]
         changed = {
             "entity_row": row["entity_row"],

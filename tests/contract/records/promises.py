@@ -80,6 +80,7 @@ decisions §5: a property filter equals a scalar or is contained in an array
     test_every_property_must_hold
     test_a_field_that_is_null_or_missing_equals_nothing
     test_a_time_in_a_property_is_compared_as_an_instant
+    test_how_a_time_is_kept_is_no_value_that_it_equals
     test_numbers_and_booleans_are_compared_by_value
     test_long_values_are_compared_to_the_last_character
     test_a_filter_that_is_no_scalar_is_refused_by_its_path
@@ -182,6 +183,7 @@ decisions §5: users add capabilities as files
     test_a_users_capability_is_checked_like_the_built_in_ones
     test_sets_and_other_arrays_of_a_users_capability_fold_as_its_file_says
     test_a_changed_file_counts_from_the_next_call_on
+    test_a_snapshot_and_its_past_stay_what_they_are_when_their_capability_is_taken_away
     test_capabilities_of_one_type_speak_of_the_same_entities
     test_a_capability_is_told_apart_as_the_users
 issue: a bad capability file is named, the others still work

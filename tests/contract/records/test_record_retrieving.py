@@ -116,6 +116,17 @@ def test_a_time_in_a_property_is_compared_as_an_instant(archive: Archive, typed:
     assert archive.ids(**typed, properties={"created_at": "yesterday"}) == []
 
 
+@pytest.mark.parametrize("typed", [{"type": "feature_unit"}, {}], ids=["with its type", "without a type"])
+def test_how_a_time_is_kept_is_no_value_that_it_equals(archive: Archive, typed: dict[str, str]) -> None:
+    units(archive, 1, created_at="2025-12-30")
+    seconds = 1_767_052_800
+    for number in (seconds, seconds * 1000, seconds * 1_000_000):
+        assert archive.ids(**typed, properties={"created_at": str(number)}) == []
+        assert archive.ids(**typed, properties={"created_at": number}) == []
+    units(archive, 2, description=str(seconds * 1_000_000))
+    assert archive.ids(**typed, properties={"description": "2025-12-30"}) == []
+
+
 def test_numbers_and_booleans_are_compared_by_value(archive: Archive) -> None:
     archive.add_capability("reading.json", COUNTED)
     sent = [("a", 1, True), ("b", 1.5, False), ("c", 0, True), ("d", 2.0, None), ("e", -7, False)]
@@ -203,8 +214,12 @@ def test_a_limit_is_100_by_default_and_500_at_most(timed: Archive) -> None:
 
 def test_a_clamped_limit_is_told_in_the_pagination(timed: Archive) -> None:
     units(timed, 1, 2)
-    pagination = timed.door("retrieve_records", limit=501).get("pagination")
-    assert pagination == {"limit": 500, "offset": 0, "has_more": False, "total": 2}
+    for asked, more in (({"limit": 501}, False), ({"limit": 1}, True), ({"limit": 1, "offset": 1}, False)):
+        for search in ({}, {"search": ["token"], "search_mode": "keyword"}):
+            pagination = timed.door("retrieve_records", **asked, **search)["pagination"]
+            assert pagination["limit"] == min(asked["limit"], 500)
+            assert pagination["offset"] == asked.get("offset", 0)
+            assert pagination["has_more"] is more
 
 
 @pytest.mark.parametrize("tool", ["retrieve_records", "retrieve_entities", "list_timeline_events"])

@@ -142,7 +142,17 @@ def test_content_and_entity_ids_do_not_change_from_one_version_to_the_next(timed
     answer = timed.submit("feature_unit", provenance={"source_refs": ["b", "a"], "extractor_version": "v1"})
     assert answer["payload_content_id"] == "5c630a4b6f6763cb1aa8bac4d937b22c111c0a878cf845f8177f86325ec7c55f"
     assert answer["payload_id"] == "ffb059cd-1edd-568d-b354-bcb09b6268e9"
-    assert answer["entity_id"] == "ent_53c4d9d7b934701098b7214bd99df7e9"
+    assert {kind: timed.submit(kind)["entity_id"] for kind in TYPES} == {
+        "feature_unit": "ent_53c4d9d7b934701098b7214bd99df7e9",
+        "release": "ent_a4d15a2566349537079091d426bee5e3",
+        "agent_decision": "ent_27773c671bd27e990e5ef9a9ec95f9d0",
+        "agent_session": "ent_d7526cb08a05cd55e63e47a4e12e2956",
+        "validation_result": "ent_8a14464dda1dcce1a1ad8687b76ee572",
+        "codebase_entity": "ent_f15ff29e9e66ae63b5932da19122ab2a",
+        "architectural_decision": "ent_ef6c0c8d8fd3c69e9fc07a512b90c444",
+    }
+    [event] = timed.events(entity_type="agent_decision")
+    assert event["event_id"] == "evt_e1a1beaf432531a110d6f24480b005b5"
 
 
 def test_content_and_entity_are_named_without_the_workspace_and_records_with_it(archive: Archive) -> None:

@@ -127,6 +127,18 @@ def test_a_changed_file_counts_from_the_next_call_on(archive: Archive) -> None:
     assert archive.entity()["observation_count"] == 2
 
 
+def test_a_snapshot_and_its_past_stay_what_they_are_when_their_capability_is_taken_away(archive: Archive) -> None:
+    archive.add_capability("offer.json", OFFER)
+    offer(archive, tags=["a"], provenance=EARLY)
+    offer(archive, tags=["b"], provenance=LATE)
+    shown = archive.entity(include_provenance=True)
+    assert shown["snapshot"]["tags"] == ["a", "b"]
+    assert archive.entity(include_provenance=True, as_of="2999-12-31") == shown
+    os.unlink(os.path.join(archive.home, "capabilities", "offer.json"))
+    assert archive.entity(include_provenance=True) == shown
+    assert archive.entity(include_provenance=True, as_of="2999-12-31") == shown
+
+
 def test_capabilities_of_one_type_speak_of_the_same_entities(archive: Archive) -> None:
     archive.add_capability("offer.json", OFFER)
     other = changed(capability_id="shop:price:v1", fields={"sku": {"type": "string"}, "price": {"type": "number"}})

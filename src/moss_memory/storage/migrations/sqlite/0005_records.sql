@@ -28,6 +28,7 @@ create table records (
   type           text not null,
   entity_row     integer not null,
   body_json      text not null,
+  sets_json      text not null,    -- the fields that are sets, as the capability said then
   title          text,
   search_text    text,
   created_at_ms  integer not null,
