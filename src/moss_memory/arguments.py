@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Days = int
     Ref = dict[str, Any]
     StoreMode = Literal["error", "replace"]
+    SearchMode = Literal["keyword", "semantic", "both"]
 else:
 
     def _text(description, **more):
@@ -66,3 +67,4 @@ else:
         "additionalProperties": False,
     }
     StoreMode = {"type": "string", "enum": ["error", "replace"], "description": "when the name is taken"}
+    SearchMode = {"type": "string", "enum": ["keyword", "semantic", "both"], "description": "by words, by meaning"}

@@ -28,7 +28,7 @@ class Family:
 class Source:
     """What the search finds of a family: rows of one table, or of one view with the same columns."""
 
-    __slots__ = ("alive", "code", "family", "has_runs", "module", "name", "show", "table")
+    __slots__ = ("alive", "body", "code", "family", "has_runs", "module", "name", "show", "table", "title")
 
     def __init__(
         self,
@@ -36,6 +36,8 @@ class Source:
         *,
         family: str,
         table: str,
+        title: str,
+        body: str,
         code: int,
         module: str,
         show: str = "documents",
@@ -45,6 +47,9 @@ class Source:
         self.name = name
         self.family = family
         self.table = table
+        self.title = title
+        """The column of that table whose words weigh more."""
+        self.body = body
         self.code = code
         """The low four bits of its documents' numbers in the search index."""
         self.module = module
@@ -113,6 +118,8 @@ SOURCES = {
             "capsule",
             family="capsule",
             table="capsules",
+            title="search_title",
+            body="capsule_text",
             code=0,
             module="moss_memory.capsule.search",
             has_runs=True,
@@ -121,18 +128,42 @@ SOURCES = {
             "artifact",
             family="artifact",
             table="artifacts",
+            title="name_raw",
+            body="text",
             code=1,
             module="moss_memory.artifact.search",
             alive="(expires_at is null or expires_at > :moss_now)",
             has_runs=True,
         ),
         Source(
-            "note", family="reasoning", table="note_rows", code=2, module="moss_memory.reasoning.search", show="notes"
+            "note",
+            family="reasoning",
+            table="note_rows",
+            title="title",
+            body="content",
+            code=2,
+            module="moss_memory.reasoning.search",
+            show="notes",
         ),
         Source(
-            "node", family="reasoning", table="node_rows", code=3, module="moss_memory.reasoning.search", show="nodes"
+            "node",
+            family="reasoning",
+            table="node_rows",
+            title="search_title",
+            body="text",
+            code=3,
+            module="moss_memory.reasoning.search",
+            show="nodes",
         ),
-        Source("record", family="record", table="record_rows", code=4, module="moss_memory.record.search"),
+        Source(
+            "record",
+            family="record",
+            table="record_rows",
+            title="title",
+            body="search_text",
+            code=4,
+            module="moss_memory.record.search",
+        ),
     )
 }
 """What the search index holds, by the name that a hit's `type` shows."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     Schema = dict[str, Any]
     Body = Callable[..., dict[str, Any]]
     Before = Callable[[Any, dict[str, Any]], None]
+    LongIf = Callable[[Any], bool]
     WritesIf = Callable[[dict[str, Any]], bool]
     Translate = Callable[[MossError], MossError]
     Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
@@ -31,8 +32,8 @@ class Operation:
 
     __slots__ = (
         "alias_of", "aliases", "before", "body", "defaults", "description", "destructive", "example", "idempotent",
-        "listed", "long", "mutates", "name", "parameters", "recover", "required", "single_statement", "summary",
-        "translate", "writes_if", "writes_with",
+        "listed", "long", "long_if", "mutates", "name", "parameters", "recover", "required", "single_statement",
+        "summary", "translate", "writes_if", "writes_with",
     )  # fmt: skip
 
     def __init__(self, body: Body, **traits: Any) -> None:
@@ -43,6 +44,7 @@ class Operation:
         self.destructive: bool = traits["destructive"]
         self.idempotent: bool = traits["idempotent"]
         self.long: bool = traits["long"]
+        self.long_if: LongIf | None = traits["long_if"]
         self.listed: bool = traits["listed"]
         self.recover: Recover | None = traits["recover"]
         self.before: Before | None = traits["before"]
@@ -79,6 +81,10 @@ class Operation:
         default = self.defaults.get(name)
         return schema if default is None or schema.get("nullable") else {**schema, "default": default}
 
+    def takes_long(self, arguments: Any) -> bool:
+        """Whether a call with these arguments, not yet decoded, may take seconds."""
+        return self.long or (self.long_if is not None and self.long_if(arguments))
+
     def writes(self, values: dict[str, Any]) -> bool:
         """Whether a call with these decoded arguments changes the store."""
         if self.writes_if is not None:
@@ -107,6 +113,11 @@ class Operation:
         return decoded
 
 
+def looks_for_meaning(default: str) -> LongIf:
+    """That a search is not by words alone, given its default `search_mode`: a model may have to be loaded."""
+    return lambda arguments: isinstance(arguments, dict) and (arguments.get("search_mode") or default) != "keyword"
+
+
 def operation(
     *,
     example: str,
@@ -114,6 +125,7 @@ def operation(
     destructive: bool = False,
     idempotent: bool = False,
     long: bool = False,
+    long_if: LongIf | None = None,
     listed: bool = True,
     recover: Recover | None = None,
     before: Before | None = None,
@@ -125,6 +137,7 @@ def operation(
 ) -> Callable[[Body], Operation]:
     """Makes the decorated function a tool of the same name.
 
+    `long_if` tells from the arguments, as they were sent, that this call may take seconds.
     `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
     names the argument without which the tool only reads, `writes_if` tells it from all of them. One that is not
     `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
@@ -141,6 +154,7 @@ def operation(
             destructive=destructive,
             idempotent=idempotent,
             long=long,
+            long_if=long_if,
             listed=listed,
             recover=recover,
             before=before,

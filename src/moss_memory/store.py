@@ -114,6 +114,36 @@ class Store:
             tx.release()
         return result
 
+    def index(
+        self,
+        *,
+        rebuild: bool = False,
+        most: int | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+        patient: bool = True,
+    ) -> dict[str, Any]:
+        """Prepares what is stored for search by meaning, newest first; searches do so too, two seconds at a time.
+
+        What is done stays done when it is interrupted. `rebuild` starts again from nothing.
+        """
+        call = Call(
+            operation="index",
+            config=self.config,
+            clock_ms=self._clock_ms,
+            new_id=self._new_id,
+            cancelled=cancelled,
+            progress=progress,
+        )
+        patience_s = WRITE_PATIENCE_S if patient else 0.0
+        try:
+            indexed, pending = self._engine.index(call=call, patience_s=patience_s, most=most, rebuild=rebuild)
+        except MossError:
+            raise
+        except Exception as error:
+            raise self._engine.translate(error) or internal_error("index") from error
+        return {"indexed": indexed, "pending": pending}
+
     def _find(self, tool: str) -> Operation:
         operation = catalog.find(tool)
         if operation is None:

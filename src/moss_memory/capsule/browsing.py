@@ -13,11 +13,12 @@ from ..arguments import (
     Query,
     Role,
     RunId,
+    SearchMode,
     Tag,
     Workspace,
 )  # fmt: skip
 from ..filters import Filters, filters_from
-from ..operation import operation
+from ..operation import looks_for_meaning, operation
 from ..values import DEFAULT_WORKSPACE, Page, normalize
 from .rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
 
@@ -87,7 +88,11 @@ def capsule_inventory(
     return _listing(tx, filters, Page(limit, offset, maximum=500), include_deleted=include_deleted)
 
 
-@operation(idempotent=True, example='moss capsule search "where do refresh tokens live"')
+@operation(
+    idempotent=True,
+    long_if=looks_for_meaning("keyword"),
+    example='moss capsule search "where do refresh tokens live"',
+)
 def capsule_search(
     tx: ReadTransaction,
     *,
@@ -98,6 +103,7 @@ def capsule_search(
     phase: Phase | None = None,
     role: Role | None = None,
     include_deleted: IncludeDeleted = False,
+    search_mode: SearchMode = "keyword",
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> dict[str, Any]:
@@ -111,7 +117,9 @@ def capsule_search(
     filters = filters_from(tx, tag=tag, run_id=run_id, phase=phase, role=role)
     page = Page(limit, offset, maximum=100)
     norm = None if workspace is None else normalize(workspace, what="workspace")
-    return search_capsules(tx, query, filters, page, workspace_norm=norm, include_deleted=include_deleted)
+    return search_capsules(
+        tx, query, filters, page, mode=search_mode, workspace_norm=norm, include_deleted=include_deleted
+    )
 
 
 def _alive(include_deleted: bool) -> list[str]:

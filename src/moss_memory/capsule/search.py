@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..search.fuse import search
 from ..search.query import parse
 from ..search.snippet import snippet
 from .rows import FULL_COLUMNS, full_columns, shown
@@ -21,12 +22,15 @@ def search_capsules(
     filters: Filters,
     page: Page,
     *,
+    mode: str,
     workspace_norm: str | None,
     include_deleted: bool,
 ) -> dict[str, Any]:
     """One page of summaries with snippets, best match first."""
-    hits = tx.search(
+    hits = search(
+        tx,
         parse(query),
+        mode,
         sources=("capsule",),
         workspace_norm=workspace_norm,
         include_deleted=include_deleted,
@@ -47,6 +51,7 @@ def search_capsules(
         "items": items,
         "pagination": page.answer(returned=len(items), total=hits.total),
         "sort": "relevance",
+        **hits.remarks(),
     }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..arguments import Workspace
+from ..arguments import SearchMode, Workspace
 from ..errors import MossError, invalid
-from ..operation import operation
+from ..operation import looks_for_meaning, operation
 from ..values import DEFAULT_WORKSPACE, label
 from .capabilities import registry_of
 from .identity import canonical
@@ -23,7 +23,7 @@ from .times import instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any
 
     from ..storage.engine import ReadTransaction, Transaction
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     RecordType = str
     Properties = dict[str, Any]
     SearchTerms = str | list[str]
-    SearchMode = Literal["keyword", "semantic", "both"]
     RecordIds = list[str]
     IncludeTotal = bool
     RecordLimit = int
@@ -71,7 +70,6 @@ else:
     RecordType = _text("e.g. feature_unit")
     Properties = {"type": "object", "description": "values that fields must have or contain"}
     SearchTerms = {"type": ["array", "string"], "items": {"type": "string"}, "description": "any of them"}
-    SearchMode = {"type": "string", "enum": ["keyword", "semantic", "both"], "description": "by words, by meaning"}
     RecordIds = {"type": "array", "items": {"type": "string"}, "description": "payload_ids"}
     IncludeTotal = _flag("also how many match")
     RecordLimit = {"type": "integer", "minimum": 1, "description": "most rows"}
@@ -137,7 +135,16 @@ def submit_payload(
     return submission.write(request)
 
 
-@operation(idempotent=True, translate=as_read_error, example="moss record find 'token rotation' --type agent_decision")
+def _looks_for_meaning(arguments: Any) -> bool:
+    return looks_for_meaning("both")(arguments) and arguments.get("search") is not None
+
+
+@operation(
+    idempotent=True,
+    long_if=_looks_for_meaning,
+    translate=as_read_error,
+    example="moss record find 'token rotation' --type agent_decision",
+)
 def retrieve_records(
     tx: ReadTransaction,
     *,

@@ -54,6 +54,7 @@ class RecordFilters:
         self, tx: ReadTransaction, terms: list[str], mode: str, limit: int, offset: int, *, count: bool
     ) -> dict[str, Any]:
         """One page of what the words find within the filters, best match first."""
+        from ..search.fuse import search
         from ..search.query import MAX_CHARS, question
 
         if not terms or not any(term.strip() for term in terms):
@@ -69,8 +70,10 @@ class RecordFilters:
         conditions = list(self._conditions)
         if self._led_by is not None:
             conditions.append(f"row_id in (select p.row_id from record_properties p where {self._led_by})")
-        hits = tx.search(
+        hits = search(
+            tx,
             question(words),
+            mode,
             sources=("record",),
             where=conditions,
             parameters=self._values,
@@ -83,8 +86,7 @@ class RecordFilters:
         found = {row[-1]: _record(row[:-1]) for row in rows}
         more = offset + len(chosen) < hits.total and bool(chosen)
         pagination = {"limit": limit, "offset": offset, "has_more": more, "total": hits.total}
-        answer = _records([found[row_id] for row_id in chosen], pagination, count=count)
-        return {**answer, "degraded": True} if mode == "both" else answer
+        return {**_records([found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
 
 
 def record_filters(

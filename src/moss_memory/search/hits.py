@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .snippet import Matcher
 
 
@@ -21,9 +23,18 @@ class Hit:
 class Hits:
     """One page of hits in final order, how many match in all, and what shows the matched words."""
 
-    __slots__ = ("items", "matcher", "total")
+    __slots__ = ("degraded", "items", "matcher", "pending", "total")
 
     def __init__(self, items: list[Hit], total: int, matcher: Matcher) -> None:
         self.items = items
         self.total = total
         self.matcher = matcher
+        self.degraded = False
+        """Whether meaning was asked for and only words could be looked at."""
+        self.pending = 0
+        """How many documents within the filters could only be found by their words so far."""
+
+    def remarks(self) -> dict[str, Any]:
+        """What an answer says beside its hits, where there is something to say."""
+        found: dict[str, Any] = {"degraded": True} if self.degraded else {}
+        return {**found, "pending": self.pending} if self.pending else found

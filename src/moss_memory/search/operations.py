@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..arguments import Limit, Offset, Query, RunId, Workspace
+from ..arguments import Limit, Offset, Query, RunId, SearchMode, Workspace
 from ..errors import invalid
 from ..families import SOURCES, module
-from ..operation import operation
+from ..operation import looks_for_meaning, operation
 from ..values import Page, label, normalize
 
 TYPE_CHECKING = False
@@ -24,7 +24,9 @@ else:
     }
 
 
-@operation(idempotent=True, example='moss search "how do we rotate tokens" --workspace shop')
+@operation(
+    idempotent=True, long_if=looks_for_meaning("both"), example='moss search "how do we rotate tokens" --workspace shop'
+)
 def moss_search(
     tx: ReadTransaction,
     *,
@@ -32,21 +34,25 @@ def moss_search(
     types: SearchTypes | None = None,
     workspace: Workspace | None = None,
     run_id: RunId | None = None,
+    search_mode: SearchMode = "both",
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """Search everything in Moss by words, best match first: each hit with type, address, title, snippet and score.
+    """Search everything in Moss by words and meaning, best first: type, address, title, snippet and score of each hit.
 
     Send a hit's `address` to the fetch tool of its type. Query syntax as in capsule_search.
     """
+    from .fuse import search
     from .query import parse  # decoding and refusals need no tokenizer
     from .snippet import snippet
 
     page = Page(limit, offset, maximum=100)
     run = label(run_id, what="run_id")
     sources = _sources(types, tx.config.disabled_types, of_runs=run is not None)
-    hits = tx.search(
+    hits = search(
+        tx,
         parse(query),
+        search_mode,
         sources=sources,
         workspace_norm=None if workspace is None else normalize(workspace, what="workspace"),
         where=[] if run is None else ["run_id = :f_run_id"],
@@ -60,7 +66,8 @@ def moss_search(
         document = found[hit.source][hit.row_id]
         text = document.pop("text")
         items.append({"type": hit.source, **document, "snippet": snippet(text, hits.matcher), "score": hit.score})
-    return {"items": items, "pagination": page.answer(returned=len(items), total=hits.total), "sort": "relevance"}
+    pagination = page.answer(returned=len(items), total=hits.total)
+    return {"items": items, "pagination": pagination, "sort": "relevance", **hits.remarks()}
 
 
 def _sources(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -> tuple[str, ...]:

@@ -242,6 +242,13 @@ def _join(operator: str, parts: list[Operand | Operation]) -> Operand | Operatio
     return flat[0] if len(flat) == 1 else Operation(operator, flat)
 
 
+def wanted_words(node: Operand | Operation) -> list[str]:
+    """The words that a match may hold, in order; those after NOT are not wanted."""
+    if isinstance(node, Operand):
+        return list(node.words)
+    return [word for part in (node.parts[:1] if node.operator == "NOT" else node.parts) for word in wanted_words(part)]
+
+
 def _missing_operand(pieces: list[Piece], at: int) -> str:
     near = pieces[at - 1].text if at else pieces[at].text
     if near == "(":

@@ -7,7 +7,7 @@ punctuation it carries, is a natural question.
 from __future__ import annotations
 
 from ..errors import invalid
-from .operators import find_pieces, parse_pieces
+from .operators import find_pieces, parse_pieces, wanted_words
 from .words import STOP_WORDS, stems_of, words_in
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ class Query:
     everything that does not match it.
     """
 
-    __slots__ = ("excludes", "expression", "words")
+    __slots__ = ("excludes", "expression", "meaning", "words")
 
     def __init__(
         self,
@@ -32,16 +32,19 @@ class Query:
         words: tuple[str, ...] = (),
         expression: Operand | Operation | None = None,
         excludes: bool = False,
+        meaning: str = "",
     ) -> None:
         self.words = words
         self.expression = expression
         self.excludes = excludes
+        self.meaning = meaning
+        """The text whose meaning is asked for; empty where there is none, as when something is only excluded."""
 
 
 def question(text: str) -> Query:
     """A caller's words as a natural question, whatever operators or quotes are among them."""
     _check(text)
-    return Query(words=_question(text))
+    return _natural(text)
 
 
 def parse(text: str) -> Query:
@@ -49,9 +52,15 @@ def parse(text: str) -> Query:
     _check(text)
     pieces = find_pieces(text)
     if all(piece.is_text for piece in pieces):
-        return Query(words=_question(text))
+        return _natural(text)
     expression, excludes = parse_pieces(pieces)
-    return Query(expression=expression, excludes=excludes)
+    meaning = "" if expression is None or excludes else " ".join(wanted_words(expression))
+    return Query(expression=expression, excludes=excludes, meaning=meaning)
+
+
+def _natural(text: str) -> Query:
+    words = _question(text)
+    return Query(words=words, meaning=text if words else "")
 
 
 def _check(text: str) -> None:

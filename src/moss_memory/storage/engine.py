@@ -36,6 +36,12 @@ if TYPE_CHECKING:
         def search(self, query: Query, **filters: Any) -> Hits:
             """One page of what the query matches in the one index of all families, and the total."""
 
+        def nearest(self, query: Query, **filters: Any) -> Hits:
+            """What means what the query asks, nearest first; `SEMANTIC_UNAVAILABLE` where no model is installed."""
+
+        def waiting(self, docs: list[int]) -> set[int]:
+            """Which of the documents cannot be found by their meaning yet."""
+
         def contains_tag(self, column: str, parameter: str) -> str:
             """The SQL condition that a JSON array column holds a value."""
 
@@ -86,6 +92,9 @@ if TYPE_CHECKING:
 
         def begin_write(self, *, patience_s: float, call: Call) -> Transaction:
             """The only writing transaction at this moment; `STORAGE_BUSY` when patience runs out."""
+
+        def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
+            """Makes missing vectors, at most so many; how many it made, and how many are still missing."""
 
         def translate(self, error: Exception) -> Exception | None:
             """The `MossError` that a driver's error means, or none if it is not the driver's."""

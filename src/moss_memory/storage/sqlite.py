@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .engine import Call
+    from .vector_matrix import VectorMatrix
 
 DATABASE = "moss.db"
 LOCK = "moss.lock"
@@ -49,6 +50,8 @@ class SqliteEngine:
         self._identity: tuple[int, int] | None = None
         self._look_again_at = 0.0
         self._owner = NOBODY
+        self._vectors: VectorMatrix | None = None
+        self._vectors_lock = allocate_lock()
         _engines.append(ref(self, _engines.remove))
 
     def begin_read(self, *, snapshot: bool, call: Call) -> SqliteTransaction:
@@ -89,8 +92,29 @@ class SqliteEngine:
             self.end_write()
             raise
 
+    @property
+    def identity(self) -> tuple[int, int] | None:
+        """What tells the open database apart from any that stood or will stand in its place."""
+        return self._identity
+
+    def vectors(self) -> VectorMatrix:
+        """The vectors of this database in memory; the first search by meaning fills them."""
+        if self._vectors is None:
+            from .vector_matrix import VectorMatrix
+
+            with self._vectors_lock:
+                self._vectors = self._vectors or VectorMatrix()
+        return self._vectors
+
+    def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
+        """Makes missing vectors; how many it made, and how many are still missing."""
+        from .sqlite_vectors import index
+
+        return index(self, call, patience_s=patience_s, most=most, rebuild=rebuild)
+
     def close(self) -> None:
         """Lets go of every connection and lock."""
+        self._vectors = None
         self._close_connections()
         if self._lock_fd >= 0:
             os.close(self._lock_fd)

@@ -62,6 +62,7 @@ def search(
     include_deleted: bool = False,
     where: Sequence[str] = (),
     parameters: dict[str, Any] | None = None,
+    among: Sequence[int] | None = None,
     limit: int,
     offset: int = 0,
     now: int = 0,
@@ -69,10 +70,10 @@ def search(
     """Every document that the query and the filters match, one page of it, in an order that never changes.
 
     `where` holds conditions on columns of the sources' tables, with named `parameters`; what has expired by
-    `now` is not found.
+    `now` is not found, nor is what is not `among` certain documents.
     """
     chosen = {**(parameters or {}), "moss_now": now}
-    scope = _Scope(connection, sources, workspace_norm, include_deleted, where, chosen)
+    scope = Scope(connection, sources, workspace_norm, include_deleted, where, chosen, among)
     if query.expression is not None:
         expression = _render(query.expression)
         if query.excludes:
@@ -92,6 +93,13 @@ def search(
     return Hits(ranked[offset : offset + limit], total, matcher)
 
 
+def matcher_of(connection: apsw.Connection, query: Query) -> Matcher:
+    """What shows the words of a query in the texts that it finds by other means."""
+    if query.expression is not None:
+        return Matcher(operands=() if query.excludes else tuple(_operands(query.expression)))
+    return Matcher(frozenset(form for word in _forms(connection, query.words) for form in word.forms))
+
+
 class _Word:
     """One word of a question: the forms of it that the index holds, and how many documents have them."""
 
@@ -103,7 +111,7 @@ class _Word:
         self.expression = "(" + " OR ".join(f'"{form}"' for form in forms) + ")"
 
 
-class _Scope:
+class Scope:
     """The filters of one search, as the part of the index and the conditions that they mean."""
 
     def __init__(
@@ -114,6 +122,7 @@ class _Scope:
         include_deleted: bool,
         where: Sequence[str],
         parameters: dict[str, Any],
+        among: Sequence[int] | None = None,
     ) -> None:
         self.connection = connection
         self.sources = [SOURCES[source] for source in sources]
@@ -122,7 +131,11 @@ class _Scope:
         self.parameters = parameters
         self._inside = "" if workspace_norm is None else f'filter : "{MARK}w{workspace_norm.encode().hex()}" AND '
         self.live_only = not include_deleted
-        self.condition = self._condition()
+        self._among = ""
+        if among is not None:
+            self._among = " and +search_index.rowid in (select value from json_each(:moss_among))"
+            self.parameters["moss_among"] = _json(among)
+        self.condition = self._condition() + self._among
 
     def _beyond_the_index(self, source: Source) -> list[str]:
         """The filters that only a source's table can answer."""
@@ -147,7 +160,11 @@ class _Scope:
 
     def table_condition(self) -> str:
         """All filters in SQL over `search_index`: for few documents cheaper than what the index knows."""
-        return _either({source: self.row_condition(source) for source in self.sources})
+        return self.documents("search_index.rowid") + self._among
+
+    def documents(self, doc: str) -> str:
+        """All filters in SQL over a column that holds documents' numbers."""
+        return _either({source: self.row_condition(source) for source in self.sources}, doc)
 
     def match(self, expression: str) -> str:
         """The FTS5 query for an expression within the filters that the index knows."""
@@ -173,13 +190,13 @@ class _Scope:
         return total
 
 
-def _either(conditions: dict[Source, str]) -> str:
+def _either(conditions: dict[Source, str], doc: str = "search_index.rowid") -> str:
     """That a document is of one of the sources and its row meets that source's condition."""
     choices = []
     for source, condition in conditions.items():
-        choice = f"search_index.rowid & 15 = {source.code}"
+        choice = f"{doc} & 15 = {source.code}"
         if condition:
-            row = f"{source.table}.row_id = search_index.rowid >> 4"
+            row = f"{source.table}.row_id = {doc} >> 4"
             choice += f" and exists (select 1 from {source.table} where {row} and {condition})"
         choices.append(choice)
     return " and (" + " or ".join(choices) + ")"
@@ -217,7 +234,7 @@ def _any(words: Iterable[_Word]) -> str:
     return " OR ".join(f'"{form}"' for word in words for form in word.forms)
 
 
-def _ranked_few(scope: _Scope, words: list[_Word], need: int) -> tuple[list[tuple[int, float]], int]:
+def _ranked_few(scope: Scope, words: list[_Word], need: int) -> tuple[list[tuple[int, float]], int]:
     """The first `need` documents of a question of rare words in final order, and how many there are."""
     if sum(word.docs for word in words) <= _FEW_TO_LOOK_UP:
         rows = _scores(scope, scope.part(_any(words)), scope.table_condition())
@@ -230,7 +247,7 @@ def _ranked_few(scope: _Scope, words: list[_Word], need: int) -> tuple[list[tupl
     return _in_order(scope, rows, covered, need), len(rows)
 
 
-def _ranked_many(scope: _Scope, words: list[_Word], need: int) -> list[tuple[int, float]]:
+def _ranked_many(scope: Scope, words: list[_Word], need: int) -> list[tuple[int, float]]:
     """The first `need` documents of a question of common words, or all there are, in final order."""
     complete = _ranked(scope, " AND ".join(word.expression for word in words), need)
     if len(complete) >= need or len(words) == 1:
@@ -246,7 +263,7 @@ def _ranked_many(scope: _Scope, words: list[_Word], need: int) -> list[tuple[int
     return (best + others)[:need]
 
 
-def _first_guess(scope: _Scope, words: list[_Word], need: int) -> int:
+def _first_guess(scope: Scope, words: list[_Word], need: int) -> int:
     """The largest number of words that, were words spread by chance, enough documents would hold."""
     rows: int = (scope.rows("select max(id) from search_index_docsize")[0][0] >> 4) + 1
     chances = [1.0]
@@ -264,7 +281,7 @@ def _first_guess(scope: _Scope, words: list[_Word], need: int) -> int:
     return min(2, len(words) - 1)
 
 
-def _coverage(scope: _Scope, words: list[_Word], *, at_least: int) -> dict[int, int]:
+def _coverage(scope: Scope, words: list[_Word], *, at_least: int) -> dict[int, int]:
     """Every document that holds at least so many of the words, and how many.
 
     Such a document holds one of the rarest words, however the others fall; the common words are only looked up
@@ -298,7 +315,7 @@ def _json(numbers: Iterable[int]) -> str:
     return f"[{','.join(map(str, numbers))}]"
 
 
-def _scores(scope: _Scope, match: str, condition: str, **values: Any) -> list[tuple[int, float]]:
+def _scores(scope: Scope, match: str, condition: str, **values: Any) -> list[tuple[int, float]]:
     """The score of every document that matches and meets the condition, in no order."""
     return scope.rows(
         f"select rowid, {_SCORE} from search_index where search_index match :moss_match{condition}",
@@ -309,7 +326,7 @@ def _scores(scope: _Scope, match: str, condition: str, **values: Any) -> list[tu
 
 
 def _scores_of(
-    scope: _Scope, words: list[_Word], covered: dict[int, int], need: int, at_least: int
+    scope: Scope, words: list[_Word], covered: dict[int, int], need: int, at_least: int
 ) -> list[tuple[int, float]]:
     """The scores of the documents that hold the most words; those that hold too few to be shown have none.
 
@@ -341,7 +358,7 @@ def _enough(covered: dict[int, int], need: int) -> list[int]:
     return kept
 
 
-def _ranked(scope: _Scope, expression: str, need: int) -> list[tuple[int, float]]:
+def _ranked(scope: Scope, expression: str, need: int) -> list[tuple[int, float]]:
     """The first `need` documents of an expression by score, then newest."""
     start = f"select rowid, {_SCORE} as score from search_index where search_index match :moss_match{scope.condition}"
     match = scope.match(expression)
@@ -352,7 +369,7 @@ def _ranked(scope: _Scope, expression: str, need: int) -> list[tuple[int, float]
     return _in_order(scope, rows, {}, need)
 
 
-def _in_order(scope: _Scope, rows: list[Any], covered: dict[int, int], need: int) -> list[tuple[int, float]]:
+def _in_order(scope: Scope, rows: list[Any], covered: dict[int, int], need: int) -> list[tuple[int, float]]:
     """The first `need` rows by number of words held, then score, then newest."""
     ranked = sorted(((covered.get(doc, 0), score, doc) for doc, score in rows), reverse=True)
     end = need
@@ -370,7 +387,7 @@ def _in_order(scope: _Scope, rows: list[Any], covered: dict[int, int], need: int
     return [(doc, score) for _, score, doc in ranked[:need]]
 
 
-def _changes(scope: _Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
+def _changes(scope: Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
     """When each document last changed, comparable across sources."""
     found = {}
     for source in scope.sources:
@@ -385,7 +402,7 @@ def _changes(scope: _Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
     return found
 
 
-def _everything_but(scope: _Scope, expression: str, limit: int, offset: int) -> Hits:
+def _everything_but(scope: Scope, expression: str, limit: int, offset: int) -> Hits:
     """Every document in the filters that the expression does not match, newest first."""
     parts = [
         f"select row_id * 16 + {source.code} as doc, updated_at, change_seq from {source.table} "

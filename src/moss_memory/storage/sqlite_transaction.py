@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..search.hits import Hits
+    from ..search.hits import Hit, Hits
     from ..search.query import Query
     from .engine import Call, Parameters, Row
     from .sqlite import SqliteEngine
@@ -48,14 +48,26 @@ class SqliteTransaction:
             self.call.progress(done, total)
 
     def search(self, query: Query, **filters: Any) -> Hits:
-        from ..families import SOURCES
-        from ..search.hits import Hit, Hits
+        from ..search.hits import Hits
         from .sqlite_search import search  # most calls search nothing
 
         found = search(self.connection, query, now=self.now, **filters)
-        names = {source.code: source.name for source in SOURCES.values()}
-        items = [Hit(names[doc & 15], doc >> 4, score) for doc, score in found.items]
-        return Hits(items, found.total, found.matcher)
+        return Hits(_hits(found.items), found.total, found.matcher)
+
+    def nearest(self, query: Query, **filters: Any) -> Hits:
+        from ..search.hits import Hits
+        from .sqlite_search import matcher_of
+        from .sqlite_vectors import nearest  # only this search needs it, and a model
+
+        found = nearest(self._engine, self.connection, self.call, query.meaning, now=self.now, **filters)
+        hits = Hits(_hits(found.items), len(found.items), matcher_of(self.connection, query))
+        hits.pending = found.pending
+        return hits
+
+    def waiting(self, docs: list[int]) -> set[int]:
+        from .sqlite_vectors import waiting
+
+        return waiting(self.connection, docs, self._engine.vectors().other_models)
 
     def contains_tag(self, column: str, parameter: str) -> str:
         return f"exists (select 1 from json_each({column}) where value = :{parameter})"
@@ -168,6 +180,14 @@ class SqliteWrite(SqliteTransaction):
 
     def release(self) -> None:
         self._engine.end_write()
+
+
+def _hits(found: list[tuple[int, float]]) -> list[Hit]:
+    from ..families import SOURCES
+    from ..search.hits import Hit
+
+    names = {source.code: source.name for source in SOURCES.values()}
+    return [Hit(names[doc & 15], doc >> 4, score) for doc, score in found]
 
 
 def check_cancelled(call: Call) -> None:

@@ -34,7 +34,7 @@ class Job:
     def __init__(self, call: ToolCall, reply: Reply) -> None:
         self.call = call
         self.reply = reply
-        patient = call.operation.mutates or call.operation.long
+        patient = call.operation.mutates or call.operation.takes_long(call.arguments)
         self.overtakes_at_s = None if patient else time.monotonic() + READ_PATIENCE_S
 
 
@@ -53,7 +53,7 @@ class Calls:
         """Answers a call, now or later; `reply` gets none if the client cancels it before."""
         try:
             store = self._store()  # made here, so that the worker never makes a second one
-            if call.operation.long or self._busy():
+            if call.operation.takes_long(call.arguments) or self._busy():
                 self._enqueue(Job(call, reply))
                 return
             answer = tool_answer(call, store.call(call.tool, call.arguments, patient=False))

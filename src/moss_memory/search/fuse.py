@@ -1,0 +1,128 @@
+"""One search by words, by meaning, or by both: the lists of each become one by reciprocal rank.
+
+A document's score is 1 / (RANK + its place by meaning) + weight / (RANK + its place by words). Long questions share
+words with many texts by chance, a word or two are a name that somebody remembers; so the weight of words falls with the
+square of their number. Measured on tests/retrieval: right first, and among the first five.
+
+| | 186 questions in other words | 60 short queries of exact words |
+|---|---|---|
+| words | 7 %, 13 % | 98 %, 100 % |
+| meaning | 37 %, 67 % | 93 %, 97 % |
+| both, equal weights, RANK 60 | 18 %, 50 % | 98 %, 100 % |
+| both, weight 0.2, RANK 3 | 38 %, 68 % | 98 %, 98 % |
+| both, weight 6 / words², RANK 3 | 36 %, 69 % | 98 %, 100 % |
+"""
+
+from __future__ import annotations
+
+from ..errors import MossError
+from ..families import SOURCES
+from .hits import Hits
+from .query import Query
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction
+    from .hits import Hit
+
+RANK = 3
+WORDS_WEIGHT = 6.0
+NEAREST = 500
+"""At most so many are found by their meaning."""
+
+DEPTH = 100
+"""So many of those found by their words can change places with those found by their meaning; the others follow."""
+
+
+def search(tx: ReadTransaction, query: Query, mode: str, *, limit: int, offset: int, **filters: Any) -> Hits:
+    """One page of what `mode` finds: `keyword`, `semantic` or `both`; every hit is on one page, once.
+
+    The total of `semantic` counts what is near enough, at most `NEAREST`; that of `both` counts everything found by
+    words and what meaning adds to it. A query that only excludes has no meaning and is searched by words. Where no
+    model is installed `semantic` is refused and `both` goes by words and says `degraded`.
+    """
+    if mode == "keyword" or not query.meaning:
+        return tx.search(query, limit=limit, offset=offset, **filters)
+    try:
+        near = tx.nearest(query, limit=NEAREST, **filters)
+    except MossError as error:
+        if mode != "both" or error.code != "SEMANTIC_UNAVAILABLE":
+            raise
+        hits = tx.search(query, limit=limit, offset=offset, **filters)
+        hits.degraded = True
+        return hits
+    _leave_out_unwanted(tx, query, near, filters)
+    if mode == "both":
+        return _both(tx, query, near, limit, offset, filters)
+    if near.pending:
+        _add_waiting(tx, query, near, filters)
+    near.total = len(near.items)
+    near.items = near.items[offset : offset + limit]
+    return near
+
+
+def document(hit: Hit) -> int:
+    """The number of a hit's document in the search index."""
+    return hit.row_id * 16 + SOURCES[hit.source].code
+
+
+def _leave_out_unwanted(tx: ReadTransaction, query: Query, near: Hits, filters: dict[str, Any]) -> None:
+    """Takes away what holds the words after a NOT."""
+    node = query.expression
+    if getattr(node, "operator", "") != "NOT" or not near.items:
+        return
+    for part in getattr(node, "parts", ())[1:]:
+        among = [document(hit) for hit in near.items]
+        holds = tx.search(Query(expression=part), among=among, limit=len(among), offset=0, **filters)
+        unwanted = {document(hit) for hit in holds.items}
+        near.items = [hit for hit in near.items if document(hit) not in unwanted]
+
+
+def _add_waiting(tx: ReadTransaction, query: Query, near: Hits, filters: dict[str, Any]) -> None:
+    """After what meaning found, what words find among the documents that have no vector yet."""
+    words = tx.search(query, limit=NEAREST, offset=0, **filters).items
+    waiting = tx.waiting([document(hit) for hit in words])
+    for hit in words:
+        if document(hit) in waiting:
+            hit.score = 0.0
+            near.items.append(hit)
+
+
+def _both(tx: ReadTransaction, query: Query, near: Hits, limit: int, offset: int, filters: dict[str, Any]) -> Hits:
+    words = tx.search(query, limit=max(DEPTH, offset + limit), offset=0, **filters)
+    by_meaning = {document(hit): hit for hit in near.items}
+    fused = _fused(words.items[:DEPTH], near.items, query)
+    for place, hit in enumerate(words.items[DEPTH:], start=DEPTH + 1):
+        if document(hit) not in by_meaning:
+            hit.score = _weight(query) / (RANK + place)
+            fused.append(hit)
+    added = by_meaning.keys() - {document(hit) for hit in words.items}
+    if added and words.total > len(words.items):
+        also = tx.search(query, among=sorted(added), limit=len(added), offset=0, **filters)
+        added -= {document(hit) for hit in also.items}
+    hits = Hits(fused[offset : offset + limit], words.total + len(added), words.matcher)
+    hits.pending = near.pending
+    return hits
+
+
+def _fused(words: list[Hit], near: list[Hit], query: Query) -> list[Hit]:
+    """Both lists as one. Operators are meant exactly: what they match comes before what only means the same."""
+    exact = query.expression is not None
+    scores: dict[int, float] = {}
+    hits: dict[int, Hit] = {}
+    for share, found in ((1.0, near), (_weight(query), words)):
+        for place, hit in enumerate(found, start=1):
+            doc = document(hit)
+            hits.setdefault(doc, hit)
+            scores[doc] = scores.get(doc, 0.0) + share / (RANK + place)
+    first = {document(hit) for hit in words} if exact else set()
+    order = sorted(hits, key=lambda doc: (doc in first, scores[doc], doc), reverse=True)
+    for doc, hit in hits.items():
+        hit.score = scores[doc]
+    return [hits[doc] for doc in order]
+
+
+def _weight(query: Query) -> float:
+    return WORDS_WEIGHT / max(1, len(query.words)) ** 2
