@@ -17,6 +17,7 @@ from . import (
     graphs,
     in_process,
     langgraph,
+    meaning,
     peers,
     plain_query,
     scale,
@@ -37,6 +38,7 @@ ROOMS: dict[str, Callable[[], list[Line]]] = {
     "tasks": tasks.lines,
     "scale": scale.lines,
     "plain_query": plain_query.lines,
+    "meaning": meaning.lines,
     "peers": peers.lines,
 }
 

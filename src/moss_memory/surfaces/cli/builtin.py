@@ -1,4 +1,4 @@
-"""The commands that are no tools: server, picture, board, migration, backup, settings, doctor, tour, help and more."""
+"""The commands that are no tools: server, picture, board, migration, index, backup, settings, doctor and more."""
 
 from __future__ import annotations
 
@@ -108,6 +108,15 @@ BUILT_IN = (
         required=("dir",),
     ),
     BuiltIn(
+        "index",
+        "Prepare everything that is stored for search by meaning.\n\n"
+        "Searches do this themselves, two seconds at a time and newest first, and say how much is `pending`; after an "
+        "import, or an upgrade that brings another model, this does all of it. It can be interrupted and goes on where "
+        "it stopped. Needs the extra `semantic`: pip install 'moss-memory[semantic]'.",
+        "moss index",
+        {"rebuild": {"type": "boolean", "description": "forget what was prepared and start again"}},
+    ),
+    BuiltIn(
         "backup",
         "Copy the whole store into one new file while everything goes on working.\n\n"
         "The file holds one state of the store, deleted capsules included, and only its owner may read it. A file "
@@ -202,6 +211,14 @@ def _record_migrate(request: Request) -> int:
     report = migrate_folder(_home(request), asked["dir"], workspace=where, dry_run=dry_run)
     answer(report, table="table" in request.extras)
     return 1 if report["failed"] else 0
+
+
+def _index(request: Request) -> int:
+    from .index import index_store
+
+    done = index_store(_home(request), rebuild=bool(request.arguments.get("rebuild")))
+    answer(done, table="table" in request.extras)
+    return 0
 
 
 def _backup(request: Request) -> int:

@@ -16,7 +16,7 @@ _BUILT_IN = (
     "graph draw",
     "task board",
     "record migrate",
-    "backup",
+    "index", "backup",
     "config",
     "doctor",
     "tour",

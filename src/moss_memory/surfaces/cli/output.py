@@ -141,9 +141,12 @@ class Progress:
         self._shown = False
 
     def __call__(self, done: int, total: int | None) -> None:
-        of = f" of {total}" if total is not None else ""
-        _try_to_tell(f"\r\x1b[K{self._label}: {done}{of}".encode())
+        _try_to_tell(f"\r\x1b[K{self.text(done, total)}".encode())
         self._shown = True
+
+    def text(self, done: int, total: int | None) -> str:
+        """What the line says."""
+        return f"{self._label}: {done}" + (f" of {total}" if total is not None else "")
 
     def clear(self) -> None:
         """Takes the line away again."""

@@ -7,6 +7,7 @@ from collections import deque
 
 from moss_memory.errors import MossError
 
+from .indexing import Indexing
 from .protocol import progress, tool_answer, tool_failure
 
 TYPE_CHECKING = False
@@ -48,9 +49,11 @@ class Calls:
         self._running: Job | None = None
         self._stopping = False
         self._changed: Condition | None = None
+        self._indexing = Indexing(store)
 
     def take(self, call: ToolCall, reply: Reply) -> None:
         """Answers a call, now or later; `reply` gets none if the client cancels it before."""
+        self._indexing.note_call()
         try:
             store = self._store()  # made here, so that the worker never makes a second one
             if call.operation.takes_long(call.arguments) or self._busy():
@@ -116,6 +119,9 @@ class Calls:
     def stop(self, within_s: float) -> bool:
         """Cancels every call, answering it so; says whether the worker came to rest in time."""
         self._stopping = True
+        return self._stop_worker(within_s) and self._indexing.stop(within_s)
+
+    def _stop_worker(self, within_s: float) -> bool:
         if self._changed is None:
             return True
         with self._changed:
@@ -167,6 +173,8 @@ class Calls:
                 call.tool, call.arguments, cancelled=lambda: call.cancelled or self._stopping, progress=report
             )
             answer = tool_answer(call, result)
+            if call.operation.long_if is not None and call.operation.takes_long(call.arguments):
+                self._indexing.begin(result)
             if report is not None:
                 report.finish()
         except Exception as error:

@@ -1,0 +1,99 @@
+"""Prepares what is stored for search by meaning while a server has nothing else to do.
+
+It begins with the first search by meaning, for only then is a model in memory: a server that never searches so stays
+small. It works in steps of a few texts and rests as long as calls come in.
+"""
+
+from __future__ import annotations
+
+import time
+
+from moss_memory.errors import MossError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from threading import Condition
+    from typing import Any
+
+    from moss_memory.store import Store
+
+IDLE_S = 0.5
+"""How long no call must have come before a step begins."""
+
+STEP = 4
+RETRY_S = 5.0
+
+
+class Indexing:
+    """The idle work of one server, on a thread of its own."""
+
+    def __init__(self, store: Callable[[], Store]) -> None:
+        self._store = store
+        self._changed: Condition | None = None
+        self._stopping = False
+        self._working = False
+        self._wanted = False
+        self._last_call_s = 0.0
+
+    def begin(self, found: dict[str, Any]) -> None:
+        """Starts the work after a search by meaning, if it has not begun; without a model there is none to do."""
+        if self._changed is None and not self._stopping and "degraded" not in found:
+            import threading
+
+            self._changed = threading.Condition()
+            threading.Thread(target=self._work, args=(self._changed,), name="moss-index", daemon=True).start()
+        self.note_call()
+
+    def note_call(self) -> None:
+        """A call came or went: rest a moment, then look whether there is something to do."""
+        if self._changed is None:
+            return
+        self._last_call_s = time.monotonic()
+        if not self._wanted:
+            with self._changed:
+                self._wanted = True
+                self._changed.notify_all()
+
+    def stop(self, within_s: float) -> bool:
+        """Ends the work; says whether it came to rest in time."""
+        self._stopping = True
+        if self._changed is None:
+            return True
+        with self._changed:
+            self._changed.notify_all()
+            return self._changed.wait_for(lambda: not self._working, within_s)
+
+    def _work(self, changed: Condition) -> None:
+        pause_s = 0.0
+        while True:
+            with changed:
+                self._working = False
+                changed.notify_all()
+                changed.wait_for(lambda: self._stopping or self._wanted)
+                changed.wait_for(lambda: self._stopping, max(pause_s, self._idle_in_s()))
+                if self._stopping:
+                    return
+                if self._idle_in_s() > 0:
+                    continue
+                self._working = True
+                self._wanted = False
+            pause_s = self._step()
+
+    def _idle_in_s(self) -> float:
+        return max(0.0, self._last_call_s + IDLE_S - time.monotonic())
+
+    def _step(self) -> float:
+        """A few texts; and how long to rest before the next step."""
+        try:
+            done = self._store().index(most=STEP, patient=False, cancelled=self._is_interrupted)
+            self._wanted = self._wanted or done["pending"] > 0
+        except MossError as error:
+            if error.code == "SEMANTIC_UNAVAILABLE":
+                return 0.0  # nothing will ever be there to do
+            self._wanted = True
+            return 0.0 if error.code == "CANCELLED" else RETRY_S
+        return 0.0
+
+    def _is_interrupted(self) -> bool:
+        return self._stopping or self._idle_in_s() > 0
