@@ -43,7 +43,7 @@ DOORS = {
 """Which rooms, or which modules of them, may look into which other rooms."""
 SLOW_IMPORTS = {
     "typing", "dataclasses", "inspect", "pathlib", "logging", "asyncio", "msgspec", "subprocess", "mcp",
-    "psycopg", "numpy", "pydantic", "anyio", "difflib", "unicodedata", "argparse", "importlib.metadata",
+    "psycopg", "numpy", "onnxruntime", "pydantic", "anyio", "difflib", "unicodedata", "argparse", "importlib.metadata",
 }  # fmt: skip
 
 

@@ -91,5 +91,7 @@ def check_steps(store: Store, acknowledged: set[int], steps: int) -> None:
     assert max(found, default=0) <= steps
     assert len(found) == len(set(found))
     assert len({item["phase"] for item in items} - {None}) <= 1, "a bulk update was half done"
-    hits = store.call("moss_search", {"query": f"word{steps}", "types": ["artifact"]})["items"]
+    hits = store.call("moss_search", {"search_mode": "keyword", "query": f"word{steps}", "types": ["artifact"]})[
+        "items"
+    ]
     assert [hit["title"] for hit in hits] == (["counter"] if steps else [])

@@ -64,7 +64,11 @@ def found(door: StoreDoor) -> list[Any]:
     return [
         [(item["id"], item["snippet"]) for item in door(tool, query=query, **more)["items"]]
         for query in QUERIES
-        for tool, more in [("capsule_search", {}), ("capsule_search", {"workspace": "w1"}), ("moss_search", {})]
+        for tool, more in [
+            ("capsule_search", {}),
+            ("capsule_search", {"workspace": "w1"}),
+            ("moss_search", {"search_mode": "keyword"}),
+        ]
     ]
 
 
@@ -102,9 +106,11 @@ def test_a_migrated_store_takes_capsules_and_artifacts_and_finds_both(old_home: 
         door = StoreDoor(store)
         put(door, "new", text="zebra", workspace="w1")
         door("capsule_store", name="n1", workspace="w1", capsule_text=FULL + "okapi", mode="replace")
-        titles = [item["title"] for item in door("moss_search", query="zebra", workspace="w1")["items"]]
+        titles = [
+            item["title"] for item in door("moss_search", search_mode="keyword", query="zebra", workspace="w1")["items"]
+        ]
         assert sorted(titles) == ["Title 10", "Title 4", "Title 7", "new"]
-        assert [item["title"] for item in door("moss_search", query="okapi")["items"]] == ["n1"]
+        assert [item["title"] for item in door("moss_search", search_mode="keyword", query="okapi")["items"]] == ["n1"]
         door("capsule_bulk_delete", workspace="w0")
         assert door("capsule_purge")["purged"] == 6
         check_artifacts(old_home)

@@ -173,7 +173,10 @@ def connect(home: str, *, writable: bool = False) -> apsw.Connection:
 
 
 def dump(home: str) -> dict[str, list[Any]]:
-    """Every row of every table, events included; nothing while the store has no database."""
+    """Every row of every table, events included; nothing while the store has no database.
+
+    Vectors are left out as the search index is: they follow from the texts, and a server makes them when it idles.
+    """
     if not os.path.exists(os.path.join(home, "moss.db")):
         return {}
     connection = connect(home)
@@ -182,6 +185,7 @@ def dump(home: str) -> dict[str, list[Any]]:
             name
             for (name,) in connection.execute(
                 "select name from sqlite_schema where type = 'table' and name not like 'search_%'"
+                " and name not in ('vectors', 'unembedded', 'sqlite_sequence')"
             )
         ]
         found = {name: list(connection.execute(f"select * from {name}")) for name in tables}

@@ -17,13 +17,13 @@ MARKUP = "<script>zebra & <b>zebra</b></script>"
 
 
 def hits(call: Door, query: str, **arguments: Any) -> list[Any]:
-    return [item["title"] for item in call("moss_search", query=query, **arguments)["items"]]
+    return [item["title"] for item in call("moss_search", search_mode="keyword", query=query, **arguments)["items"]]
 
 
 def test_a_hit_of_an_artifact_can_be_fetched_by_its_address(call: Door) -> None:
     named = put(call, "Run-1", workspace="Plan", kind="explorer-finding", text="the zebra signs tokens")
     unnamed = put(call, kind="k", text="another zebra")
-    items = call("moss_search", query="zebra")["items"]
+    items = call("moss_search", search_mode="keyword", query="zebra")["items"]
     assert {item["id"] for item in items} == {named, unnamed}
     for item in items:
         assert item["type"] == "artifact"
@@ -49,7 +49,7 @@ def test_an_artifact_is_found_by_its_name_and_its_text_and_not_by_its_data(call:
 
 def test_an_artifact_without_text_is_found_by_its_name(call: Door) -> None:
     put(call, "quagga record")
-    [item] = call("moss_search", query="quagga")["items"]
+    [item] = call("moss_search", search_mode="keyword", query="quagga")["items"]
     assert (item["title"], item["type"]) == ("quagga record", "artifact")
 
 
@@ -64,8 +64,8 @@ def test_capsules_and_artifacts_are_found_together_or_by_type(call: Door) -> Non
         assert set(hits(call, query, workspace="W", run_id=" r ")) == {"artifact", "capsule"}
         assert hits(call, query, workspace="other") == []
         assert hits(call, query, run_id="other") == []
-    call.refuses("INVALID_REQUEST", "moss_search", query="zebra", types=[])
-    call.refuses("INVALID_REQUEST", "moss_search", query="zebra", types=["artefact"])
+    call.refuses("INVALID_REQUEST", "moss_search", search_mode="keyword", query="zebra", types=[])
+    call.refuses("INVALID_REQUEST", "moss_search", search_mode="keyword", query="zebra", types=["artefact"])
 
 
 def test_capsule_search_finds_no_artifact(call: Door) -> None:
@@ -104,7 +104,7 @@ def test_search_pages_over_both_families_show_every_hit_exactly_once(call: Door)
         call("capsule_store", name=f"c{number}", capsule_text="zebra", allow_thin=True)
     found: list[str] = []
     for offset in range(0, 20, 4):
-        answer = call("moss_search", query="zebra", limit=4, offset=offset)
+        answer = call("moss_search", search_mode="keyword", query="zebra", limit=4, offset=offset)
         assert answer["pagination"]["total"] == 18
         found += [item["id"] for item in answer["items"]]
     assert len(found) == len(set(found)) == 18
@@ -112,7 +112,7 @@ def test_search_pages_over_both_families_show_every_hit_exactly_once(call: Door)
 
 def test_markup_in_an_artifacts_text_cannot_forge_a_highlight(call: Door) -> None:
     put(call, "a", text=MARKUP)
-    [item] = call("moss_search", query="zebra")["items"]
+    [item] = call("moss_search", search_mode="keyword", query="zebra")["items"]
     shown = item["snippet"].replace("<b>zebra</b>", "zebra")
     assert "<" not in shown
     assert "&lt;script&gt;" in shown
@@ -126,7 +126,7 @@ def test_an_expired_artifact_is_not_found_by_any_kind_of_query(door: StoreDoor, 
     put(door, "long", text="zebra stripes", ttl_seconds=100)
     assert set(hits(door, query)) == {"short", "long"}
     clock.advance(10)
-    answer = door("moss_search", query=query)
+    answer = door("moss_search", search_mode="keyword", query=query)
     assert [item["title"] for item in answer["items"]] == ["long"]
     assert answer["pagination"]["total"] == 1
     clock.advance(1000)
@@ -139,7 +139,7 @@ def test_expired_artifacts_do_not_count_among_many_common_words(door: StoreDoor,
         put(door, f"n{number}", text="zebra crossing" if number % 2 else "zebra", ttl_seconds=10 + number % 3)
     clock.advance(11)
     for query, every in (("zebra", 1), ("zebra crossing", 1), ("zebra AND crossing", 2)):
-        answer = door("moss_search", query=query, limit=100)
+        answer = door("moss_search", search_mode="keyword", query=query, limit=100)
         expected = {f"n{number}" for number in range(1100) if number % 3 == 2 and number % 2 >= every - 1}
         assert answer["pagination"]["total"] == len(expected)
         assert {item["title"] for item in answer["items"]} <= expected
@@ -149,4 +149,6 @@ def test_a_disabled_type_is_not_searched(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, disabled_types=["artifact"]) as store:
         store.call("artifact_store", {"name": "a", "kind": "k", "data": {}, "text": "zebra"})
         store.call("capsule_store", {"name": "c", "capsule_text": "zebra", "allow_thin": True})
-        assert [item["title"] for item in store.call("moss_search", {"query": "zebra"})["items"]] == ["c"]
+        assert [
+            item["title"] for item in store.call("moss_search", {"search_mode": "keyword", "query": "zebra"})["items"]
+        ] == ["c"]

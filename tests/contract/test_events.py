@@ -49,7 +49,7 @@ def test_reads_leave_no_event(call: Door) -> None:
     reads: list[tuple[str, dict[str, Any]]] = [
         ("capsule_fetch", {"name": "a"}), ("capsule_fetch_many", {"items": items}), ("capsule_latest", {}),
         ("capsule_list", {}), ("capsule_inventory", {}), ("capsule_export", {}), ("capsule_compose", {"items": items}),
-        ("capsule_search", {"query": "objective"}), ("moss_search", {"query": "objective"}),
+        ("capsule_search", {"query": "objective"}), ("moss_search", {"search_mode": "keyword", "query": "objective"}),
     ]  # fmt: skip
     for tool, arguments in reads:
         call(tool, **arguments)

@@ -40,7 +40,7 @@ def test_a_hit_has_its_address_a_snippet_and_a_fetch_key(call: Door) -> None:
 def test_a_hit_of_the_search_over_everything_can_be_fetched(call: Door) -> None:
     put(call, "auth", "We are using JWT.", workspace="Shop")
     call("capsule_store", capsule_text="also JWT", allow_thin=True)
-    answer = call("moss_search", query="jwt")
+    answer = call("moss_search", search_mode="keyword", query="jwt")
     assert answer["pagination"]["total"] == 2
     for item in answer["items"]:
         assert item["type"] == "capsule"
@@ -51,14 +51,14 @@ def test_a_hit_of_the_search_over_everything_can_be_fetched(call: Door) -> None:
 @pytest.mark.parametrize("tool", TOOLS)
 def test_nothing_found_is_an_empty_list(call: Door, tool: str) -> None:
     put(call, "a", "alpha")
-    answer = call(tool, query="omega")
+    answer = call(tool, search_mode="keyword", query="omega")
     assert answer["items"] == []
     assert answer["pagination"]["total"] == 0
 
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_query_has_at_most_1000_characters(call: Door, tool: str) -> None:
-    call(tool, query="x" * 1000)
+    call(tool, search_mode="keyword", query="x" * 1000)
     call.refuses("INVALID_REQUEST", tool, query="x" * 1001)
 
 
@@ -207,7 +207,7 @@ def test_search_leaves_deleted_capsules_out_unless_asked(call: Door) -> None:
     assert found(call, "gardening") == ["b"]
     answer = call("capsule_search", query="gardening", include_deleted=True)
     assert {item["name"]: "deleted_at" in item for item in answer["items"]} == {"a": True, "b": False}
-    assert [item["title"] for item in call("moss_search", query="gardening")["items"]] == ["b"]
+    assert [item["title"] for item in call("moss_search", search_mode="keyword", query="gardening")["items"]] == ["b"]
 
 
 def test_every_change_is_found_at_once(call: Door) -> None:
@@ -263,7 +263,7 @@ def test_search_pages_show_every_hit_exactly_once(call: Door, query: str) -> Non
 def test_a_snippet_is_escaped_text_with_bold_hits_and_nothing_else(call: Door, text: str) -> None:
     put(call, "a", text)
     for tool in TOOLS:
-        [item] = call(tool, query="gardening")["items"]
+        [item] = call(tool, search_mode="keyword", query="gardening")["items"]
         snippet = item["snippet"]
         assert "<b>gardening</b>" in snippet
         assert set(re.findall(r"<[^>]*>?", snippet)) <= {"<b>", "</b>"}

@@ -266,7 +266,9 @@ class ArtifactMachine(RuleBasedStateMachine):
     @rule(word=WORDS, filters=FILTERS)
     def search_for_a_word(self, word: str, filters: dict[str, str]) -> None:
         filters = {key: value for key, value in filters.items() if key in ("workspace", "run_id")}
-        answer = self.store.call("moss_search", {"query": word, **filters, "types": ["artifact"], "limit": 100})
+        answer = self.store.call(
+            "moss_search", {"search_mode": "keyword", "query": word, **filters, "types": ["artifact"], "limit": 100}
+        )
         expected = {row["id"] for row in self.model.matching(filters) if word in (row["text"] or "")}
         assert {item["id"] for item in answer["items"]} == expected
         assert answer["pagination"]["total"] == len(expected)

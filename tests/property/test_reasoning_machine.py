@@ -339,7 +339,7 @@ class ReasoningMachine(TwoWorlds):
         space = self.space(workspace)
         shown = {entry.seq: entry for branch in space.branches for log in branch.logs.values() for entry in log}
         notes = {self.known.real(seq) for seq, entry in shown.items() if word in entry.content}
-        hits = self.store.call("moss_search", {**wanted, "types": ["note"]})["items"]
+        hits = self.store.call("moss_search", {"search_mode": "keyword", **wanted, "types": ["note"]})["items"]
         assert sorted(int(hit["id"]) for hit in hits) == sorted(notes)
         for hit in hits:
             entry = self.store.call("branchmind_show", hit["address"])["entries"][-1]
@@ -351,7 +351,7 @@ class ReasoningMachine(TwoWorlds):
             for key, version in branch.graph(doc).items()
             if version.branch is branch and key[0] == "node" and word in canonical(version.state).lower()
         }
-        hits = self.store.call("moss_search", {**wanted, "types": ["node"]})["items"]
+        hits = self.store.call("moss_search", {"search_mode": "keyword", **wanted, "types": ["node"]})["items"]
         found = [(hit["address"]["branch"], hit["address"]["doc"], hit["id"]) for hit in hits]
         assert sorted(found) == sorted(nodes)
 

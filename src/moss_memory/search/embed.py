@@ -58,6 +58,9 @@ _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 @functools.cache
 def embedder() -> Embedder:
     """The model of this process, loaded at the first call; `SEMANTIC_UNAVAILABLE` where the extra is missing."""
+    # From 1.29 on the runtime reports to its maker and keeps an identifier of the machine, unless it is told not to
+    # before it is imported. Nothing of Moss calls home; versions between have known either name.
+    os.environ["ORT_DISABLE_TELEMETRY"] = os.environ["ORT_TELEMETRY_DISABLED"] = "1"
     try:
         import numpy as np
         import onnxruntime

@@ -14,7 +14,7 @@ MARKUP = "<script>zebra & <b>zebra</b></script>"
 
 
 def items(room: Room, query: str, **asked: Any) -> list[dict[str, Any]]:
-    answer = room.door("moss_search", query=query, **asked)
+    answer = room.door("moss_search", search_mode="keyword", query=query, **asked)
     assert answer["pagination"]["total"] == len(answer["items"])
     found: list[dict[str, Any]] = answer["items"]
     return found
@@ -213,7 +213,7 @@ def test_search_pages_over_notes_and_nodes_show_every_hit_once(room: Room) -> No
         room.apply(node(f"n{number}", title=f"zebra {number}"))
     found = []
     for offset in range(0, 16, 3):
-        answer = room.door("moss_search", query="zebra", limit=3, offset=offset)
+        answer = room.door("moss_search", search_mode="keyword", query="zebra", limit=3, offset=offset)
         assert answer["pagination"]["total"] == 14
         found += [item["title"] for item in answer["items"]]
     assert len(found) == len(set(found)) == 14
@@ -223,4 +223,6 @@ def test_a_disabled_family_is_not_searched(home: str, clock: Clock) -> None:
     with open_test_store(home, clock, disabled_types=["reasoning"]) as store:
         store.call("branchmind_notes_commit", {"workspace": "w", "content": "zebra"})
         store.call("capsule_store", {"name": "c", "capsule_text": "zebra", "allow_thin": True})
-        assert [item["title"] for item in store.call("moss_search", {"query": "zebra"})["items"]] == ["c"]
+        assert [
+            item["title"] for item in store.call("moss_search", {"search_mode": "keyword", "query": "zebra"})["items"]
+        ] == ["c"]

@@ -356,14 +356,18 @@ def test_the_mode_of_a_search_is_one_of_three(archive: Archive) -> None:
 
 def test_a_hit_of_the_one_search_leads_to_its_record(archive: Archive) -> None:
     [made] = units(archive, 1, description="a walrus", workspace="Shop")
-    hits = [hit for hit in archive.door("moss_search", query="walrus")["items"] if hit["type"] == "record"]
+    hits = [
+        hit
+        for hit in archive.door("moss_search", search_mode="keyword", query="walrus")["items"]
+        if hit["type"] == "record"
+    ]
     assert [hit["id"] for hit in hits] == [made]
     assert archive.ids(**hits[0]["address"]) == [made]
 
 
 def test_markup_in_a_record_cannot_forge_a_highlight(archive: Archive) -> None:
     units(archive, 1, description="<b>forged</b> & a walrus <script>")
-    [hit] = archive.door("moss_search", query="walrus")["items"]
+    [hit] = archive.door("moss_search", search_mode="keyword", query="walrus")["items"]
     assert "<b>walrus</b>" in hit["snippet"]
     assert "<b>forged" not in hit["snippet"]
     assert "<script>" not in hit["snippet"]

@@ -9,7 +9,7 @@ _moss() {
   case "$command" in artifact|branch|capsule|graph|history|notes|record|task|think|trace)
     if (( place > 2 )); then command="$command $second"; fi ;;
   esac
-  if (( place == 1 )); then offered="append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import inventory latest list mcp purge restore search store tour update artifact branch capsule graph history notes record task think trace --help --version --home"
+  if (( place == 1 )); then offered="append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore search store tour update artifact branch capsule graph history notes record task think trace --help --version --home"
   else case "$command" in
     "append") offered="--id --workspace --name --section --content --file -w --home --table --help" valued="--id --workspace --name --section --content --file -w" ;;
     "backup") offered="--path --home --table --help" files=1 valued="--path" ;;
@@ -23,15 +23,16 @@ _moss() {
     "export") offered="--path --workspace --include-deleted -w --home --table --help" files=1 valued="--path --workspace -w" ;;
     "fetch") offered="--id --workspace --name --include-text --include-deleted --text --no-include-text -w --home --table --help" valued="--id --workspace --name -w" ;;
     "fetch-many") offered="--items --include-text --include-deleted --item --no-include-text --home --table --help" valued="--items --item" ;;
-    "help") offered="append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import inventory latest list mcp purge restore search store tour update artifact branch capsule graph history notes record task think trace --command --help" valued="--command" ;;
+    "help") offered="append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore search store tour update artifact branch capsule graph history notes record task think trace --command --help" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --help" files=1 valued="--path --mode --max-bytes" ;;
+    "index") offered="--rebuild --home --table --help" valued="" ;;
     "inventory") offered="--workspace --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset -w --home --table --help" valued="--workspace --tag --name-prefix --run-id --phase --role --limit --offset -w" ;;
     "latest") offered="--workspace --run-id --phase --role --include-text --include-deleted --text -w --home --table --help" valued="--workspace --run-id --phase --role -w" ;;
     "list") offered="--workspace --run-id --phase --role --include-deleted --limit --offset -w --home --table --help" valued="--workspace --run-id --phase --role --limit --offset -w" ;;
     "mcp") offered="--toolsets --home --help" valued="--toolsets" ;;
     "purge") offered="--workspace --older-than-days --older-than --type -w --home --table --help" valued="--workspace --older-than-days --older-than --type -w" ;;
     "restore") offered="--id --home --table --help" valued="--id" ;;
-    "search") offered="--query --types --workspace --run-id --limit --offset -w --home --table --help" valued="--query --types --workspace --run-id --limit --offset -w" ;;
+    "search") offered="--query --types --workspace --run-id --search-mode --limit --offset -w --home --table --help" valued="--query --types --workspace --run-id --search-mode --limit --offset -w" ;;
     "store") offered="--capsule-text --workspace --name --title --tags --source --run-id --phase --role --mode --allow-thin --file -w --home --table --help" valued="--capsule-text --workspace --name --title --tags --source --run-id --phase --role --mode --file -w" ;;
     "tour") offered="--help" valued="" ;;
     "update") offered="--id --workspace --name --capsule-text --title --tags --source --run-id --phase --role --allow-thin --file -w --home --table --help" valued="--id --workspace --name --capsule-text --title --tags --source --run-id --phase --role --file -w" ;;
@@ -65,7 +66,7 @@ _moss() {
     "capsule list") offered="--workspace --run-id --phase --role --include-deleted --limit --offset -w --home --table --help" valued="--workspace --run-id --phase --role --limit --offset -w" ;;
     "capsule purge") offered="--workspace --older-than-days --older-than --type -w --home --table --help" valued="--workspace --older-than-days --older-than --type -w" ;;
     "capsule restore") offered="--id --home --table --help" valued="--id" ;;
-    "capsule search") offered="--query --workspace --tag --run-id --phase --role --include-deleted --limit --offset -w --home --table --help" valued="--query --workspace --tag --run-id --phase --role --limit --offset -w" ;;
+    "capsule search") offered="--query --workspace --tag --run-id --phase --role --include-deleted --search-mode --limit --offset -w --home --table --help" valued="--query --workspace --tag --run-id --phase --role --search-mode --limit --offset -w" ;;
     "capsule store") offered="--capsule-text --workspace --name --title --tags --source --run-id --phase --role --mode --allow-thin --file -w --home --table --help" valued="--capsule-text --workspace --name --title --tags --source --run-id --phase --role --mode --file -w" ;;
     "capsule update") offered="--id --workspace --name --capsule-text --title --tags --source --run-id --phase --role --allow-thin --file -w --home --table --help" valued="--id --workspace --name --capsule-text --title --tags --source --run-id --phase --role --file -w" ;;
     "graph apply") offered="--workspace --ops --target --branch --doc --ref --file -w --home --table --help" valued="--workspace --ops --target --branch --doc --ref --file -w" ;;
@@ -162,11 +163,12 @@ _moss() {
     "completion --shell") offered="bash zsh fish" ;;
     "compose --format") offered="markdown json" ;;
     "export --path") files=1 ;;
-    "help --command") offered="append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import inventory latest list mcp purge restore search store tour update artifact branch capsule graph history notes record task think trace" ;;
+    "help --command") offered="append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore search store tour update artifact branch capsule graph history notes record task think trace" ;;
     "import --path") files=1 ;;
     "import --mode") offered="error replace rename" ;;
     "mcp --toolsets") offered="capsule artifact reasoning task record core" ;;
     "search --types") offered="capsule artifact note node record" ;;
+    "search --search-mode") offered="keyword semantic both" ;;
     "store --mode") offered="error replace" ;;
     "store --file") files=1 ;;
     "update --file") files=1 ;;
@@ -179,6 +181,7 @@ _moss() {
     "capsule export --path") files=1 ;;
     "capsule import --path") files=1 ;;
     "capsule import --mode") offered="error replace rename" ;;
+    "capsule search --search-mode") offered="keyword semantic both" ;;
     "capsule store --mode") offered="error replace" ;;
     "capsule store --file") files=1 ;;
     "capsule update --file") files=1 ;;

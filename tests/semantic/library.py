@@ -1,0 +1,80 @@
+"""Capsules that a question in other words can find, and embedding models that tests can watch."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from contract.doors import Door, rows
+from moss_memory.storage import sqlite_vectors
+
+LOGIN = "Browser sessions end after twelve hours, and then the password must be typed again."
+BACKUP = "Every Sunday the newest dump is restored into a scratch cluster and its rows are counted."
+GARDEN = "The tomatoes on the balcony want water twice a day in July."
+TEXTS = {"login": LOGIN, "backup": BACKUP, "garden": GARDEN}
+QUESTIONS = {
+    "login": "how long do people stay signed in?",
+    "backup": "can we trust our disaster copies?",
+    "garden": "vegetables in summer heat",
+}
+"""By the capsule that answers them; they share no word with it that tells anything."""
+
+
+def put(call: Door, name: str, text: str, **more: Any) -> str:
+    """Stores a capsule without the sections that hand-overs have; answers its id."""
+    return str(call("capsule_store", name=name, capsule_text=text, allow_thin=True, **more)["id"])
+
+
+def put_all(call: Door) -> None:
+    for name, text in TEXTS.items():
+        put(call, name, text)
+
+
+def names(call: Door, query: str, tool: str = "capsule_search", **arguments: Any) -> list[str]:
+    """The titles of one page of hits."""
+    arguments = {"search_mode": "semantic", **arguments}
+    return [item["title"] for item in call(tool, query=query, **arguments)["items"]]
+
+
+def docs_with_vectors(home: str) -> list[int]:
+    return [doc for (doc,) in rows(home, "select doc from vectors order by doc")]
+
+
+def waiting_docs(home: str) -> list[int]:
+    return [doc for (doc,) in rows(home, "select doc from unembedded order by doc")]
+
+
+class FakeModel:
+    """Vectors that follow from the text alone; says what it was asked, and may do something meanwhile."""
+
+    dimensions = 8
+    floor = -1.0
+
+    def __init__(self, name: str = "fake", during: Callable[[str], object] = lambda text: None) -> None:
+        self.name = name
+        self.asked: list[str] = []
+        self._during = during
+
+    def embed(self, texts: list[str]) -> NDArray[np.float32]:
+        self.asked += texts
+        for text in texts:
+            self._during(text)
+        found = np.array(
+            [np.random.default_rng(zlib.crc32(f"{self.name} {text}".encode())).standard_normal(8) for text in texts],
+            dtype=np.float32,
+        )
+        return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), dtype=np.float32)
+
+
+@contextmanager
+def model_of(model: FakeModel) -> Iterator[FakeModel]:
+    """Search by meaning with that model instead of the real one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite_vectors, "embedder", lambda: model)
+        yield model

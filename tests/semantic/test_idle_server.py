@@ -1,0 +1,90 @@
+"""A server prepares what is stored when it has nothing else to do."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.doors import StoreDoor, open_test_store
+from semantic.library import GARDEN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
+from support.mcp_pipe import PipeClient, call
+
+PATIENCE_S = 60.0
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    made = tmp_path / "home"
+    made.mkdir(0o700)
+    return made
+
+
+@pytest.fixture
+def client(home: Path) -> Iterator[PipeClient]:
+    with PipeClient(str(home)) as made:
+        yield made
+
+
+def answer(client: PipeClient, tool: str, **arguments: Any) -> Any:
+    client.send(call(tool, arguments))
+    return client.receive(PATIENCE_S)["result"]["structuredContent"]
+
+
+def has_loaded(client: PipeClient, library: str) -> bool:
+    return library in Path(f"/proc/{client.process.pid}/maps").read_text(encoding="utf-8")
+
+
+def wait_until(it_is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    pause = threading.Event()
+    while not it_is_so():
+        assert time.monotonic() < deadline, "the server did not do its idle work"
+        pause.wait(0.05)
+
+
+def test_a_server_that_searches_by_words_stays_small(client: PipeClient) -> None:
+    answer(client, "capsule_store", name="a", capsule_text=GARDEN, allow_thin=True)
+    answer(client, "capsule_search", query="tomatoes")
+    answer(client, "moss_search", query="tomatoes", search_mode="keyword")
+    assert not has_loaded(client, "onnxruntime")
+    assert not has_loaded(client, "numpy")
+
+
+def test_after_a_search_by_meaning_the_rest_is_done_at_idle(client: PipeClient, home: Path) -> None:
+    answer(client, "capsule_store", name="a", capsule_text=GARDEN, allow_thin=True)
+    assert answer(client, "moss_search", query=QUESTIONS["garden"])["items"][0]["title"] == "a"
+    for number in range(10):
+        answer(client, "capsule_store", name=f"n{number}", capsule_text=f"{GARDEN} {number}", allow_thin=True)
+    wait_until(lambda: not waiting_docs(str(home)))
+    assert client.hang_up() == []
+
+
+def test_a_busy_server_answers_and_ends_in_time(client: PipeClient, home: Path) -> None:
+    with open_test_store(str(home)) as store:
+        for number in range(400):
+            put(StoreDoor(store), f"long {number}", f"{GARDEN} {number}. " * 60)
+    found = answer(client, "moss_search", query=QUESTIONS["garden"], limit=1)
+    assert found["pending"] > 0
+    done = len(docs_with_vectors(str(home)))
+    wait_until(lambda: len(docs_with_vectors(str(home))) > done)
+    started = time.monotonic()
+    assert answer(client, "capsule_fetch", name="long 1", include_text=False)["id"]
+    assert client.ask("ping")["result"] == {}
+    assert time.monotonic() - started < 2.0, "idle work held up an answer"
+    assert client.hang_up() == []
+
+
+def test_a_search_that_loads_the_model_holds_up_no_ping(client: PipeClient, home: Path) -> None:
+    with open_test_store(str(home)) as store:
+        put_all(StoreDoor(store))
+    client.send(call("moss_search", {"query": QUESTIONS["login"]}, id=1))
+    client.send({"jsonrpc": "2.0", "id": 2, "method": "ping"})
+    first, second = client.receive(PATIENCE_S), client.receive(PATIENCE_S)
+    assert [first["id"], second["id"]] == [2, 1]
+    assert json.loads(second["result"]["content"][0]["text"])["items"][0]["title"] == "login"

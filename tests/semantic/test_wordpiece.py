@@ -1,0 +1,44 @@
+"""Texts become the numbers that the model was trained with."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moss_memory.search.wordpiece import UNKNOWN, pieces_of, words_of
+
+EXPECTED = {
+    "": [],
+    "Hello, world!": [7592, 1010, 2088, 999],
+    "unaffable": [14477, 20961, 3468],
+    "Ünaffable\tcafé": [14477, 20961, 3468, 7668],
+    "pg_try_advisory_lock(4711)": [18720, 1035, 3046, 1035, 7319, 1035, 5843, 1006, 4700, 14526, 1007],
+    "東京": [1879, 1755],
+    "a\u200bb\x00c\x07d": [5925, 2094],
+    "x" * 101: [UNKNOWN],
+    "🍌 banana": [UNKNOWN, 15212],
+}
+"""As the tokenizers package cuts them with the model's own tokenizer.json."""
+
+
+@pytest.mark.parametrize("text", list(EXPECTED), ids=ascii)
+def test_a_text_is_cut_as_the_model_was_taught(text: str) -> None:
+    assert pieces_of(text, 100) == EXPECTED[text]
+
+
+@given(st.text(max_size=200))
+def test_any_text_becomes_known_pieces_and_plain_words_are_cut_alike_in_any_company(text: str) -> None:
+    pieces = pieces_of(text, 50)
+    assert len(pieces) <= 50
+    assert all(0 <= piece < 30_522 for piece in pieces)
+    assert words_of(f"plain words {text}")[:2] == ["plain", "words"]
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=100))
+def test_the_quick_way_through_plain_text_cuts_as_the_careful_one(text: str) -> None:
+    assert words_of(text) == words_of(f"{text} é")[: len(words_of(text))]
+
+
+def test_only_the_beginning_of_a_long_text_is_looked_at() -> None:
+    assert pieces_of("word " * 1_000_000, 64) == pieces_of("word " * 64, 64)
