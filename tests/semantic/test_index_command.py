@@ -7,7 +7,6 @@ import os
 import pty
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from support.cli_typist import Cli
 
 
 @pytest.fixture
-def cli(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cli]:
+def cli(home: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Commands for a store of three capsules."""
     monkeypatch.setenv("MOSS_HOME", home)
     with open_test_store(home) as store:

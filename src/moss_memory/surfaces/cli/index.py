@@ -32,7 +32,7 @@ def index_store(home: str | None, *, rebuild: bool) -> dict[str, Any]:
         try:
             return store.index(rebuild=rebuild, progress=bar)
         except KeyboardInterrupt:
-            raise MossError("CANCELLED", "interrupted; what was done is kept, `moss index` goes on from there") from None
+            raise MossError("CANCELLED", "interrupted; what was done is kept, `moss index` goes on") from None
         finally:
             if bar is not None:
                 bar.clear()
