@@ -76,7 +76,8 @@ MEANINGS = {
     "INTERNAL": "a fault of Moss; the server logs its cause on stderr, the command line shows it with `MOSS_DEBUG=1`",
     "DB_INSERT_FAILED": "a record could not be written; `details.storage_code` says why, as the `STORAGE_` codes below",
     "DB_QUERY_FAILED": "records could not be read; `details.storage_code` says why, as the `STORAGE_` codes below",
-    "SEMANTIC_UNAVAILABLE": "a search by meaning alone where its model is not there; `keyword` and `both` still answer",
+    "SEMANTIC_UNAVAILABLE": "a search by meaning alone where the extra `semantic` is not installed; `keyword` and "
+    "`both` still answer",
     "STORAGE_CORRUPT": "the database is damaged; `moss doctor` says more",
     "STORAGE_READONLY": "the store cannot be written; reads go on",
     "STORAGE_BUSY": "other processes kept the store busy past the deadline; try again",

@@ -62,11 +62,6 @@ class RecordFilters:
         words = " ".join(terms)
         if len(words) > MAX_CHARS:
             raise invalid(f"search has {len(words)} characters; shorten it to {MAX_CHARS}", path="search")
-        if mode == "semantic":
-            raise MossError(
-                "SEMANTIC_UNAVAILABLE",
-                "this version does not search by meaning yet; use search_mode keyword, or both, which falls back to it",
-            )
         conditions = list(self._conditions)
         if self._led_by is not None:
             conditions.append(f"row_id in (select p.row_id from record_properties p where {self._led_by})")
