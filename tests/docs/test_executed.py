@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -63,6 +64,14 @@ def test_the_refusal_in_the_tutorial_is_the_one_that_is_printed(tmp_path: Path) 
     done = subprocess.run(["bash", "-c", command], env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith(expected)
+
+
+def test_the_questions_of_search_by_meaning_are_answered_as_the_page_says(tmp_path: Path) -> None:
+    script = "\n".join(_blocks(ROOT / "docs" / "how-to" / "search-by-meaning.md", "sh"))
+    printed = [json.loads(line) for line in _run(["bash", "-e"], tmp_path, script).splitlines()]
+    found = [answer["items"][0]["title"] for answer in printed if "items" in answer]
+    assert found == ["sessions", "backups", "sessions"]
+    assert printed[-1] == {"indexed": 0, "pending": 0}
 
 
 @pytest.mark.parametrize("page", ["back-up.md", "move.md"])
