@@ -83,8 +83,8 @@ def broken_tool(name: str, failure: Exception) -> Operation:
         raise failure
 
     body.__name__ = name
-    return Operation(body, mutates=True, destructive=False, idempotent=False, long=False, writes_with=None,
-                     writes_if=None, aliases=None, translate=None,
+    return Operation(body, mutates=True, destructive=False, idempotent=False, long=False, long_if=None,
+                     writes_with=None, writes_if=None, aliases=None, translate=None,
                      single_statement=False, listed=True, recover=None, before=None, example="moss broken")  # fmt: skip
 
 

@@ -2,19 +2,22 @@
 
 A natural question is ordered by how many of its words a row holds, then by bm25, then newest. Ranking every row that
 holds any of the words is slow when words are common, so the rows that hold the most words are found first and only
-those are ranked; `_ranked_many` says how. A search is several statements: run it inside one read transaction.
+those are ranked; `_ranked_many` says how. Where thousands hold the same words, words no longer tell which is meant,
+and the newest of them are ranked; `_ranked_crowd` says how. A search is several statements: run it inside one read
+transaction.
 """
 
 from __future__ import annotations
 
-from ..families import SOURCES
 from ..search.operators import Operand
 from ..search.snippet import Matcher
 from ..search.words import stems_of
+from .sqlite_bm25 import TITLE_WEIGHT, Collection
+from .sqlite_scope import AMONG, DOCS, MARK, Scope, json_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Sequence, Set
     from typing import Any
 
     import apsw
@@ -23,17 +26,20 @@ if TYPE_CHECKING:
     from ..search.operators import Operation
     from ..search.query import Query
 
-MARK = "\ue000"
-TITLE_WEIGHT = 5.0
 _SCORE = f"-bm25(search_index, {TITLE_WEIGHT}, 1.0, 0.0)"
-_DOCS = "select rowid from search_index where search_index match :moss_match"
-_GONE = f'(filter : "{MARK}gone")'
 _FEW = 1000
 """Up to so many documents of all words together, ranking them all is quickest."""
 _FEW_TO_LOOK_UP = 200
 """Up to so many documents, asking the tables about filters is quicker than asking the index."""
 _PASS_COST = 4
 """What two passes from the rare words cost a document, against one pass over all words."""
+_READ_COST = 2
+"""What reading a word of a text costs, against a step in the index."""
+_FETCH_COST = 60
+"""What fetching a text costs, against reading a word of it."""
+_CROWD = 1000
+"""Where more documents of a source hold all of the words, or just one, only the newest so many are ranked, and so many
+of the newest that hold one of the words in their title."""
 _GROWS = "\U0010ffff"
 
 
@@ -101,105 +107,15 @@ def matcher_of(connection: apsw.Connection, query: Query) -> Matcher:
 
 
 class _Word:
-    """One word of a question: the forms of it that the index holds, and how many documents have them."""
+    """One word of a question: the forms of it that the index holds, and how many documents have each and any."""
 
-    __slots__ = ("docs", "expression", "forms")
+    __slots__ = ("counted", "docs", "expression", "forms")
 
-    def __init__(self, forms: list[str], docs: int) -> None:
-        self.forms = forms
-        self.docs = docs
+    def __init__(self, counted: list[tuple[str, int]]) -> None:
+        self.counted = counted
+        self.forms = forms = [form for form, _ in counted]
+        self.docs = sum(docs for _, docs in counted)
         self.expression = "(" + " OR ".join(f'"{form}"' for form in forms) + ")"
-
-
-class Scope:
-    """The filters of one search, as the part of the index and the conditions that they mean."""
-
-    def __init__(
-        self,
-        connection: apsw.Connection,
-        sources: Sequence[str],
-        workspace_norm: str | None,
-        include_deleted: bool,
-        where: Sequence[str],
-        parameters: dict[str, Any],
-        among: Sequence[int] | None = None,
-    ) -> None:
-        self.connection = connection
-        self.sources = [SOURCES[source] for source in sources]
-        self.workspace_norm = workspace_norm
-        self.where = where
-        self.parameters = parameters
-        self._inside = "" if workspace_norm is None else f'filter : "{MARK}w{workspace_norm.encode().hex()}" AND '
-        self.live_only = not include_deleted
-        self._among = ""
-        if among is not None:
-            self._among = " and +search_index.rowid in (select value from json_each(:moss_among))"
-            self.parameters["moss_among"] = _json(among)
-        self.condition = self._condition() + self._among
-
-    def _beyond_the_index(self, source: Source) -> list[str]:
-        """The filters that only a source's table can answer."""
-        conditions = [f"({condition})" for condition in self.where]
-        return [*conditions, source.alive] if source.alive else conditions
-
-    def row_condition(self, source: Source) -> str:
-        """All filters in SQL over the columns of a source's table."""
-        conditions = self._beyond_the_index(source)
-        if self.workspace_norm is not None:
-            conditions.append("workspace_norm = :moss_workspace")
-        if self.live_only:
-            conditions.append("deleted_at is null")
-        return " and ".join(conditions) or "true"
-
-    def _condition(self) -> str:
-        """What the index alone cannot check, in SQL over `search_index`; empty when there is nothing."""
-        beyond = {source: " and ".join(self._beyond_the_index(source)) for source in self.sources}
-        if len(self.sources) == len(SOURCES) and not any(beyond.values()):
-            return ""
-        return _either(beyond)
-
-    def table_condition(self) -> str:
-        """All filters in SQL over `search_index`: for few documents cheaper than what the index knows."""
-        return self.documents("search_index.rowid") + self._among
-
-    def documents(self, doc: str) -> str:
-        """All filters in SQL over a column that holds documents' numbers."""
-        return _either({source: self.row_condition(source) for source in self.sources}, doc)
-
-    def match(self, expression: str) -> str:
-        """The FTS5 query for an expression within the filters that the index knows."""
-        # Deleted rows are few, so leaving them out costs less than asking for the live ones.
-        return f"({self.part(expression)}) NOT {_GONE}" if self.live_only else self.part(expression)
-
-    def part(self, expression: str) -> str:
-        """The same with deleted documents left in."""
-        # Naming columns slows every lookup, and only words with the mark could meet those of the filter column.
-        columns = "{title body} : " if MARK in expression else ""
-        return f"{self._inside}{columns}({expression})"
-
-    def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self.connection.execute(sql, {**self.parameters, **values}).fetchall()
-        return found
-
-    def count(self, expression: str) -> int:
-        """How many documents match the expression and all filters."""
-        sql = "select count(*) from search_index where search_index match :moss_match" + self.condition
-        total: int = self.rows(sql, moss_match=self.part(expression))[0][0]
-        if self.live_only:
-            total -= self.rows(sql, moss_match=f"{_GONE} AND {self.part(expression)}")[0][0]
-        return total
-
-
-def _either(conditions: dict[Source, str], doc: str = "search_index.rowid") -> str:
-    """That a document is of one of the sources and its row meets that source's condition."""
-    choices = []
-    for source, condition in conditions.items():
-        choice = f"{doc} & 15 = {source.code}"
-        if condition:
-            row = f"{source.table}.row_id = {doc} >> 4"
-            choice += f" and exists (select 1 from {source.table} where {row} and {condition})"
-        choices.append(choice)
-    return " and (" + " or ".join(choices) + ")"
 
 
 def _forms(connection: apsw.Connection, words: Sequence[str]) -> list[_Word]:
@@ -216,7 +132,7 @@ def _forms(connection: apsw.Connection, words: Sequence[str]) -> list[_Word]:
         ).fetchall()
         same = [row for row, other in zip(rows, stems_of(row[0] for row in rows), strict=True) if other == stem]
         if same:
-            found.append(_Word([term for term, _ in same], sum(docs for _, docs in same)))
+            found.append(_Word(same))
     found.sort(key=lambda word: word.docs)
     return found
 
@@ -242,25 +158,79 @@ def _ranked_few(scope: Scope, words: list[_Word], need: int) -> tuple[list[tuple
         rows = _scores(scope, scope.match(_any(words)), scope.condition)
     covered: dict[int, int] = {}
     for word in words if len(words) > 1 else ():
-        for (doc,) in scope.rows(_DOCS, moss_match=scope.part(word.expression)):
+        for (doc,) in scope.rows(DOCS, moss_match=scope.part(word.expression)):
             covered[doc] = covered.get(doc, 0) + 1
     return _in_order(scope, rows, covered, need), len(rows)
 
 
 def _ranked_many(scope: Scope, words: list[_Word], need: int) -> list[tuple[int, float]]:
     """The first `need` documents of a question of common words, or all there are, in final order."""
-    complete = _ranked(scope, " AND ".join(word.expression for word in words), need)
+    complete = _ranked_crowd(scope, words, need, frozenset(), at_least=len(words))
     if len(complete) >= need or len(words) == 1:
         return complete
+    covered = dict.fromkeys((doc for doc, _ in complete), len(words))
     for at_least in range(_first_guess(scope, words, need), 1, -1):
         covered = _coverage(scope, words, at_least=at_least)
         if len(covered) >= need:
-            return _in_order(scope, _scores_of(scope, words, covered, need, at_least), covered, need)
+            return complete + _ranked_levels(scope, words, covered, need - len(complete), at_least)
     # Too few documents hold two of the words: after those, the best of all the others.
-    covered = dict.fromkeys((doc for doc, _ in complete), 2) if len(words) == 2 else covered
-    best = _in_order(scope, _scores_of(scope, words, covered, need, 2), covered, need) if covered else []
-    others = [row for row in _ranked(scope, _any(words), need + len(best)) if row[0] not in covered]
-    return (best + others)[:need]
+    best = complete + _ranked_levels(scope, words, covered, need, 2)
+    return best + _ranked_crowd(scope, words, need - len(best), covered.keys(), at_least=1)
+
+
+def _ranked_levels(
+    scope: Scope, words: list[_Word], covered: dict[int, int], need: int, at_least: int
+) -> list[tuple[int, float]]:
+    """The first `need` of documents that hold at least so many of the words, but not all, in final order.
+
+    Those that hold equally many are scored together, whatever is needed, so that pages fit together.
+    """
+    levels: dict[int, list[int]] = {}
+    for doc, held in covered.items():
+        if held < len(words):
+            levels.setdefault(held, []).append(doc)
+    ranked: list[tuple[int, float]] = []
+    for held in sorted(levels, reverse=True):
+        if len(ranked) < need:
+            ranked += _in_order(scope, _scores_of(scope, words, levels[held], at_least), {}, need - len(ranked))
+    return ranked
+
+
+def _ranked_crowd(
+    scope: Scope, words: list[_Word], need: int, without: Set[int], *, at_least: int
+) -> list[tuple[int, float]]:
+    """The first `need` documents that hold all of the words, or any, except some; all hold equally many.
+
+    Of a crowd only those that `_CROWD` speaks of are scored; the others follow, the last stored first, and count as
+    much as the least of these.
+    """
+    expression = _any(words) if at_least == 1 else " AND ".join(word.expression for word in words)
+    most = _CROWD + len(without)
+    newest = [_newest(scope, expression, most + 1, source) for source in scope.sources]
+    docs = {doc for found in newest for doc in found[:most]}
+    crowded = max(map(len, newest)) > most
+    score = _scores_by_walking if crowded else _scores_of
+    if crowded:
+        titled = f"({expression}) AND ({{title}} : ({_any(words)}))"
+        docs.update(doc for source in scope.sources for doc in _newest(scope, titled, most, source))
+    docs.difference_update(without)
+    if not docs:
+        return []
+    ranked = _in_order(scope, score(scope, words, sorted(docs), at_least), {}, need)
+    if crowded and need > len(docs):
+        docs.update(without)
+        later = [doc for doc in _newest(scope, expression, need + len(without)) if doc not in docs]
+        ranked += [(doc, ranked[-1][1]) for doc in later]
+    return ranked[:need]
+
+
+def _newest(scope: Scope, expression: str, most: int, source: Source | None = None) -> list[int]:
+    """The documents of an expression, of one source or of all, the last stored first."""
+    match = scope.match(expression)
+    if source is not None and len(scope.sources) > 1:
+        match = f'(filter : "{MARK}t{source.name}") AND ({match})'
+    sql = f"{DOCS}{scope.condition} order by rowid desc limit :moss_limit"
+    return [doc for (doc,) in scope.rows(sql, moss_match=match, moss_limit=most)]
 
 
 def _first_guess(scope: Scope, words: list[_Word], need: int) -> int:
@@ -288,31 +258,23 @@ def _coverage(scope: Scope, words: list[_Word], *, at_least: int) -> dict[int, i
     in documents that do.
     """
     rare, common = _split(words, at_least)
-    any_rare = _any(rare)
     matches = [scope.part(word.expression) for word in rare]
-    matches += [scope.part(f"{word.expression} AND ({any_rare})") for word in common]
-    counts = [1] * len(matches)
-    if scope.live_only:
-        # Taking a deleted document's count away once is cheaper than keeping it out of every part.
-        matches.append(f"{_GONE} AND {scope.part(any_rare)}")
-        counts.append(-len(words))
+    matches += [scope.part(f"{word.expression} AND ({_any(rare)})") for word in common]
     parts = [
-        f"select rowid as doc, {count} as held from search_index"
-        f" where search_index match :moss_{number}{scope.condition}"
-        for number, count in enumerate(counts)
+        f"select rowid as doc from search_index where search_index match :moss_{number}{scope.condition}"
+        for number in range(len(matches))
     ]
-    sql = f"select doc, sum(held) from ({' union all '.join(parts)}) group by doc having sum(held) >= {at_least}"
-    return dict(scope.rows(sql, **{f"moss_{number}": match for number, match in enumerate(matches)}))
+    sql = f"select doc, count(*) from ({' union all '.join(parts)}) group by doc having count(*) >= {at_least}"
+    covered = dict(scope.rows(sql, **{f"moss_{number}": match for number, match in enumerate(matches)}))
+    # Few are left to ask about; keeping deleted documents out of every part costs more.
+    for doc in scope.gone(covered):
+        del covered[doc]
+    return covered
 
 
 def _split(words: list[_Word], at_least: int) -> tuple[list[_Word], list[_Word]]:
     """The rarest words, so many that whatever holds `at_least` words holds one of them, and the other words."""
     return words[: len(words) - at_least + 1], words[len(words) - at_least + 1 :]
-
-
-def _json(numbers: Iterable[int]) -> str:
-    """A list for `json_each`: one parameter, so that the statement stays the same and stays prepared."""
-    return f"[{','.join(map(str, numbers))}]"
 
 
 def _scores(scope: Scope, match: str, condition: str, **values: Any) -> list[tuple[int, float]]:
@@ -325,19 +287,21 @@ def _scores(scope: Scope, match: str, condition: str, **values: Any) -> list[tup
     )
 
 
-def _scores_of(
-    scope: Scope, words: list[_Word], covered: dict[int, int], need: int, at_least: int
-) -> list[tuple[int, float]]:
-    """The scores of the documents that hold the most words; those that hold too few to be shown have none.
+def _scores_of(scope: Scope, words: list[_Word], docs: list[int], at_least: int) -> list[tuple[int, float]]:
+    """The scores of documents that hold at least so many of the words: a few are read, for many the index is walked."""
+    read = _scores_by_reading(scope, words, docs)
+    return _scores_by_walking(scope, words, docs, at_least) if read is None else read
 
-    One pass walks every document that holds any word. When most of those hold common words only, two passes that
-    start from the rare words are quicker; together they too see every word once, as bm25 must.
+
+def _scores_by_walking(scope: Scope, words: list[_Word], docs: list[int], at_least: int) -> list[tuple[int, float]]:
+    """The scores of documents that hold at least so many of the words, from the index.
+
+    One pass walks every document that holds any word, from the oldest of those asked about. When most hold common words
+    only, two passes that start from the rare words are quicker; together they too see every word once, as bm25 must.
     """
-    docs = _enough(covered, need)
-    condition = " and +rowid in (select value from json_each(:moss_docs))"
-    values = {"moss_docs": _json(docs)}
+    condition, values = f" and rowid >= {min(docs)}{AMONG}", {"moss_docs": json_list(docs)}
     rare, common = _split(words, at_least)
-    if _PASS_COST * sum(word.docs for word in rare) > sum(word.docs for word in words):
+    if not common or _PASS_COST * sum(word.docs for word in rare) > sum(word.docs for word in words):
         return _scores(scope, scope.part(_any(words)), condition, **values)
     rows = _scores(scope, scope.part(f"({_any(rare)}) AND ({_any(common)})"), condition, **values)
     if len(rows) < len(docs):
@@ -345,17 +309,17 @@ def _scores_of(
     return rows
 
 
-def _enough(covered: dict[int, int], need: int) -> list[int]:
-    """The documents of the fullest coverage, down to the level where there are enough."""
-    levels: dict[int, list[int]] = {}
-    for doc, held in covered.items():
-        levels.setdefault(held, []).append(doc)
-    kept: list[int] = []
-    for held in sorted(levels, reverse=True):
-        kept += levels[held]
-        if len(kept) >= need:
-            break
-    return kept
+def _scores_by_reading(scope: Scope, words: list[_Word], docs: list[int]) -> list[tuple[int, float]] | None:
+    """The scores of the documents from their texts, or none where walking the index is quicker."""
+    collection = Collection(scope.connection)
+    affordable = sum(word.docs for word in words) / _READ_COST - len(docs) * _FETCH_COST
+    # A word with the mark may stand in the filter column too, where bm25 must not count it and its forms' counts do.
+    if len(docs) * collection.average > affordable or MARK in _any(words):
+        return None
+    lengths = collection.lengths(docs)
+    if sum(lengths.values()) > affordable:
+        return None
+    return collection.scores([form for word in words for form in word.counted], lengths, scope.sources)
 
 
 def _ranked(scope: Scope, expression: str, need: int) -> list[tuple[int, float]]:
@@ -396,7 +360,7 @@ def _changes(scope: Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
             " where row_id in (select value from json_each(:moss_rows))"
         )
         for doc, updated_at, change_seq in scope.rows(
-            sql, moss_rows=_json(doc >> 4 for doc in docs if doc & 15 == source.code)
+            sql, moss_rows=json_list(doc >> 4 for doc in docs if doc & 15 == source.code)
         ):
             found[doc] = (updated_at, change_seq, doc)
     return found

@@ -14,7 +14,7 @@ import apsw
 from ..errors import MossError
 from ..families import SOURCES
 from ..search.embed import embedder
-from .sqlite_search import Scope
+from .sqlite_scope import Scope, json_list
 from .sqlite_transaction import check_cancelled
 from .vector_matrix import VectorMatrix, decoded, encoded
 
@@ -85,10 +85,10 @@ def nearest(
 
 def waiting(connection: apsw.Connection, docs: Sequence[int], other_models: bool) -> set[int]:
     """Which of the documents have no vector of this model yet."""
-    found = _column(connection, f"select doc from unembedded where doc in {_JSON_LIST}", moss_docs=_json(docs))
+    found = _column(connection, f"select doc from unembedded where doc in {_JSON_LIST}", moss_docs=json_list(docs))
     if other_models:
         sql = f"select doc from vectors where doc in {_JSON_LIST} and model <> :moss_model"
-        found += _column(connection, sql, moss_docs=_json(docs), moss_model=embedder().name)
+        found += _column(connection, sql, moss_docs=json_list(docs), moss_model=embedder().name)
     return set(found)
 
 
@@ -111,7 +111,7 @@ def _still_there(scope: Scope, reading: Reading, rows: Any) -> Any:
     docs = reading.docs[rows]
     condition = scope.documents("vectors.doc")
     sql = f"select doc, seq from vectors where doc in {_JSON_LIST}"
-    listed = {"moss_docs": _json(docs.tolist())}
+    listed = {"moss_docs": json_list(docs.tolist())}
     through = dict(scope.rows(sql + condition, **listed))
     kept = [row for row, doc in zip(rows.tolist(), docs.tolist(), strict=True) if through.get(doc) == reading.seqs[row]]
     if len(kept) < len(rows):
@@ -182,7 +182,7 @@ def texts_of(connection: apsw.Connection, docs: Sequence[int]) -> dict[int, str]
                 f"select row_id * 16 + {source.code}, {source.title}, {source.body} from {source.table}"
                 f" where row_id in {_JSON_LIST} and deleted_at is null"
             )
-            for doc, title, body in connection.execute(sql, {"moss_docs": _json(rows)}):
+            for doc, title, body in connection.execute(sql, {"moss_docs": json_list(rows)}):
                 found[doc] = "\n".join(part for part in (title, body) if part)
     return found
 
@@ -288,7 +288,3 @@ def _queue_all(engine: SqliteEngine, call: Call, patience_s: float) -> None:
 
 def _column(connection: apsw.Connection, sql: str, **values: Any) -> list[int]:
     return [row[0] for row in connection.execute(sql, values)]
-
-
-def _json(numbers: Sequence[int]) -> str:
-    return f"[{','.join(map(str, numbers))}]"

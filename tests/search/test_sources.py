@@ -1,0 +1,35 @@
+"""One index holds every source; a search of one never shows or counts the others."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import pytest
+
+from moss_memory.storage import sqlite_search
+from search.shelf import Shelf
+
+
+def put_artifact(shelf: Shelf, text: str) -> None:
+    shelf.connection.execute(
+        "insert into artifacts (id, workspace_raw, workspace_norm, kind, data_json, text, data_chars, version,"
+        " created_at, updated_at, change_seq) values ('a', 'w', 'w', 'note', '{}', ?, 2, 1, 1, 1, 1)",
+        (text,),
+    )
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize("question", ["redis", "redis cache session", '"redis cache"'])
+def test_capsules_are_found_and_counted_without_the_artifacts(shelf: Shelf, question: str, few: int) -> None:
+    rows = [shelf.put("redis cache session"), shelf.put("redis cache")]
+    with mock.patch.object(sqlite_search, "_FEW", few):
+        before = shelf.search(question)
+        put_artifact(shelf, "redis cache session")
+        after = shelf.search(question)
+        artifacts = shelf.search(question, sources=("artifact",), now=1)
+    assert {sqlite_search.row_of(doc) for doc, _ in before.items} == set(rows)
+    assert (len(before.items), before.total) == (2, 2)
+    assert [doc for doc, _ in after.items] == [doc for doc, _ in before.items]
+    assert after.total == 2
+    assert [doc & 15 for doc, _ in artifacts.items] == [1]
+    assert artifacts.total == 1
