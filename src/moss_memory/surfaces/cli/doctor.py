@@ -150,6 +150,7 @@ def _store(report: Report, config: Config, *, fix: bool) -> None:
         if fix:
             visit.attempt(Report(), "erasures", _finish_erasures, writes=True)
         visit.attempt(report, "erasures", _erasures)
+        visit.attempt(report, "meaning", _meaning)
     finally:
         visit.close()
 
@@ -274,6 +275,23 @@ def _erasures(report: Report, tx: ReadTransaction) -> None:
         report.add("erasures", WARN, message, "close other programs that use the store, then `moss doctor --fix`")
     else:
         report.add("erasures", OK, "no purged text is left on the disk")
+
+
+def _meaning(report: Report, tx: ReadTransaction) -> None:
+    """Whether search by meaning works here, and how much of the store is prepared for it."""
+    from moss_memory.search.embed import INSTALL, embedder, is_installed
+
+    if not is_installed():
+        report.add("meaning", OK, f"the extra `semantic` is not installed, so searches go by words; {INSTALL} adds it")
+        return
+    try:
+        model = embedder()
+    except MossError as error:
+        report.add("meaning", WARN, error.message, f"reinstall it: {INSTALL}")
+        return
+    waiting = _value(tx, "select count(*) from unembedded")
+    told = f"{counted(waiting, 'text')} to prepare, `moss index` does it" if waiting else "every text is prepared"
+    report.add("meaning", OK, f"{model.name} is installed; {told}")
 
 
 def _value(tx: ReadTransaction, sql: str) -> Any:
