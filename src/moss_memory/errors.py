@@ -86,6 +86,13 @@ def nearest(name: str, known: list[str], *, cutoff: float = 0.0) -> str | None:
     return next(iter(difflib.get_close_matches(name[:100], known, n=1, cutoff=cutoff)), None)
 
 
+def is_busy(error: Exception) -> bool:
+    """Whether an error says that another writer has the store; record tools say it in their details."""
+    if not isinstance(error, MossError):
+        return False
+    return error.code == "STORAGE_BUSY" or (error.details or {}).get("storage_code") == "STORAGE_BUSY"
+
+
 def next_call(tool: str, arguments: dict[str, Any], reason: str) -> dict[str, Any]:
     """A `recovery`: the one best next call after an error."""
     return {"tool": tool, "arguments": arguments, "reason": reason}

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from support.cli_typist import Cli
 
+DECISION = '{"decision": "Wait", "rationale": "Writers take turns", "timestamp": "2026-02-04"}'
+
 
 @pytest.fixture(autouse=True)
 def _heard_interrupts() -> Iterator[None]:
@@ -107,3 +109,33 @@ def test_a_store_that_stays_busy_is_told(cli: Cli, auth: dict[str, Any], monkeyp
         outcome = cli("update", "--name", "auth", "--title", "New")
     assert outcome.code == 1
     assert outcome.err.startswith("[STORAGE_BUSY] other processes kept the store busy for 0.05 s")
+
+
+def test_a_submission_waits_for_its_turn_as_every_write_does(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    submit = ("record", "submit", "neotoma:store_agent_decision:v1", DECISION)
+    cli(*submit).json  # noqa: B018
+    call = Store.call
+    with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+
+        def freed_after_one_refusal(store: Store, *arguments: Any, **options: Any) -> Any:
+            try:
+                return call(store, *arguments, **options)
+            finally:
+                fcntl.flock(held, fcntl.LOCK_UN)
+
+        monkeypatch.setattr(Store, "call", freed_after_one_refusal)
+        assert cli(*submit).json["created"] is False
+
+
+def test_a_store_that_stays_busy_for_a_submission_is_told_in_its_own_code(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit = ("record", "submit", "neotoma:store_agent_decision:v1", DECISION)
+    cli(*submit).json  # noqa: B018
+    monkeypatch.setattr("moss_memory.surfaces.cli.tool.WRITE_PATIENCE_S", 0.05)
+    with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        outcome = cli(*submit)
+    assert outcome.code == 1
+    assert outcome.err.startswith("[DB_INSERT_FAILED] other processes kept the store busy for 0.05 s")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from moss_memory.errors import MossError
+from moss_memory.errors import MossError, is_busy
 from moss_memory.surfaces.mcp import calls as calls_module
-from moss_memory.surfaces.mcp.calls import Calls, Progress, is_busy
+from moss_memory.surfaces.mcp.calls import Calls, Progress
 from moss_memory.surfaces.mcp.listing import Offer
 from moss_memory.surfaces.mcp.protocol import Request, ToolCall
 from support.mcp_fakes import TOOLS, FakeStore

@@ -6,7 +6,7 @@ import time
 
 from moss_memory import catalog
 from moss_memory.config import load_config
-from moss_memory.errors import MossError
+from moss_memory.errors import MossError, is_busy
 from moss_memory.operation import Operation
 from moss_memory.store import WRITE_PATIENCE_S, Store
 
@@ -138,12 +138,13 @@ def _write(
         try:
             return store.call(tool, arguments, cancelled=interruptions.ask, progress=progress, patient=False)
         except MossError as error:
-            if error.code != "STORAGE_BUSY":
+            if not is_busy(error):
                 raise
+            busy = error
         if interruptions.pressed:
             raise KeyboardInterrupt
         if time.monotonic() >= deadline:
-            raise _still_busy()
+            raise _still_busy(busy)
         time.sleep(_RETRY_S)
 
 
@@ -204,11 +205,12 @@ def _meant(command: Command, name: str, text: str) -> Any:
         raise MossError("INVALID_REQUEST", f"the {name} is not valid JSON ({error})", details={"path": name}) from None
 
 
-def _still_busy() -> MossError:
+def _still_busy(error: MossError) -> MossError:
+    """The last refusal in its tool's own code, with how long was really waited."""
     return MossError(
-        "STORAGE_BUSY",
+        error.code,
         f"other processes kept the store busy for {WRITE_PATIENCE_S:g} s; nothing was written, try again",
-        details={"retryable": True},
+        details={**(error.details or {}), "retryable": True},
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from moss_memory.errors import MossError
+from moss_memory.errors import MossError, is_busy
 
 from .indexing import Indexing
 from .protocol import progress, tool_answer, tool_failure
@@ -210,13 +210,6 @@ class Progress:
         self._held = None
         self._last = done
         self._send(progress(self._call.progress_token, done, total))
-
-
-def is_busy(error: Exception) -> bool:
-    """Whether an error says that another writer has the store; record tools say it in their details."""
-    if not isinstance(error, MossError):
-        return False
-    return error.code == "STORAGE_BUSY" or (error.details or {}).get("storage_code") == "STORAGE_BUSY"
 
 
 def _stopped(call: ToolCall) -> MossError:
