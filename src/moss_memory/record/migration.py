@@ -57,21 +57,21 @@ def migrate(
 
 
 def _migrate_file(store: Store, collection: str, path: str, *, workspace: str | None, dry_run: bool) -> bool:
-    """Submits one file; says whether its record is new. A dry run only checks the file."""
+    """Submits one file; says whether its record is new. A dry run checks the file and only looks."""
     root = os.path.realpath(os.path.dirname(os.path.dirname(path)))
     if os.path.commonpath([root, os.path.realpath(path)]) != root:
         raise ValueError("it is a link that leads out of the folder; put the file itself there")
     body = read_object(path, what="record")
     capability = capability_of(store.config.home, collection)
     capability.check(body)
-    if dry_run:
-        return True
     # The same file again is the same request: a second run adds no second observation.
     request = f"migrate:{content_id(capability.capability_id, body, [], None)}"
     arguments: dict[str, Any] = {"capability_id": capability.capability_id, "body": body, "client_request_id": request}
     if workspace is not None:
         arguments["workspace"] = workspace
     known = store.call("retrieve_records", {"ids": [_expected_id(arguments, workspace)]})["records"]
+    if dry_run:
+        return not known
     answer = store.call("submit_payload", arguments)
     found = store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]
     if [record["properties"] for record in found] != [body]:

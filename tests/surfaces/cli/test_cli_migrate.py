@@ -68,6 +68,14 @@ def test_a_dry_run_checks_the_files_and_writes_nothing(kept: Cli) -> None:
     assert ids(kept) == set()
 
 
+def test_a_dry_run_counts_what_is_there_already(kept: Cli) -> None:
+    assert kept("record", "migrate", FOLDER).code == 0
+    write("feature_units", "FU-3.json", json.dumps(unit("FU-3")))
+    report = kept("record", "migrate", FOLDER, "--dry-run").json
+    assert (report["migrated"], report["already_there"], report["verified"]) == (1, 3, 0)
+    assert ids(kept, "--properties", "id=FU-3") == set()
+
+
 def test_what_fails_is_named_with_the_reason_and_the_others_go_on(kept: Cli) -> None:
     for name, text in (("no-json.json", "nope"), ("odd.json", '{"id": "x", "statsu": 1}'), ("list.json", "[]")):
         write("feature_units", name, text)

@@ -102,8 +102,8 @@ BUILT_IN = (
         "moss record migrate .cursor/memory -w shop --dry-run",
         {
             "dir": {"type": "string", "description": "the folder of kept records"},
-            "workspace": {"type": "string", "description": "where the records go; default if left out"},
-            "dry_run": {"type": "boolean", "description": "only check the files"},
+            "workspace": {"type": "string", "description": "where the records go; if left out: default"},
+            "dry_run": {"type": "boolean", "description": "only check the files and count what would be migrated"},
         },
         required=("dir",),
     ),
