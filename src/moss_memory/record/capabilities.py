@@ -19,6 +19,7 @@ _BUILT_IN = os.path.join(os.path.dirname(__file__), "capabilities")
 _NAME_MAX_CHARS = 128
 _MESSAGE_CHARS = 300
 _TOLD = 10
+_ALIKE = 0.7
 
 
 class Capability:
@@ -71,13 +72,20 @@ class Registry:
         found = self.capabilities.get(capability_id)
         if found is None:
             known = sorted(self.capabilities)
+            meant = self._meant(capability_id)
             broken = "".join(f"; {one['file']} cannot be used: {one['message']}" for one in self.problems[:_TOLD])
             raise MossError(
                 "UNKNOWN_CAPABILITY",
-                f"there is no capability {capability_id[:100]!r}; known: {', '.join(known)}{broken}",
+                f"there is no capability {capability_id[:100]!r}; {meant}known: {', '.join(known)}{broken}",
                 details={"known": known, **({"problems": self.problems[:_TOLD]} if self.problems else {})},
             )
         return found
+
+    def _meant(self, asked: str) -> str:
+        """A question for who wrote the type instead of the id, or nearly the id; nothing when it is like none."""
+        typed = [one.capability_id for one in self.of_type(asked)]
+        like = typed[0] if typed else nearest(asked, list(self.capabilities), cutoff=_ALIKE)
+        return f"did you mean {like}? " if like else ""
 
     def of_type(self, entity_type: str) -> list[Capability]:
         """The capabilities whose payloads are about one type of entity."""

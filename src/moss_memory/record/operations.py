@@ -69,7 +69,7 @@ else:
     ClientRequestId = _text("repeats with it change nothing")
     RecordType = _text("e.g. feature_unit")
     Properties = {"type": "object", "description": "values that fields must have or contain"}
-    SearchTerms = {"type": ["array", "string"], "items": {"type": "string"}, "description": "any of them"}
+    SearchTerms = {"type": ["array", "string"], "items": {"type": "string"}, "description": "words; any may match"}
     RecordIds = {"type": "array", "items": {"type": "string"}, "description": "payload_ids"}
     IncludeTotal = _flag("also how many match")
     RecordLimit = {"type": "integer", "minimum": 1, "description": "most rows"}
@@ -80,7 +80,7 @@ else:
     Moment = _text("ISO 8601 date or time")
     EventType = _text("e.g. feature_unit.created")
     RecordId = _text("payload_id that told of it")
-    EntityId = _text("entity_id")
+    EntityId = _text("id of an entity")
 
 BODY_MAX_CHARS = 1_000_000
 
@@ -226,7 +226,7 @@ def list_timeline_events(
 
 @operation(idempotent=True, listed=False, translate=as_read_error, example="moss record capabilities")
 def record_capabilities(tx: ReadTransaction) -> dict[str, Any]:
-    """List what may be submitted: every capability with its fields, and the files that hold none."""
+    """List what may be submitted: every capability with its fields, and files that cannot be used."""
     registry = registry_of(tx.config.home)
     known = [registry.capabilities[name].shown() for name in sorted(registry.capabilities)]
     return {"capabilities": known, **({"problems": registry.problems} if registry.problems else {})}

@@ -186,6 +186,9 @@ def _meaning(command: Command, option: Option) -> str:
     parts = [spoken(option.description, operation)] if option.description else []
     if option.name == "id" and "name" not in operation.parameters:
         parts = [parts[0].partition(";")[0]] if parts else []  # there is nothing else to give instead
+    members = option.schema.get("properties", {})
+    if option.kind == "object" and members and not are_switches(option.schema):
+        parts.append(f"an object of {', '.join(members)}")
     choices = choices_of(option)
     if choices:
         parts.append(("any of " if option.kind == "list" else "one of ") + ", ".join(choices))

@@ -21,6 +21,9 @@ SENTENCES = ("success_criteria", "tests", "blockers", "links", "checks", "texts"
 PAIRS = ("properties",)
 """Objects that are also written as NAME=VALUE, several by repeating the option."""
 
+_LISTED = {"capability_id": "record capabilities"}
+"""Arguments whose values a command lists."""
+
 _SILENT = {
     "ids": "their ids",
     "types": "of any of these types",
@@ -100,6 +103,8 @@ def _option(name: str, schema: dict[str, Any]) -> Option:
     if kind == "object" and name in PAIRS:
         kind = "pairs"
         description += "; numbers, true and false as JSON"
+    if name in _LISTED:
+        description += f"; `moss {_LISTED[name]}` lists them"
     if kind == "items":
         description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
     elif not description and "enum" not in schema.get("items", schema):
@@ -118,7 +123,8 @@ def _extras(command: Command) -> list[Option]:
         means = "age in days, weeks: 7d, 2w"
         extras.append(Option("older_than", "age", means, argument="older_than_days"))
     if command.text:
-        extras.append(Option("file", "extra", "read the text from this file (- is stdin)"))
+        what = "JSON" if kind_of(parameters[command.text]) in ("object", "items") else "the text"
+        extras.append(Option("file", "extra", f"read {what} from this file (- is stdin)"))
     if name.endswith(SHOWS_TEXT):
         extras.append(Option("text", "switch", "print the text alone, as it is stored, instead of JSON"))
     if name.endswith("_import"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .option import flag_of
 from .usage import Usage
 
 TYPE_CHECKING = False
@@ -32,12 +33,19 @@ SYNONYMS = (
 """Words that people type for one another; the first of a row that is a verb here is what was meant."""
 
 
+_MEANT = ("name", "entity_type", "workspace")
+"""What a word without an option probably is, where a command takes options only."""
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The end of a sentence that suggests the known word most like the one typed; empty when none is."""
     import difflib  # only a mistake needs it
 
     names = list(known)
-    found = _meant(word, names) or difflib.get_close_matches(word, names, n=1, cutoff=ALIKE)
+    return _asked(_meant(word, names) or difflib.get_close_matches(word, names, n=1, cutoff=ALIKE))
+
+
+def _asked(found: list[str]) -> str:
     *others, last = found or [""]
     return f"; did you mean {', '.join(others) + ' or ' if others else ''}{last}?" if found else ""
 
@@ -60,8 +68,9 @@ def unknown_option(word: str, command: Command, everywhere: Iterable[str]) -> Us
     """The refusal of an option: with the command that has it, or the option that is most like it."""
     shown = word.partition("=")[0]
     known = [option.flag for option in command.options.values()] + ["--" + name for name in everywhere]
-    elsewhere = _command_with(shown[2:].replace("-", "_"), command)
-    hint = f"; `moss {elsewhere}` has it" if elsewhere else nearest(shown, known)
+    longer = [flag for flag in known if flag.endswith(f"-{shown[2:]}")]
+    elsewhere = "" if longer else _command_with(shown[2:].replace("-", "_"), command)
+    hint = f"; `moss {elsewhere}` has it" if elsewhere else _asked(longer) or nearest(shown, known)
     return Usage(f"unknown option {shown}{hint}")
 
 
@@ -92,11 +101,9 @@ def unexpected_word(word: str, command: Command, *, after: str = "") -> Usage:
         hint = "quote a text of several words" if command.text else ""
     elif command.text and looks_like_a_file:
         hint = f"did you mean --file {word}?"
-    elif not after and "name" in parameters:
-        hint = f"did you mean --name {word}?"
-    elif not after and "workspace" in parameters:
-        hint = f"did you mean --workspace {word}?"
     else:
-        hint = "" if after else "this command takes options only"
+        meant = next((flag for flag in _MEANT if flag in parameters), "")
+        hint = f"did you mean {flag_of(meant)} {word}?" if meant else "this command takes options only"
+        hint = "" if after else hint
     place = f" after {after!r}" if after else ""
     return Usage(f"unexpected word {word!r}{place}" + (f"; {hint}" if hint else ""))

@@ -199,6 +199,9 @@ def _meant(command: Command, name: str, text: str) -> Any:
         return text
     import json
 
+    if not text.strip():
+        ways = f"--{name}, --file or stdin"
+        raise MossError("INVALID_REQUEST", f"the {name} is empty; give JSON with {ways}", details={"path": name})
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

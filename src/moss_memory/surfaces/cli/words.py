@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from .usage import Usage
 
 TYPE_CHECKING = False
@@ -95,7 +97,8 @@ def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Usage(f"{flag} needs JSON, or @FILE with JSON in it ({error})") from None
+        hint = f"; did you mean @{text}?" if os.path.isfile(text) else f" ({error})"
+        raise Usage(f"{flag} needs JSON, or @FILE with JSON in it{hint}") from None
 
 
 def pairs_from(text: str, flag: str, before: dict[str, Any]) -> Any:
