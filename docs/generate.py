@@ -37,7 +37,7 @@ _RECORDS = (
     "observations say together; each field knows the one it came from. The dates in a payload are the **timeline**. "
     "`moss record capabilities` lists the capabilities with their fields; files in `capabilities/` of the home folder "
     "add more, and `moss doctor` names those that cannot be used. `moss record migrate .cursor/memory` brings in what "
-    "was kept as files while the store was away."
+    "was kept as files while the store was away. There is [a worked example](../how-to/record-decisions.md)."
 )
 FAMILIES = {
     "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
