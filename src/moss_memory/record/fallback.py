@@ -42,7 +42,8 @@ def submit_or_keep(
 ) -> dict[str, Any]:
     """Submits a record, or keeps it as a file when the store cannot be reached.
 
-    Gives what `submit_payload` answers, or `{"kept": path}`. A body that the capability refuses raises
+    Gives what `submit_payload` answers, or `{"kept": path}`. The file holds the body alone, without provenance and
+    workspace, and a second body of the same identity replaces the first. A body that the capability refuses raises
     `VALIDATION_ERROR` either way: a broken record is not worth keeping.
     """
     capability = capability_of(store.config.home, collection)
@@ -56,7 +57,12 @@ def submit_or_keep(
     except MossError as error:
         if not error.code.startswith("DB_"):
             raise
-    return {"kept": keep(capability, collection, body, folder=folder)}
+    try:
+        return {"kept": keep(capability, collection, body, folder=folder)}
+    except MossError as error:
+        from .operations import as_write_error
+
+        raise as_write_error(error) from None
 
 
 def keep(capability: Capability, collection: str, body: dict[str, Any], *, folder: str = MEMORY_FOLDER) -> str:

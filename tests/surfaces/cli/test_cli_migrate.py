@@ -231,3 +231,16 @@ def test_what_the_helper_keeps_while_the_store_is_away_arrives_later(cli: Cli, m
         assert submit_or_keep(store, "feature_units", unit("FU-7")) == {"kept": f"{FOLDER}/feature_units/FU-7.json"}
     assert cli("record", "migrate", FOLDER).json["verified"] == 1
     assert ids(cli, "--properties", "id=FU-7") == {"FU-7"}
+
+
+def test_the_helper_refuses_a_broken_record_alike_whether_the_store_is_there_or_not(cli: Cli) -> None:
+    from moss_memory.errors import MossError
+    from moss_memory.record.fallback import submit_or_keep
+
+    broken = {**unit("FU-7"), "status": "done"}
+    for home in (cli.home, os.devnull):
+        with open_store(home) as store, pytest.raises(MossError) as refused:
+            submit_or_keep(store, "feature_units", broken)
+        assert refused.value.code == "VALIDATION_ERROR"
+        assert (refused.value.details or {})["path"] == "body.status"
+    assert not os.path.exists(FOLDER)

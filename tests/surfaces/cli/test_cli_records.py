@@ -222,3 +222,28 @@ def test_a_record_of_any_shape_has_a_row() -> None:
     assert row_of({"snapshot": {"id": "a", "gone": None, "flags": [True]}})["says"] == "flags [true]"
     huge = {"records": [{"id": "i", "type": "t", "properties": {"id": "x" * 900_000, "text": "y z" * 300_000}}]}
     assert max(map(cells, table_of(huge, width=80).splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (
+            ["agent_decision", "{}"],
+            1,
+            "'agent_decision'; did you mean neotoma:store_agent_decision:v1? known:",
+        ),
+        (["neotoma:store_relase:v1", "{}"], 1, "; did you mean neotoma:store_release:v1? known: "),
+        (["shop:incident:v1", "{}"], 1, "there is no capability 'shop:incident:v1'; known: "),
+        ([DECISION, "--body", "decision.json"], 2, "or @FILE with JSON in it; did you mean @decision.json?\n"),
+        ([DECISION, "--body", "nowhere.json"], 2, "or @FILE with JSON in it (Expecting value"),
+        ([DECISION], 1, "[INVALID_REQUEST] the body is empty; give JSON with --body, --file or stdin\n"),
+    ],
+)
+def test_a_submission_that_misses_its_mark_is_told_what_was_probably_meant(
+    cli: Cli, words: list[str], code: int, says: str
+) -> None:
+    with open("decision.json", "w", encoding="utf-8") as file:
+        json.dump(DECIDED, file)
+    outcome = cli("record", "submit", *words)
+    assert (outcome.code, outcome.out) == (code, "")
+    assert says in outcome.err
