@@ -113,16 +113,16 @@ RIGHT_FIRST = {
     "can we recover from losing the disk?": "restore drill",
     "which code computes shipping fees?": "price engine",
     "why do labels truncate titles?": "short names",
+    "night mode": "dark theme",
+    "customers paid two times": "hotfix",
+    "accessibility for people without a mouse": "summer release",
+    "process eats more and more RAM": "session on memory",
 }
 """The record that answers a question, by question; the right one comes first."""
 
 AMONG_FIVE = {
     "why not keep jobs in memory?": "mail queue",
-    "process eats more and more RAM": "session on memory",
-    "accessibility for people without a mouse": "summer release",
-    "customers paid two times": "hotfix",
     "vulnerable third-party package": "audit",
     "site collapses when too many shoppers come": "load test",
-    "night mode": "dark theme",
 }
-"""Questions that share a word with other records, or that others answer nearly as well."""
+"""Questions that other records answer nearly as well."""

@@ -210,3 +210,23 @@ def test_every_search_that_takes_a_mode_knows_that_it_may_take_long() -> None:
         if "search_mode" in tool.parameters:
             assert tool.takes_long({"search": "x", "search_mode": "semantic"})
             assert not tool.takes_long({"search": "x", "search_mode": "keyword"})
+
+
+@pytest.mark.parametrize("query", ["redis cache", "redis AND cache", "redis OR browser", '"password must"'])
+def test_scores_of_both_never_rise_from_hit_to_hit(door: StoreDoor, query: str) -> None:
+    put_all(door)
+    for number in range(fuse.DEPTH + 30):
+        put(door, f"redis-{number}", f"redis {'cache ' if number % 7 == 0 else ''}" + "word " * (number % 5))
+    found = []
+    for offset in range(0, 300, 50):
+        found += door("capsule_search", query=query, search_mode="both", limit=50, offset=offset)["items"]
+    scores = [item["score"] for item in found]
+    assert scores
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_text_with_one_of_many_words_yields_to_the_one_that_is_meant(door: StoreDoor) -> None:
+    put_all(door)
+    put(door, "noise", "The canteen has a new sign: no soup on Fridays.")
+    assert names(door, "sign-in duration", search_mode="keyword") == ["noise"]
+    assert names(door, "sign-in duration", search_mode="both")[0] == "login"

@@ -20,7 +20,7 @@ AT_LEAST = {
     ("keywords", "semantic"): 0.93,
     ("keywords", "both"): 0.98,
 }
-"""What was measured (13, 67, 69, 100, 97 and 100 percent), less what another CPU's rounding may change."""
+"""What was measured (13, 67, 67, 100, 97 and 100 percent), less what another CPU's rounding may change."""
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 class Hit:
     """One row of one source that matches; a higher score is better, in all sources alike."""
 
-    __slots__ = ("row_id", "score", "source")
+    __slots__ = ("row_id", "score", "source", "words")
 
-    def __init__(self, source: str, row_id: int, score: float) -> None:
+    def __init__(self, source: str, row_id: int, score: float, words: int = 1) -> None:
         self.source = source
         self.row_id = row_id
         self.score = score
+        self.words = words
+        """How many words of a question it holds."""
 
 
 class Hits:

@@ -46,12 +46,16 @@ _GROWS = "\U0010ffff"
 class Hits:
     """One page of documents in final order, as `(doc, score)`, and how many match in all."""
 
-    __slots__ = ("items", "matcher", "total")
+    __slots__ = ("items", "matcher", "total", "words")
 
-    def __init__(self, items: list[tuple[int, float]], total: int, matcher: Matcher) -> None:
+    def __init__(
+        self, items: list[tuple[int, float]], total: int, matcher: Matcher, words: dict[int, int] | None = None
+    ) -> None:
         self.items = items
         self.total = total
         self.matcher = matcher
+        self.words = words or {}
+        """How many words of a question a document holds, where it may be more than one."""
 
 
 def row_of(doc: int) -> int:
@@ -92,11 +96,11 @@ def search(
     if not words:
         return Hits([], 0, matcher)
     if sum(word.docs for word in words) <= _FEW:
-        ranked, total = _ranked_few(scope, words, limit + offset)
+        ranked, held, total = _ranked_few(scope, words, limit + offset)
     else:
         total = scope.count(_any(words))
-        ranked = _ranked_many(scope, words, limit + offset) if offset < total else []
-    return Hits(ranked[offset : offset + limit], total, matcher)
+        ranked, held = _ranked_many(scope, words, limit + offset) if offset < total else ([], {})
+    return Hits(ranked[offset : offset + limit], total, matcher, held)
 
 
 def matcher_of(connection: apsw.Connection, query: Query) -> Matcher:
@@ -150,8 +154,9 @@ def _any(words: Iterable[_Word]) -> str:
     return " OR ".join(f'"{form}"' for word in words for form in word.forms)
 
 
-def _ranked_few(scope: Scope, words: list[_Word], need: int) -> tuple[list[tuple[int, float]], int]:
-    """The first `need` documents of a question of rare words in final order, and how many there are."""
+def _ranked_few(scope: Scope, words: list[_Word], need: int) -> tuple[list[tuple[int, float]], dict[int, int], int]:
+    """The first `need` documents of a question of rare words in final order, how many words each holds, and how many
+    there are."""
     if sum(word.docs for word in words) <= _FEW_TO_LOOK_UP:
         rows = _scores(scope, scope.part(_any(words)), scope.table_condition())
     else:
@@ -160,22 +165,22 @@ def _ranked_few(scope: Scope, words: list[_Word], need: int) -> tuple[list[tuple
     for word in words if len(words) > 1 else ():
         for (doc,) in scope.rows(DOCS, moss_match=scope.part(word.expression)):
             covered[doc] = covered.get(doc, 0) + 1
-    return _in_order(scope, rows, covered, need), len(rows)
+    return _in_order(scope, rows, covered, need), covered, len(rows)
 
 
-def _ranked_many(scope: Scope, words: list[_Word], need: int) -> list[tuple[int, float]]:
-    """The first `need` documents of a question of common words, or all there are, in final order."""
+def _ranked_many(scope: Scope, words: list[_Word], need: int) -> tuple[list[tuple[int, float]], dict[int, int]]:
+    """The first `need` documents of a question of common words in final order, and how many words each holds."""
     complete = _ranked_crowd(scope, words, need, frozenset(), at_least=len(words))
-    if len(complete) >= need or len(words) == 1:
-        return complete
     covered = dict.fromkeys((doc for doc, _ in complete), len(words))
+    if len(complete) >= need or len(words) == 1:
+        return complete, covered
     for at_least in range(_first_guess(scope, words, need), 1, -1):
         covered = _coverage(scope, words, at_least=at_least)
         if len(covered) >= need:
-            return complete + _ranked_levels(scope, words, covered, need - len(complete), at_least)
+            return complete + _ranked_levels(scope, words, covered, need - len(complete), at_least), covered
     # Too few documents hold two of the words: after those, the best of all the others.
     best = complete + _ranked_levels(scope, words, covered, need, 2)
-    return best + _ranked_crowd(scope, words, need - len(best), covered.keys(), at_least=1)
+    return best + _ranked_crowd(scope, words, need - len(best), covered.keys(), at_least=1), covered
 
 
 def _ranked_levels(

@@ -52,7 +52,7 @@ class SqliteTransaction:
         from .sqlite_search import search  # most calls search nothing
 
         found = search(self.connection, query, now=self.now, **filters)
-        return Hits(_hits(found.items), found.total, found.matcher)
+        return Hits(_hits(found.items, found.words), found.total, found.matcher)
 
     def nearest(self, query: Query, **filters: Any) -> Hits:
         from ..search.hits import Hits
@@ -182,12 +182,13 @@ class SqliteWrite(SqliteTransaction):
         self._engine.end_write()
 
 
-def _hits(found: list[tuple[int, float]]) -> list[Hit]:
+def _hits(found: list[tuple[int, float]], words: dict[int, int] | None = None) -> list[Hit]:
     from ..families import SOURCES
     from ..search.hits import Hit
 
     names = {source.code: source.name for source in SOURCES.values()}
-    return [Hit(names[doc & 15], doc >> 4, score) for doc, score in found]
+    held = words or {}
+    return [Hit(names[doc & 15], doc >> 4, score, held.get(doc, 1)) for doc, score in found]
 
 
 def check_cancelled(call: Call) -> None:
