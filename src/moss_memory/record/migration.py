@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 
 from ..errors import MossError
 from ..json_files import json_files, read_object, shown_path
 from ..values import DEFAULT_WORKSPACE, normalize
 from .fallback import COLLECTIONS, capability_of
 from .identity import content_id, payload_id
+from .times import shown_instant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +37,10 @@ def migrate(
     dry_run: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Submits every kept record and reads it back; a file that fails is named with the reason, the others go on."""
+    """Submits every kept record and reads it back; a file that fails is named with the reason, the others go on.
+
+    A record counts as seen when its file was written, so what was submitted since is not undone.
+    """
     files = kept_files(folder)
     report: dict[str, Any] = {"files": len(files), "migrated": 0, "already_there": 0, "failed": []}
     for number, (collection, path) in enumerate(files, start=1):
@@ -66,7 +71,13 @@ def _migrate_file(store: Store, collection: str, path: str, *, workspace: str | 
     capability.check(body)
     # The same file again is the same request: a second run adds no second observation.
     request = f"migrate:{content_id(capability.capability_id, body, [], None)}"
-    arguments: dict[str, Any] = {"capability_id": capability.capability_id, "body": body, "client_request_id": request}
+    seen_us = min(os.stat(path).st_mtime_ns, time.time_ns()) // 1000
+    arguments: dict[str, Any] = {
+        "capability_id": capability.capability_id,
+        "body": body,
+        "provenance": {"extracted_at": shown_instant(seen_us)},
+        "client_request_id": request,
+    }
     if workspace is not None:
         arguments["workspace"] = workspace
     known = store.call("retrieve_records", {"ids": [_expected_id(arguments, workspace)]})["records"]

@@ -58,6 +58,19 @@ def test_kept_files_become_records_and_are_checked(kept: Cli) -> None:
     assert os.path.exists(os.path.join(FOLDER, "feature_units", "FU-1.json"))
 
 
+def test_a_kept_file_does_not_undo_what_was_submitted_since(kept: Cli) -> None:
+    for name, seen_s in (("FU-1.json", 1_700_000_000), ("FU-2.json", 4_000_000_000)):
+        os.utime(os.path.join(FOLDER, "feature_units", name), (seen_s, seen_s))
+    for name in ("FU-1", "FU-2"):
+        body = json.dumps({**unit(name), "description": "newer"})
+        kept("record", "submit", "neotoma:store_feature_unit:v1", "--body", body)
+    assert kept("record", "migrate", FOLDER).json["verified"] == 3
+    found = kept("record", "entities", "--entity-type", "feature_unit").json["entities"]
+    said = {entity["snapshot"]["id"]: entity["snapshot"]["description"] for entity in found}
+    assert said["FU-1"] == "newer"
+    assert said["FU-2"] == unit("FU-2")["description"]  # a time to come counts as now
+
+
 def test_a_dry_run_checks_the_files_and_writes_nothing(kept: Cli) -> None:
     write("feature_units", "bad.json", "{}")
     outcome = kept("record", "migrate", FOLDER, "--dry-run")
