@@ -38,21 +38,24 @@ DEPTH = 100
 """So many of those found by their words can change places with those found by their meaning; the others follow."""
 
 
-def search(tx: ReadTransaction, query: Query, mode: str, *, limit: int, offset: int, **filters: Any) -> Hits:
+def search(
+    tx: ReadTransaction, query: Query, mode: str, *, limit: int, offset: int, counted: bool = True, **filters: Any
+) -> Hits:
     """One page of what `mode` finds: `keyword`, `semantic` or `both`; every hit is on one page, once.
 
     The total of `semantic` counts what is near enough, at most `NEAREST`; that of `both` counts everything found by
-    words and what meaning adds to it. A query that only excludes has no meaning and is searched by words. Where no
-    model is installed `semantic` is refused and `both` goes by words and says `degraded`.
+    words and what meaning adds to it. Unless `counted`, a search by words alone counts no further than it must look. A
+    query that only excludes has no meaning and is searched by words. Where no model is installed `semantic` is refused
+    and `both` goes by words and says `degraded`.
     """
     if mode == "keyword" or not query.meaning:
-        return tx.search(query, limit=limit, offset=offset, **filters)
+        return tx.search(query, limit=limit, offset=offset, counted=counted, **filters)
     try:
         near = tx.nearest(query, limit=NEAREST, **filters)
     except MossError as error:
         if mode != "both" or error.code != "SEMANTIC_UNAVAILABLE":
             raise
-        hits = tx.search(query, limit=limit, offset=offset, **filters)
+        hits = tx.search(query, limit=limit, offset=offset, counted=counted, **filters)
         hits.degraded = True
         return hits
     _leave_out_unwanted(tx, query, near, filters)

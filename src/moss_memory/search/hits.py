@@ -25,11 +25,13 @@ class Hit:
 class Hits:
     """One page of hits in final order, how many match in all, and what shows the matched words."""
 
-    __slots__ = ("degraded", "items", "matcher", "pending", "total")
+    __slots__ = ("degraded", "exact", "items", "matcher", "pending", "total")
 
     def __init__(self, items: list[Hit], total: int, matcher: Matcher) -> None:
         self.items = items
         self.total = total
+        self.exact = True
+        """Whether the total was counted; else there may be more."""
         self.matcher = matcher
         self.degraded = False
         """Whether meaning was asked for and only words could be looked at."""

@@ -37,6 +37,8 @@ _READ_COST = 2
 """What reading a word of a text costs, against a step in the index."""
 _FETCH_COST = 60
 """What fetching a text costs, against reading a word of it."""
+_TIED = 300
+"""So many documents of the same score can share the last place before all of them are looked up once more."""
 _CROWD = 1000
 """Where more documents of a source hold all of the words, or just one, only the newest so many are ranked, and so many
 of the newest that hold one of the words in their title."""
@@ -46,13 +48,15 @@ _GROWS = "\U0010ffff"
 class Hits:
     """One page of documents in final order, as `(doc, score)`, and how many match in all."""
 
-    __slots__ = ("items", "matcher", "total", "words")
+    __slots__ = ("exact", "items", "matcher", "total", "words")
 
     def __init__(
         self, items: list[tuple[int, float]], total: int, matcher: Matcher, words: dict[int, int] | None = None
     ) -> None:
         self.items = items
         self.total = total
+        self.exact = True
+        """Whether the total was counted; else there may be more."""
         self.matcher = matcher
         self.words = words or {}
         """How many words of a question a document holds, where it may be more than one."""
@@ -75,12 +79,14 @@ def search(
     among: Sequence[int] | None = None,
     limit: int,
     offset: int = 0,
+    counted: bool = True,
     now: int = 0,
 ) -> Hits:
     """Every document that the query and the filters match, one page of it, in an order that never changes.
 
     `where` holds conditions on columns of the sources' tables, with named `parameters`; what has expired by
-    `now` is not found, nor is what is not `among` certain documents.
+    `now` is not found, nor is what is not `among` certain documents. Unless `counted`, a question's total may be too
+    small: it counts what had to be looked at.
     """
     chosen = {**(parameters or {}), "moss_now": now}
     scope = Scope(connection, sources, workspace_norm, include_deleted, where, chosen, among)
@@ -95,12 +101,15 @@ def search(
     matcher = Matcher(frozenset(form for word in words for form in word.forms))
     if not words:
         return Hits([], 0, matcher)
+    need = limit + offset
     if sum(word.docs for word in words) <= _FEW:
-        ranked, held, total = _ranked_few(scope, words, limit + offset)
-    else:
-        total = scope.count(_any(words))
-        ranked, held = _ranked_many(scope, words, limit + offset) if offset < total else ([], {})
-    return Hits(ranked[offset : offset + limit], total, matcher, held)
+        ranked, held, total = _ranked_few(scope, words, need)
+        return Hits(ranked[offset:need], total, matcher, held)
+    total = scope.count(_any(words)) if counted else need
+    ranked, held = _ranked_many(scope, words, need) if offset < total else ([], {})
+    hits = Hits(ranked[offset:need], total if counted else len(ranked), matcher, held)
+    hits.exact = counted or len(ranked) < need
+    return hits
 
 
 def matcher_of(connection: apsw.Connection, query: Query) -> Matcher:
@@ -331,10 +340,11 @@ def _ranked(scope: Scope, expression: str, need: int) -> list[tuple[int, float]]
     """The first `need` documents of an expression by score, then newest."""
     start = f"select rowid, {_SCORE} as score from search_index where search_index match :moss_match{scope.condition}"
     match = scope.match(expression)
-    rows = scope.rows(f"{start} order by score desc limit :moss_limit", moss_match=match, moss_limit=need + 1)
-    if len(rows) > need and rows[need - 1][1] == rows[need][1]:
+    most = need + _TIED
+    rows = scope.rows(f"{start} order by score desc limit :moss_limit", moss_match=match, moss_limit=most)
+    if len(rows) == most and rows[need - 1][1] == rows[-1][1]:
         # The last place is tied: everything with its score takes part in the decision who is newest.
-        rows = scope.rows(f"{start} and {_SCORE} >= :moss_least", moss_match=match, moss_least=rows[need][1])
+        rows = scope.rows(f"{start} and {_SCORE} >= :moss_least", moss_match=match, moss_least=rows[-1][1])
     return _in_order(scope, rows, {}, need)
 
 

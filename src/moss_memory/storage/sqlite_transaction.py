@@ -52,7 +52,9 @@ class SqliteTransaction:
         from .sqlite_search import search  # most calls search nothing
 
         found = search(self.connection, query, now=self.now, **filters)
-        return Hits(_hits(found.items, found.words), found.total, found.matcher)
+        hits = Hits(_hits(found.items, found.words), found.total, found.matcher)
+        hits.exact = found.exact
+        return hits
 
     def nearest(self, query: Query, **filters: Any) -> Hits:
         from ..search.hits import Hits
