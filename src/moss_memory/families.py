@@ -158,7 +158,7 @@ SOURCES = {
         Source(
             "record",
             family="record",
-            table="record_rows",
+            table="records",
             title="title",
             body="search_text",
             code=4,

@@ -11,6 +11,7 @@ from .identity import canonical
 from .retrieval import (
     ENTITY_COLUMNS,
     EVENT_COLUMNS,
+    EVENT_TABLES,
     LIMIT_MAX,
     page_of,
     record_filters,
@@ -188,7 +189,7 @@ def retrieve_entities(
             "exists (select 1 from observations o where o.entity_row = entities.row_id and o.observed_us <= :upto)"
         )
         values["upto"] = upto
-    rows, pagination = page_of(tx, ENTITY_COLUMNS, "entities", conditions, values, "row_id desc", limit, offset)
+    rows, pagination = page_of(tx, ENTITY_COLUMNS, {"entities": ""}, conditions, values, "row_id desc", limit, offset)
     entities = [shown_entity(tx, row, upto, include_snapshots, include_provenance) for row in rows]
     return {"entities": entities, "pagination": pagination}
 
@@ -218,9 +219,8 @@ def list_timeline_events(
             name = column.replace(".", "_")
             conditions.append(f"{column} = :{name}")
             values[name] = value
-    tables = "timeline_events t join entities e on e.row_id = t.entity_row join records r on r.row_id = t.record_row"
     order = "t.at_us desc, t.row_id desc"
-    rows, pagination = page_of(tx, EVENT_COLUMNS, tables, conditions, values, order, limit, offset)
+    rows, pagination = page_of(tx, EVENT_COLUMNS, EVENT_TABLES, conditions, values, order, limit, offset)
     return {"events": [shown_event(row) for row in rows], "pagination": pagination}
 
 

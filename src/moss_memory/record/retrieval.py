@@ -20,24 +20,47 @@ if TYPE_CHECKING:
     from .capabilities import Capability
 
 LIMIT_MAX = 500
+PROBED = 200
+"""So many of the newest rows of each filter tell which filter passes the fewest."""
 RECORD_COLUMNS = "payload_id, type, workspace_raw, body_json, created_at_ms, updated_at_ms"
 ENTITY_COLUMNS = "row_id, entity_id, type, workspace_raw, snapshot_json, sources_json, observation_count"
+EVENT_TABLES = {
+    "timeline_events t": "",
+    "join entities e on e.row_id = t.entity_row": "e.",
+    "join records r on r.row_id = t.record_row": "r.",
+}
+"""Each with what its columns begin with, or nothing where it is always needed."""
 EVENT_COLUMNS = "t.event_id, t.event_type, t.at_us, r.payload_id, e.entity_id, t.workspace_raw"
 
 
-class RecordFilters:
-    """Which records are asked for, in SQL over the columns of `record_rows`."""
+class Way:
+    """One filter, as the rows that pass it and as a condition on a row."""
 
-    def __init__(self, conditions: list[str], values: dict[str, Any], led_by: str | None) -> None:
+    __slots__ = ("condition", "rows")
+
+    def __init__(self, rows: str, condition: str) -> None:
+        self.rows = rows
+        """SQL that gives their numbers as `at`, each once."""
+        self.condition = condition
+        """SQL over the columns of `records`; `{at}` stands for the number of the row."""
+
+
+class RecordFilters:
+    """Which records are asked for; all ways and conditions must be met."""
+
+    def __init__(self, ways: list[Way], conditions: list[str], values: dict[str, Any]) -> None:
+        self._ways = ways
         self._conditions = conditions
         self._values = values
-        self._led_by = led_by
 
     def newest(self, tx: ReadTransaction, limit: int, offset: int, *, count: bool) -> dict[str, Any]:
         """One page, newest first."""
-        led = f"(select p.row_id as at from record_properties p where {self._led_by}) l join records on row_id = l.at"
-        tables, order = ("records", "row_id desc") if self._led_by is None else (led, "l.at desc")
-        chosen = f"where {' and '.join(self._conditions)}" if self._conditions else ""
+        lead = self._lead(tx)
+        if lead is None:
+            tables, order, chosen = "records", "row_id desc", self._where("records.row_id")
+        else:
+            tables, order = f"({lead.rows}) l cross join records on records.row_id = l.at", "l.at desc"
+            chosen = self._where("l.at", lead)
         page = {**self._values, "limit": limit + 1, "offset": offset}
         rows = list(
             tx.rows(
@@ -46,9 +69,31 @@ class RecordFilters:
         )
         pagination: dict[str, Any] = {"limit": limit, "offset": offset, "has_more": len(rows) > limit}
         if count:  # not otherwise: it reads every match
-            found = tx.row(f"select count(*) from {tables} {chosen}", self._values)
+            counted = tables if lead is None or "records." in chosen else f"({lead.rows}) l"
+            found = tx.row(f"select count(*) from {counted} {chosen}", self._values)
             pagination["total"] = found[0] if found else 0
         return _records([_record(row) for row in rows[:limit]], pagination, count=count)
+
+    def _lead(self, tx: ReadTransaction) -> Way | None:
+        """The way that passes the fewest rows: those that pass it lie the furthest apart, judged by the newest."""
+        if len(self._ways) < 2:
+            return self._ways[0] if self._ways else None
+        spans = " union all ".join(
+            f"select {number}, count(*) as some, min(at) as oldest"
+            f" from (select at from ({way.rows}) order by at desc limit {PROBED})"
+            for number, way in enumerate(self._ways)
+        )
+        rarest = tx.row(f"{spans} order by some, oldest limit 1", self._values)
+        return self._ways[rarest[0] if rarest else 0]
+
+    def _where(self, at: str, lead: Way | None = None) -> str:
+        conditions = self._unled(at, lead)
+        return f"where {' and '.join(conditions)}" if conditions else ""
+
+    def _unled(self, at: str, lead: Way | None = None) -> list[str]:
+        """What is left to check of the rows that a way leads to."""
+        others = [way.condition for way in self._ways if way is not lead]
+        return [condition.format(at=at) for condition in (*others, *self._conditions)]
 
     def searched(
         self, tx: ReadTransaction, terms: list[str], mode: str, limit: int, offset: int, *, count: bool
@@ -62,25 +107,26 @@ class RecordFilters:
         words = " ".join(terms)
         if len(words) > MAX_CHARS:
             raise invalid(f"search has {len(words)} characters; shorten it to {MAX_CHARS}", path="search")
-        conditions = list(self._conditions)
-        if self._led_by is not None:
-            conditions.append(f"row_id in (select p.row_id from record_properties p where {self._led_by})")
         hits = search(
             tx,
             question(words),
             mode,
             sources=("record",),
-            where=conditions,
+            where=self._unled("records.row_id"),
             parameters=self._values,
-            limit=limit,
+            limit=limit + 1,
             offset=offset,
+            counted=count,
         )
-        chosen = [hit.row_id for hit in hits.items]
-        numbers = ", ".join(map(str, chosen)) or "null"
-        rows = tx.rows(f"select {RECORD_COLUMNS}, row_id from records where row_id in ({numbers})")
+        chosen = [hit.row_id for hit in hits.items[:limit]]
+        rows = tx.rows(
+            f"select {RECORD_COLUMNS}, row_id from records where row_id in (select value from json_each(:chosen))",
+            {"chosen": json.dumps(chosen)},
+        )
         found = {row[-1]: _record(row[:-1]) for row in rows}
-        more = offset + len(chosen) < hits.total and bool(chosen)
-        pagination = {"limit": limit, "offset": offset, "has_more": more, "total": hits.total}
+        pagination: dict[str, Any] = {"limit": limit, "offset": offset, "has_more": len(hits.items) > limit}
+        if count:
+            pagination["total"] = hits.total
         return {**_records([found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
 
 
@@ -91,23 +137,28 @@ def record_filters(
     ids: list[str] | None,
     workspace: str | None,
 ) -> RecordFilters:
-    conditions, values = where(workspace, (("type", type),))
-    if ids is not None:
-        conditions.append("payload_id in (select value from json_each(:ids))")
-        values["ids"] = json.dumps(ids)
-    led_by = None
+    ways, conditions = [], []
+    placed, values = where(workspace, (("type", type),), table="records.")
     capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []
     for number, (name, value) in enumerate((properties or {}).items()):
         wanted = _wanted(capabilities, name, value)
         values[f"name{number}"] = name
         values.update((f"value{number}_{at}", one) for at, one in enumerate(wanted))
         listed = ", ".join(f":value{number}_{at}" for at in range(len(wanted)))
-        condition = f"p.name = :name{number} and p.value in ({listed})"
-        if led_by is None and len(wanted) == 1:
-            led_by = condition
-        else:
-            conditions.append(f"row_id in (select p.row_id from record_properties p where {condition})")
-    return RecordFilters(conditions, values, led_by)
+        held = f"from record_properties p where p.name = :name{number} and p.value in ({listed})"
+        condition = f"exists (select 1 {held} and p.row_id = {{at}})"
+        if len(wanted) == 1:
+            ways.append(Way(f"select p.row_id as at {held}", condition))
+        else:  # a row may have both values
+            conditions.append(condition)
+    if placed:
+        both = " and ".join(placed)
+        ways.append(Way(f"select row_id as at from records where {both}", both))
+    if ids is not None:
+        listed = "records.payload_id in (select value from json_each(:ids))"
+        ways.append(Way(f"select row_id as at from records where {listed}", listed))
+        values["ids"] = json.dumps(ids)
+    return RecordFilters(ways, conditions, values)
 
 
 def _records(records: list[dict[str, Any]], pagination: dict[str, Any], *, count: bool) -> dict[str, Any]:
@@ -152,21 +203,22 @@ def where(
 def page_of(
     tx: ReadTransaction,
     columns: str,
-    tables: str,
+    tables: dict[str, str],
     conditions: list[str],
     values: dict[str, Any],
     order: str,
     limit: int,
     offset: int,
 ) -> tuple[list[Row], dict[str, Any]]:
-    """One page of rows and its pagination object."""
+    """One page of rows and its pagination object; a table whose columns nothing asks for is not counted through."""
     where = f"where {' and '.join(conditions)}" if conditions else ""
-    counted = tx.row(f"select count(*) from {tables} {where}", values)
+    asked = " ".join(table for table, prefix in tables.items() if prefix in where)
+    counted = tx.row(f"select count(*) from {asked} {where}", values)
     total = counted[0] if counted else 0
     most = min(limit, LIMIT_MAX)
     rows = list(
         tx.rows(
-            f"select {columns} from {tables} {where} order by {order} limit :limit offset :offset",
+            f"select {columns} from {' '.join(tables)} {where} order by {order} limit :limit offset :offset",
             {**values, "limit": most, "offset": offset},
         )
     )
@@ -175,13 +227,14 @@ def page_of(
 
 def _record(row: Row) -> dict[str, Any]:
     identity, kind, workspace, body, created_at_ms, updated_at_ms = row
+    created_at = shown_time(created_at_ms)
     return {
         "id": identity,
         "type": kind,
         "workspace": workspace,
         "properties": json.loads(body),
-        "created_at": shown_time(created_at_ms),
-        "updated_at": shown_time(updated_at_ms),
+        "created_at": created_at,
+        "updated_at": created_at if updated_at_ms == created_at_ms else shown_time(updated_at_ms),
     }
 
 
