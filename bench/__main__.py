@@ -20,6 +20,7 @@ from . import (
     meaning,
     peers,
     plain_query,
+    records,
     scale,
     startup,
     tasks,
@@ -38,6 +39,7 @@ ROOMS: dict[str, Callable[[], list[Line]]] = {
     "tasks": tasks.lines,
     "scale": scale.lines,
     "plain_query": plain_query.lines,
+    "records": records.lines,
     "meaning": meaning.lines,
     "peers": peers.lines,
 }

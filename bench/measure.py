@@ -75,6 +75,13 @@ def medians_us(
     return tuple(map(median, taken))
 
 
+def worst_line(what: str, taken: dict[str, tuple[float, float]], limit: float | None) -> Line:
+    """The line of the case whose first time is the most times its second."""
+    worst = max(taken, key=lambda name: taken[name][0] / taken[name][1])
+    one, other = taken[worst]
+    return Line(what, one / other, limit, note=f"worst is “{worst}”, {compared_us(one, other)}")
+
+
 def compared_us(one: float, other: float) -> str:
     """Both medians behind a ratio, for readers who wonder what it is a ratio of."""
     return f"{duration(one)} : {duration(other)}"

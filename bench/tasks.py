@@ -5,26 +5,16 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
-
-import apsw
+from collections.abc import Callable
 
 from moss_memory import open_store
-from moss_memory.storage.sqlite import DATABASE
-from moss_memory.storage.sqlite_transaction import SqliteWrite
 from moss_memory.store import Store
 
-from .in_process import durable
+from .bare_writes import Call, change_us
 from .measure import Line, compared_us, medians_us, scratch_folder
 from .reasoning_tables import NOTE_CHARS, WORKSPACE
 from .task_stores import PLAN, gathered_work_of, step_of, task_id, work_of
 from .texts import Author
-
-Call = dict[str, Any]
-Statement = tuple[str, Any]
 
 MANY, FEW = 1_000, 10
 LOOKS = ("tasks_radar", "branchmind_context_pack", "branchmind_think_next")
@@ -97,9 +87,11 @@ def change_line() -> Line:
     }
     ratios: dict[str, tuple[float, float, float]] = {}
     with scratch_folder() as folder:
-        _plan(os.path.join(folder, "plan"), author)
+        plan = os.path.join(folder, "plan")
+        _plan(plan, author)
         for tool, calls in changes.items():
-            one, other = _change_us(folder, tool, calls)
+            # at least state, event, number, trace entry and its document
+            one, other = change_us(plan, tool, tool, calls, at_least=6)
             ratios[tool] = (one / other, one, other)
     worst = max(ratios, key=lambda tool: ratios[tool][0])
     ratio, one, other = ratios[worst]
@@ -124,66 +116,6 @@ def _plan(home: str, author: Author) -> None:
             steps = [step_of(author) for _ in range(STEPS)]
             call = {"workspace": WORKSPACE, "kind": "task", "parent": PLAN, "title": author.prose(40), "steps": steps}
             store.call("tasks_create", call)
-
-
-def _change_us(folder: str, tool: str, calls: list[Call]) -> tuple[float, float]:
-    """The microseconds of a change by Moss and of its bare writes, made in turn to two copies of the same store."""
-    heard = _writes(_copy(folder, f"heard-{tool}"), tool, calls)
-    connection = durable(os.path.join(_copy(folder, f"bare-{tool}"), DATABASE))
-    ours, theirs = iter(calls), iter(heard)
-    with open_store(_copy(folder, f"moss-{tool}")) as store:
-
-        def moss_change() -> None:
-            store.call(tool, next(ours))
-
-        def bare_change() -> None:
-            connection.execute("begin immediate")
-            for sql, parameters in next(theirs):
-                connection.execute(sql, parameters).fetchall()
-            connection.execute("commit")
-
-        taken = medians_us(moss_change, bare_change, rounds=len(calls) - 3)
-    ((events,),) = connection.execute("select count(*) from events where tool = ?", (tool,)).fetchall()
-    assert events == len(calls), "a side that wrote less would look fast"
-    connection.close()
-    return taken[0], taken[1]
-
-
-def _copy(folder: str, name: str) -> str:
-    return str(shutil.copytree(os.path.join(folder, "plan"), os.path.join(folder, name)))
-
-
-def _writes(home: str, tool: str, calls: list[Call]) -> list[list[Statement]]:
-    """For each call the statements with which it changes the store, as SQLite gets them."""
-    with open_store(home) as store, _listening() as heard:
-        found = []
-        for call in calls:
-            heard.clear()
-            store.call(tool, call)
-            found.append([one for one in heard if one[0].lstrip().startswith(("insert", "update", "delete"))])
-    assert all(len(statements) >= 6 for statements in found), "state, event, number, trace entry and its document"
-    return found
-
-
-@contextmanager
-def _listening() -> Iterator[list[Statement]]:
-    """Every statement of the writing transactions that begin in this block."""
-    heard: list[Statement] = []
-    begin = SqliteWrite.__init__
-
-    def listen(cursor: apsw.Cursor, sql: str, parameters: Any) -> bool:
-        heard.append((sql, parameters))
-        return True
-
-    def begin_and_listen(self: SqliteWrite, engine: Any, connection: apsw.Connection, call: Any) -> None:
-        begin(self, engine, connection, call)
-        connection.exec_trace = listen
-
-    SqliteWrite.__init__ = begin_and_listen  # type: ignore[method-assign]
-    try:
-        yield heard
-    finally:
-        SqliteWrite.__init__ = begin  # type: ignore[method-assign]
 
 
 def lines() -> list[Line]:
