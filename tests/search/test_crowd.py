@@ -38,7 +38,7 @@ def test_pages_of_a_crowd_fit_together(
         if row in model and workspace in (None, place) and not deleted
     }
     found: list[tuple[int, float]] = []
-    with mock.patch.multiple(sqlite_search, _FEW=0, _CROWD=crowd, _READ_COST=reading, _FETCH_COST=0):
+    with mock.patch.multiple(sqlite_search, _FEW=0, _CROWD=crowd, _FRONT=crowd, _READ_COST=reading, _FETCH_COST=0):
         while hits := shelf.search(question, workspace_norm=workspace, limit=page, offset=len(found)).items:
             found += hits
         whole = shelf.search(question, workspace_norm=workspace)
@@ -54,6 +54,7 @@ def test_pages_of_a_crowd_fit_together(
 def crowded(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     monkeypatch.setattr(sqlite_search, "_FEW", 0)
     monkeypatch.setattr(sqlite_search, "_CROWD", 3)
+    monkeypatch.setattr(sqlite_search, "_FRONT", 3)
     for _ in range(40):
         shelf.put("something else")
     return shelf

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LIMIT_MAX = 500
 PROBED = 200
 """So many of the newest rows of each filter tell which filter passes the fewest."""
+COUNTED = 100
+"""Up to so many matches are counted on every page; more only when somebody asks, for that reads each of them."""
 RECORD_COLUMNS = "payload_id, type, workspace_raw, body_json, created_at_ms, updated_at_ms"
 ENTITY_COLUMNS = "row_id, entity_id, type, workspace_raw, snapshot_json, sources_json, observation_count"
 EVENT_TABLES = {
@@ -68,10 +70,14 @@ class RecordFilters:
             )
         )
         pagination: dict[str, Any] = {"limit": limit, "offset": offset, "has_more": len(rows) > limit}
-        if count:  # not otherwise: it reads every match
+        if rows and len(rows) <= limit:
+            pagination["total"] = offset + len(rows)
+        elif count or not rows or offset + len(rows) <= COUNTED:
             counted = tables if lead is None or "records." in chosen else f"({lead.rows}) l"
-            found = tx.row(f"select count(*) from {counted} {chosen}", self._values)
-            pagination["total"] = found[0] if found else 0
+            most = "" if count or not rows else f"limit {COUNTED + 1}"
+            found = tx.row(f"select count(*) from (select 1 from {counted} {chosen} {most})", self._values)
+            if found and (not most or found[0] <= COUNTED):
+                pagination["total"] = found[0]
         return _records([_record(row) for row in rows[:limit]], pagination, count=count)
 
     def _lead(self, tx: ReadTransaction) -> Way | None:
@@ -125,7 +131,7 @@ class RecordFilters:
         )
         found = {row[-1]: _record(row[:-1]) for row in rows}
         pagination: dict[str, Any] = {"limit": limit, "offset": offset, "has_more": len(hits.items) > limit}
-        if count:
+        if hits.exact:
             pagination["total"] = hits.total
         return {**_records([found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
 

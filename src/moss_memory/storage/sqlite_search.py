@@ -39,9 +39,10 @@ _FETCH_COST = 60
 """What fetching a text costs, against reading a word of it."""
 _TIED = 300
 """So many documents of the same score can share the last place before all of them are looked up once more."""
-_CROWD = 1000
-"""Where more documents of a source hold all of the words, or just one, only the newest so many are ranked, and so many
-of the newest that hold one of the words in their title."""
+_CROWD = 8000
+"""More documents of a source that hold all of the words, or that all hold just one, are too many to rank them all."""
+_FRONT = 1000
+"""Of such a crowd the newest so many are ranked, and so many of the newest that hold one of the words in their title."""
 _GROWS = "\U0010ffff"
 
 
@@ -215,36 +216,46 @@ def _ranked_crowd(
 ) -> list[tuple[int, float]]:
     """The first `need` documents that hold all of the words, or any, except some; all hold equally many.
 
-    Of a crowd only those that `_CROWD` speaks of are scored; the others follow, the last stored first, and count as
-    much as the least of these.
+    Of a crowd only the front is scored; the others follow, the last stored first, and count as much as the least of it.
     """
     expression = _any(words) if at_least == 1 else " AND ".join(word.expression for word in words)
-    most = _CROWD + len(without)
-    newest = [_newest(scope, expression, most + 1, source) for source in scope.sources]
-    docs = {doc for found in newest for doc in found[:most]}
-    crowded = max(map(len, newest)) > most
-    score = _scores_by_walking if crowded else _scores_of
-    if crowded:
-        titled = f"({expression}) AND ({{title}} : ({_any(words)}))"
-        docs.update(doc for source in scope.sources for doc in _newest(scope, titled, most, source))
-    docs.difference_update(without)
-    if not docs:
-        return []
-    ranked = _in_order(scope, score(scope, words, sorted(docs), at_least), {}, need)
-    if crowded and need > len(docs):
-        docs.update(without)
-        later = [doc for doc in _newest(scope, expression, need + len(without)) if doc not in docs]
+    if not _is_crowd(scope, words, expression, at_least):
+        return [row for row in _ranked(scope, expression, need + len(without)) if row[0] not in without][:need]
+    titled = f"({expression}) AND ({{title}} : ({_any(words)}))"
+    most = _FRONT + len(without)
+    front = {
+        doc for source in scope.sources for one in (expression, titled) for doc in _newest(scope, one, most, source)
+    }
+    front.difference_update(without)
+    ranked = _in_order(scope, _scores_by_walking(scope, words, sorted(front), at_least), {}, need)
+    if need > len(front):
+        front.update(without)
+        later = [doc for doc in _newest(scope, expression, need + len(without)) if doc not in front]
         ranked += [(doc, ranked[-1][1]) for doc in later]
     return ranked[:need]
 
 
+def _is_crowd(scope: Scope, words: list[_Word], expression: str, at_least: int) -> bool:
+    """Whether too many documents of one source match an expression that holds all of the words, or any."""
+    most = sum(word.docs for word in words) if at_least == 1 else words[0].docs
+    if most <= _CROWD:
+        return False
+    sql = f"select count(*) from ({DOCS}{scope.condition} limit {_CROWD + 1})"
+    return any(scope.rows(sql, moss_match=_of(scope, source, expression))[0][0] > _CROWD for source in scope.sources)
+
+
+def _of(scope: Scope, source: Source | None, expression: str) -> str:
+    """The FTS5 query for an expression in one source, or in all."""
+    match = scope.match(expression)
+    if source is None or len(scope.sources) == 1:
+        return match
+    return f'(filter : "{MARK}t{source.name}") AND ({match})'
+
+
 def _newest(scope: Scope, expression: str, most: int, source: Source | None = None) -> list[int]:
     """The documents of an expression, of one source or of all, the last stored first."""
-    match = scope.match(expression)
-    if source is not None and len(scope.sources) > 1:
-        match = f'(filter : "{MARK}t{source.name}") AND ({match})'
     sql = f"{DOCS}{scope.condition} order by rowid desc limit :moss_limit"
-    return [doc for (doc,) in scope.rows(sql, moss_match=match, moss_limit=most)]
+    return [doc for (doc,) in scope.rows(sql, moss_match=_of(scope, source, expression), moss_limit=most)]
 
 
 def _first_guess(scope: Scope, words: list[_Word], need: int) -> int:

@@ -99,6 +99,7 @@ decisions §0: a limit above the maximum is clamped and shown
     test_a_clamped_limit_is_told_in_the_pagination
 5 include_total_count: counts what matches the filters
     test_the_total_counts_what_matches_the_filters
+    test_more_than_a_page_can_hold_is_only_counted_when_somebody_asks
 5 search: terms find records by their words
     test_a_record_is_found_at_once_by_the_words_it_says
     test_what_was_done_in_a_session_and_found_by_a_check_is_searched_too

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.records.archive import SAMPLES, TYPES, Archive
+from moss_memory.record import retrieval
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -249,6 +250,21 @@ def test_the_total_counts_what_matches_the_filters(archive: Archive) -> None:
         for page in ({"limit": 1}, {"limit": 1, "offset": 1}, {"offset": 100}, {}):
             answer = archive.door("retrieve_records", include_total_count=True, **filters, **page)
             assert answer["total_count"] == total, filters
+            told = archive.door("retrieve_records", **filters, **page)
+            assert told["pagination"] == answer["pagination"]
+            assert told["pagination"]["total"] == total, filters
+
+
+def test_more_than_a_page_can_hold_is_only_counted_when_somebody_asks(archive: Archive) -> None:
+    units(archive, *range(retrieval.COUNTED + 1))
+    for asked in ({"limit": 1}, {"limit": retrieval.COUNTED}):
+        assert "total" not in archive.door("retrieve_records", **asked)["pagination"]
+    for asked in (
+        {"limit": 1, "include_total_count": True},
+        {"limit": retrieval.COUNTED + 1},
+        {"offset": retrieval.COUNTED * 2},
+    ):
+        assert archive.door("retrieve_records", **asked)["pagination"]["total"] == retrieval.COUNTED + 1
 
 
 @pytest.mark.parametrize(
