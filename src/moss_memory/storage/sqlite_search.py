@@ -42,7 +42,7 @@ _TIED = 300
 _CROWD = 8000
 """More documents of a source that hold all of the words, or that all hold just one, are too many to rank them all."""
 _FRONT = 1000
-"""Of such a crowd the newest so many are ranked, and so many of the newest that hold one of the words in their title."""
+"""Of such a crowd the newest so many are ranked, and so many of the newest with one of the words in their title."""
 _GROWS = "\U0010ffff"
 
 
