@@ -130,6 +130,24 @@ def test_what_cannot_be_stored_is_refused_for_its_id(client: PipeClient, argumen
     assert code(answer) == "INVALID_REQUEST"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    ["[]", '"x"', "7", '{"body":' + "[" * 70 + "]" * 70 + "}", '{"body":' + "[" * 9_000 + "]" * 9_000 + "}"],
+)
+@pytest.mark.parametrize("before", ["", '"x":NaN,'])
+def test_a_record_tool_refuses_what_cannot_be_decoded_in_its_own_codes(
+    client: PipeClient, arguments: str, before: str
+) -> None:
+    for params in (
+        f'{before}"name":"submit_payload","arguments":{arguments}',
+        f'"arguments":{arguments},"name":"retrieve_records"',
+    ):
+        client.write(f'{{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{{{params}}}}}')
+        answer = client.receive()
+        assert answer["id"] == 77
+        assert code(answer) == "VALIDATION_ERROR"
+
+
 def test_the_configuration_shapes_what_is_offered(home: Path) -> None:
     disabled = ["capsule_store", "capsule_stor"]
     settings = {"disabled_tools": disabled, "toolsets": ["capsule", "cupsule"], "unheard_of": 1}

@@ -21,6 +21,9 @@ MAX_DEPTH = 67
 """Levels of nesting in a message: 64 in one argument of a tool, below message, params and arguments."""
 
 NO_ID = "null"
+_ADDRESS = {1: ("id", "method"), 2: ("name",)}
+"""What tells whose message it is, by its depth: in the message, and in its params."""
+
 _TOO_MANY_DIGITS = 1 << 64
 _INT64 = 1 << 63
 
@@ -38,13 +41,16 @@ def quoted(text: str) -> str:
 class Refusal:
     """A message that cannot be served, with as much of its address as could be read."""
 
-    __slots__ = ("code", "id", "message", "method")
+    __slots__ = ("code", "id", "message", "method", "tool")
 
-    def __init__(self, code: int, message: str, *, id: object = None, method: object = None) -> None:
+    def __init__(
+        self, code: int, message: str, *, id: object = None, method: object = None, tool: object = None
+    ) -> None:
         self.code = code
         self.message = message
         self.id = id
         self.method = method
+        self.tool = tool
 
 
 def read(line: bytes) -> Any:
@@ -83,11 +89,12 @@ def _refuse_deep(message: Any) -> Any:
         return message
     if not isinstance(message, dict):
         return Refusal(INVALID_REQUEST, "Invalid request: a message is a JSON object")
-    return _too_deep(message.get("id"), message.get("method"))
+    params = message.get("params")
+    return _too_deep(message.get("id"), message.get("method"), params.get("name") if isinstance(params, dict) else None)
 
 
-def _too_deep(id: object, method: object) -> Refusal:
-    return Refusal(INVALID_REQUEST, "the message is nested deeper than 64 levels", id=id, method=method)
+def _too_deep(id: object, method: object, tool: object) -> Refusal:
+    return Refusal(INVALID_REQUEST, "the message is nested deeper than 64 levels", id=id, method=method, tool=tool)
 
 
 def _deeper_than(limit: int, value: object) -> bool:
@@ -106,7 +113,7 @@ def _deeper_than(limit: int, value: object) -> bool:
 
 
 def _salvage(text: str) -> Refusal:
-    """The refusal of a message too deep for the parser, addressed by the `id` found at its top level."""
+    """The refusal of a message too deep for the parser, addressed by the `id` at its top level and the tool's name."""
     import re  # only a hostile line needs it
 
     found: dict[str, object] = {}
@@ -117,15 +124,15 @@ def _salvage(text: str) -> Refusal:
             depth += len(token[0])
         elif first in "]}":
             depth -= len(token[0])
-        elif depth == 1 and token[1] is not None:
+        elif depth in (1, 2) and token[1] is not None:
             key = token[0][1 : token[0].rindex('"')]
-            if key in ("id", "method") and text[token.end() : token.end() + 1] not in ("{", "["):
+            if key in _ADDRESS[depth] and text[token.end() : token.end() + 1] not in ("{", "["):
                 found[key] = _scalar_at(text, token.end())
-                if len(found) == 2:
+                if len(found) == 3:
                     break
     if not text.lstrip().startswith("{"):
         found.clear()
-    return _too_deep(found.get("id"), found.get("method"))
+    return _too_deep(found.get("id"), found.get("method"), found.get("name"))
 
 
 def _scalar_at(text: str, position: int) -> object:

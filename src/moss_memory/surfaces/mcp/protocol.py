@@ -110,13 +110,13 @@ class Protocol:
     def answer(self, message: Any) -> Outcome:
         """The answer to one message, the call it asks to run, or none where none is due."""
         if not isinstance(message, dict):
-            return _refused(message)
+            return self._refused(message)
         request = _request(message)
         if not isinstance(request, Request):
             return request
         odd = _odd_envelope(message, request)
         if odd:
-            return _refuse_odd(request, odd)
+            return self._refuse_odd(request, odd)
         try:
             return self._methods.get(request.method, _unknown_method)(request)
         except Exception as error:
@@ -146,13 +146,34 @@ class Protocol:
         if arguments is None:
             arguments = {}
         elif not isinstance(arguments, dict):
-            return invalid_call(request, f"the arguments of {name} must be a JSON object")
+            return _invalid_call(request, operation, f"the arguments of {name} must be a JSON object")
         call = ToolCall(request, offer, operation, arguments)
         meta = params.get("_meta")
         if meta:
             token = meta.get("progressToken")
             call.progress_token = token if type(token) is str or type(token) is int else None
         return call
+
+    def _refused(self, message: Any) -> bytes:
+        """The answer to what is no message; a tool call that was too deep fails as a tool call does."""
+        if not isinstance(message, Refusal):
+            return failure(NO_ID, INVALID_REQUEST, "Invalid request: a message is a JSON object")
+        if not messages.usable_id(message.id):
+            return failure(NO_ID, message.code, message.message)
+        shown = messages.id_text(message.id)
+        if message.method == "tools/call":
+            request = Request(message.id, shown, "tools/call", {})
+            return _invalid_call(request, self._operation(message.tool), message.message)
+        return failure(shown, message.code, message.message)
+
+    def _refuse_odd(self, request: Request, odd: str) -> bytes:
+        if request.method == "tools/call":
+            operation = self._operation(request.params.get("name"))
+            return _invalid_call(request, operation, f"the request contains {odd}; remove it")
+        return failure(request.id, INVALID_PARAMS, f"Invalid params: the request contains {odd}")
+
+    def _operation(self, tool: object) -> Operation | None:
+        return self._offer().find(tool) if isinstance(tool, str) else None
 
 
 def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: bool = False) -> bytes:
@@ -189,9 +210,12 @@ def log_bug(error: BaseException) -> None:
     say("a bug:\n" + "".join(traceback.format_exception(error)))
 
 
-def invalid_call(request: Request, message: str) -> bytes:
-    """The answer to a tool call that cannot be decoded."""
-    return tool_failure(request, MossError("INVALID_REQUEST", message))
+def _invalid_call(request: Request, operation: Operation | None, message: str) -> bytes:
+    """The answer to a tool call that cannot be decoded, in the codes of the tool's family."""
+    error = MossError("INVALID_REQUEST", message)
+    if operation is not None and operation.translate is not None:
+        error = operation.translate(error)
+    return tool_failure(request, error)
 
 
 def progress(token: str | int, done: int, total: int | None) -> bytes:
@@ -255,18 +279,6 @@ def _notification(method: str, params: Any) -> Cancellation | None:
     return None
 
 
-def _refused(message: Any) -> bytes:
-    """The answer to what is no message; a tool call that was too deep fails as a tool call does."""
-    if not isinstance(message, Refusal):
-        return failure(NO_ID, INVALID_REQUEST, "Invalid request: a message is a JSON object")
-    if not messages.usable_id(message.id):
-        return failure(NO_ID, message.code, message.message)
-    shown = messages.id_text(message.id)
-    if message.method == "tools/call":
-        return invalid_call(Request(message.id, shown, "tools/call", {}), message.message)
-    return failure(shown, message.code, message.message)
-
-
 def _odd_envelope(message: dict[str, Any], request: Request) -> str | None:
     """What in a message cannot be JSON, a tool's arguments aside: those are for the store to refuse."""
     if len(message) - ("params" in message) > 3:
@@ -279,12 +291,6 @@ def _odd_envelope(message: dict[str, Any], request: Request) -> str | None:
     if len(params) - ("arguments" in params) > 1:
         return messages.oddity([part for name, part in params.items() if name not in ("arguments", "name")])
     return None
-
-
-def _refuse_odd(request: Request, odd: str) -> bytes:
-    if request.method == "tools/call":
-        return invalid_call(request, f"the request contains {odd}; remove it")
-    return failure(request.id, INVALID_PARAMS, f"Invalid params: the request contains {odd}")
 
 
 def _unknown_method(request: Request) -> bytes:
