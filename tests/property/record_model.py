@@ -107,6 +107,10 @@ class Space:
         return next((one for one in self.observations if one.content == content), None)
 
     def add(self, observation: Observation, request: str | None) -> None:
+        """Takes in an arrival: without a time of its own it is the last that its entity saw in its millisecond."""
+        before = max((one.observed_us for one in self.observations if one.identity == observation.identity), default=0)
+        if observation.provenance.get("extracted_at") is None and before // 1000 == observation.arrived_ms:
+            observation.observed_us = before + 1
         self.observations.append(observation)
         if request is not None:
             self.requests[request] = observation

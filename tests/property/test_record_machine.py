@@ -85,6 +85,7 @@ class RecordMachine(RuleBasedStateMachine):
         self.model = RecordModel()
         self.ids: dict[str, dict[str, str]] = {}
         self.sent: list[tuple[str, dict[str, Any]]] = []
+        self.observed: list[str] = []
         self.changed = True
 
     def teardown(self) -> None:
@@ -119,6 +120,7 @@ class RecordMachine(RuleBasedStateMachine):
         observation = Observation(kind, body, provenance, self.clock.ms, answer)
         space.add(observation, request)
         self.sent.append((kind, {**arguments, "now_ms": self.clock.ms}))
+        self.observed.append(shown(observation.observed_us).isoformat())
         self.changed = True
 
     def is_named(self, thing: str, by: str, answer: dict[str, Any]) -> None:
@@ -269,9 +271,9 @@ class RecordMachine(RuleBasedStateMachine):
         try:
             with open_test_store(folder, clock) as store:
                 for number in order:
-                    _, arguments = self.sent[number]
-                    clock.ms = arguments["now_ms"]
-                    again = {name: value for name, value in arguments.items() if name != "now_ms"}
+                    again = dict(self.sent[number][1])
+                    clock.ms = again.pop("now_ms")
+                    again["provenance"] = {**(again.get("provenance") or {}), "extracted_at": self.observed[number]}
                     store.call("submit_payload", {**again, "client_request_id": None})
                 assert self.essence(store) == self.essence(self.store)
         finally:

@@ -46,13 +46,14 @@ class Submission:
         self.content_id = content_id(capability.capability_id, body, refs, provenance.get("extractor_version"))
         self.key = {"workspace": normalize(workspace, what="workspace")}
         told = provenance.get("extracted_at")
-        self._observed_us = tx.now_ms * 1000 if told is None else instant_us(told, what="provenance.extracted_at")
+        self._told_us = None if told is None else instant_us(told, what="provenance.extracted_at")
 
     def write(self, client_request_id: str | None) -> dict[str, Any]:
         """Writes the record if it is new, and its observation, entity, events and properties."""
         tx, submission = self._tx, submission_id(self._tx.now_ms)
         entity = entity_id(self._capability, self._body)
-        row = {
+        known = tx.row(sql["entity"], {**self.key, "entity_id": entity})
+        row: dict[str, Any] = {
             **self.key,
             "workspace_raw": self._workspace,
             "content_id": self.content_id,
@@ -61,10 +62,9 @@ class Submission:
             "entity_id": entity,
             "type": self._capability.entity_type,
             "capability_id": self._capability.capability_id,
-            "observed_us": self._observed_us,
+            "observed_us": self._observed_us(known),
             "now_ms": tx.now_ms,
         }
-        known = tx.row(sql["entity"], row)
         row["entity_row"] = known[0] if known else _only(tx.row(sql["add_entity"], row))
         found = tx.row(sql["record"], row)
         row["record_row"] = found[0] if found else self._add_record(row)
@@ -77,6 +77,14 @@ class Submission:
             self._add_events(row)
         tx.concerns(workspace=self.key["workspace"], address=str(row["payload_id"]))
         return answer
+
+    def _observed_us(self, known: Row | None) -> int:
+        """When it was observed: as told, else now, after what the entity's snapshot already holds of this moment."""
+        if self._told_us is not None:
+            return self._told_us
+        now_us = self._tx.now_ms * 1000
+        # Two submissions fit into one millisecond of the clock, and the second is the last word.
+        return int(known[4]) + 1 if known and now_us <= known[4] < now_us + 1000 else now_us
 
     def _add_record(self, row: dict[str, Any]) -> int:
         title = self._body.get(self._capability.title)
@@ -103,7 +111,7 @@ class Submission:
 
     def _fold_in(self, row: dict[str, Any], known: Row | None) -> None:
         """Puts the observation on top of the snapshot, or folds all of them when it is not the last."""
-        order = (self._observed_us, self.content_id, row["submission_id"])
+        order = (row["observed_us"], self.content_id, row["submission_id"])
         if known is None or order > known[4:7]:
             snapshot = Snapshot() if known is None else Snapshot(json.loads(known[1]), json.loads(known[2]))
             snapshot.count = known[3] if known else 0

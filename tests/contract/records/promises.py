@@ -139,6 +139,7 @@ decisions §5: snapshots fold observations by observed time, then content, then 
     test_any_order_of_arrival_gives_the_same_snapshot
 decisions §5: observed time is extracted_at when given, else arrival
     test_without_an_extraction_time_the_arrival_counts
+    test_of_arrivals_in_one_millisecond_the_last_is_the_last_word
     test_extraction_times_are_compared_as_instants
 decisions §5: a field that is omitted keeps its value, an explicit null clears it
     test_a_field_that_is_left_out_keeps_its_value_and_a_null_clears_it

@@ -185,6 +185,14 @@ def test_without_an_extraction_time_the_arrival_counts(timed: Archive, clock: Cl
     assert timed.snapshot()["status"] == "deployed"
 
 
+def test_of_arrivals_in_one_millisecond_the_last_is_the_last_word(timed: Archive) -> None:
+    for number in range(8):
+        for status in ("planning", "in_progress", "completed", "planning", "deployed"):
+            timed.submit("release", id=f"v{number}", status=status)
+        entity = timed.entity(entity_id=timed.entities()[0]["entity_id"])
+        assert (entity["snapshot"]["status"], entity["observation_count"]) == ("deployed", 5)
+
+
 def test_extraction_times_are_compared_as_instants(archive: Archive) -> None:
     archive.submit("release", status="deployed", provenance={"extracted_at": "2025-12-01T01:00:00Z"})
     archive.submit("release", status="planning", provenance={"extracted_at": "2025-12-01T01:30:00+01:00"})
