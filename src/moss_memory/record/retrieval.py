@@ -106,7 +106,7 @@ class RecordFilters:
     ) -> dict[str, Any]:
         """One page of what the words find within the filters, best match first."""
         from ..search.fuse import search
-        from ..search.query import MAX_CHARS, question
+        from ..search.query import MAX_CHARS, parse_any
 
         if not terms or not any(term.strip() for term in terms):
             raise invalid("search is blank; give at least one word to look for", path="search")
@@ -115,7 +115,7 @@ class RecordFilters:
             raise invalid(f"search has {len(words)} characters; shorten it to {MAX_CHARS}", path="search")
         hits = search(
             tx,
-            question(words),
+            parse_any(terms),
             mode,
             sources=("record",),
             where=self._unled("records.row_id"),

@@ -7,7 +7,7 @@ punctuation it carries, is a natural question.
 from __future__ import annotations
 
 from ..errors import invalid
-from .operators import find_pieces, parse_pieces, wanted_words
+from .operators import Piece, find_pieces, parse_pieces, wanted_words
 from .words import STOP_WORDS, stems_of, words_in
 
 TYPE_CHECKING = False
@@ -41,19 +41,36 @@ class Query:
         """The text whose meaning is asked for; empty where there is none, as when something is only excluded."""
 
 
-def question(text: str) -> Query:
-    """A caller's words as a natural question, whatever operators or quotes are among them."""
-    _check(text)
-    return _natural(text)
-
-
 def parse(text: str) -> Query:
     """Understands a caller's query, or says in an `INVALID_REQUEST` what to change about it."""
     _check(text)
     pieces = find_pieces(text)
     if all(piece.is_text for piece in pieces):
         return _natural(text)
-    expression, excludes = parse_pieces(pieces)
+    return _of(*parse_pieces(pieces))
+
+
+def parse_any(terms: list[str]) -> Query:
+    """Understands several queries of which any may match; those without operators are one natural question."""
+    text = " ".join(terms)
+    _check(text)
+    terms = [term for term in terms if term.strip()]
+    if len(terms) == 1:
+        return parse(terms[0])
+    found = [find_pieces(term) for term in terms]
+    if all(piece.is_text for pieces in found for piece in pieces):
+        return _natural(text)
+    joined: list[Piece] = []
+    for term, pieces in zip(terms, found, strict=True):
+        if all(piece.is_text for piece in pieces):
+            pieces = [Piece("word", word) for word in _question(term)]
+            pieces = [piece for word in pieces for piece in (Piece("OR", "OR"), word)][1:]
+        if pieces:
+            joined += [Piece("OR", "OR"), Piece("(", "("), *pieces, Piece(")", ")")]
+    return _of(*parse_pieces(joined[1:]))
+
+
+def _of(expression: Operand | Operation | None, excludes: bool) -> Query:
     meaning = "" if expression is None or excludes else " ".join(wanted_words(expression))
     return Query(expression=expression, excludes=excludes, meaning=meaning)
 

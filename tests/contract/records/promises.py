@@ -106,6 +106,9 @@ decisions §0: a limit above the maximum is clamped and shown
     test_ordinary_text_is_searched_as_text_in_records
     test_a_search_without_a_word_is_refused_and_punctuation_finds_nothing
     test_a_search_that_is_too_long_is_refused_by_the_name_of_its_argument
+decisions §0: operators are meant exactly in every family, what is malformed is refused
+    test_operators_in_a_search_term_are_meant_exactly
+    test_a_malformed_search_term_is_refused
 decisions §5: several search terms are alternatives
     test_several_terms_are_alternatives
 decisions §0: ordered by the number of words matched

@@ -348,8 +348,32 @@ def test_a_search_without_a_word_is_refused_and_punctuation_finds_nothing(archiv
 
 def test_ordinary_text_is_searched_as_text_in_records(archive: Archive) -> None:
     [made] = units(archive, 1, description="see pr-123, src/auth and foo.go: it's in C++ (walrus")
-    for text in ("pr-123", "src/auth", "foo.go", "it's walrus", "C++", '"walrus', "(walrus", "walrus)", "walrus AND"):
+    for text in ("pr-123", "src/auth", "foo.go", "it's walrus", "C++", "(walrus)", "walrus and", "call(walrus)"):
         assert archive.words(text) == [made], text
+
+
+@pytest.mark.parametrize(
+    ("terms", "hits"),
+    [
+        (["herd*"], {2, 3}), (["herdsm*"], {3}), (['"quiet herd"'], {2}), (['"herd quiet"'], set()),
+        (["NOT walrus"], {2, 3}), (["quiet NOT walrus"], {2}), (["quiet AND walrus"], {1}),
+        (["walrus OR herd"], {1, 2}),
+        (['"quiet herd"', "walrus"], {1, 2}), (["herdsm*", '"herd quiet"', "..."], {3}), (["herdsm*", " "], {3}),
+        (["herdsm*", "a walrus elsewhere"], {1, 3}),
+    ],
+)  # fmt: skip
+def test_operators_in_a_search_term_are_meant_exactly(archive: Archive, terms: list[str], hits: set[int]) -> None:
+    said = {1: "a quiet walrus", 2: "the quiet herd", 3: "one herdsman"}
+    made = {units(archive, number, description=text)[0]: number for number, text in said.items()}
+    assert {made[found] for found in archive.words(*terms)} == hits
+
+
+def test_a_malformed_search_term_is_refused(archive: Archive) -> None:
+    units(archive, 1, description="a walrus")
+    for text in ('"walrus', "(walrus", "walrus)", "walrus AND", "NOT", "walrus OR NOT heron"):
+        for terms in (text, [text], ["heron", text]):
+            archive.door.refuses("VALIDATION_ERROR", "retrieve_records", search=terms, search_mode="keyword")
+    archive.door.refuses("VALIDATION_ERROR", "retrieve_records", search=["walrus", "NOT heron"])
 
 
 def test_a_search_that_is_too_long_is_refused_by_the_name_of_its_argument(archive: Archive) -> None:
