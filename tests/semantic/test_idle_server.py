@@ -88,3 +88,17 @@ def test_a_search_that_loads_the_model_holds_up_no_ping(client: PipeClient, home
     first, second = client.receive(PATIENCE_S), client.receive(PATIENCE_S)
     assert [first["id"], second["id"]] == [2, 1]
     assert json.loads(second["result"]["content"][0]["text"])["items"][0]["title"] == "login"
+
+
+def test_what_is_submitted_waits_for_no_search_by_meaning(client: PipeClient, home: Path) -> None:
+    with open_test_store(str(home)) as store:
+        for number in range(200):
+            put(StoreDoor(store), f"long {number}", f"{GARDEN} {number}. " * 60)
+    body = {"session_id": "s", "started_at": "2025-12-01"}
+    client.send(call("moss_search", {"query": QUESTIONS["login"]}, id=1))
+    client.send(call("moss_search", {"query": QUESTIONS["garden"]}, id=2))
+    client.send(call("submit_payload", {"capability_id": "neotoma:store_agent_session:v1", "body": body}, id=3))
+    client.send(call("retrieve_records", {"search": "s", "search_mode": "keyword"}, id=4))
+    answers = [client.receive(PATIENCE_S) for _ in range(4)]
+    assert [message["id"] for message in answers] == [3, 4, 1, 2]
+    assert len(answers[1]["result"]["structuredContent"]["records"]) == 1

@@ -30,11 +30,12 @@ PROGRESS_EVERY_S = 0.1
 class Job:
     """A call that waits for the worker, or is with it."""
 
-    __slots__ = ("call", "overtakes_at_s", "reply")
+    __slots__ = ("by_meaning", "call", "overtakes_at_s", "reply")
 
     def __init__(self, call: ToolCall, reply: Reply) -> None:
         self.call = call
         self.reply = reply
+        self.by_meaning = is_by_meaning(call)
         patient = call.operation.mutates or call.operation.takes_long(call.arguments)
         self.overtakes_at_s = None if patient else time.monotonic() + READ_PATIENCE_S
 
@@ -56,7 +57,7 @@ class Calls:
         self._indexing.note_call()
         try:
             store = self._store()  # made here, so that the worker never makes a second one
-            if call.operation.takes_long(call.arguments) or self._busy():
+            if call.operation.takes_long(call.arguments) or self._must_wait():
                 self._enqueue(Job(call, reply))
                 return
             answer = tool_answer(call, store.call(call.tool, call.arguments, patient=False))
@@ -138,6 +139,14 @@ class Calls:
         with self._changed:
             return bool(self._queue) or self._running is not None
 
+    def _must_wait(self) -> bool:
+        """Whether a quick call has to wait for those before it; for a model that reads nobody waits."""
+        if self._changed is None:
+            return False
+        with self._changed:
+            ahead = [*self._queue] if self._running is None else [*self._queue, self._running]
+        return not all(job.by_meaning for job in ahead)
+
     def _enqueue(self, job: Job) -> None:
         if self._changed is None:
             self._changed = self._start_worker()
@@ -173,7 +182,7 @@ class Calls:
                 call.tool, call.arguments, cancelled=lambda: call.cancelled or self._stopping, progress=report
             )
             answer = tool_answer(call, result)
-            if call.operation.long_if is not None and call.operation.takes_long(call.arguments):
+            if is_by_meaning(call):
                 self._indexing.begin(result)
             if report is not None:
                 report.finish()
@@ -210,6 +219,11 @@ class Progress:
         self._held = None
         self._last = done
         self._send(progress(self._call.progress_token, done, total))
+
+
+def is_by_meaning(call: ToolCall) -> bool:
+    """Whether a call is a search for which a model may have to read for seconds."""
+    return call.operation.long_if is not None and call.operation.takes_long(call.arguments)
 
 
 def _stopped(call: ToolCall) -> MossError:
