@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_FILE_MAX_BYTES = 1_000_000
+MEGABYTE = 1_000_000
 
 
 def json_files(folder: str) -> list[str]:
@@ -22,10 +22,10 @@ def json_files(folder: str) -> list[str]:
         return []  # most homes have no files of their own
 
 
-def read_object(path: str, *, what: str) -> dict[str, Any]:
+def read_object(path: str, *, what: str, max_bytes: int = MEGABYTE) -> dict[str, Any]:
     """The JSON object in a file; raises ValueError, or `INVALID_REQUEST`, saying what is wrong with it."""
-    if not os.path.isfile(path) or os.path.getsize(path) > _FILE_MAX_BYTES:
-        raise ValueError("it is not a plain file of at most 1 MB")
+    if not os.path.isfile(path) or os.path.getsize(path) > max_bytes:
+        raise ValueError(f"it is not a plain file of at most {max_bytes // MEGABYTE} MB")
     try:
         with open(path, encoding="utf-8-sig") as file:
             found = json.load(file)

@@ -6,12 +6,14 @@ import os
 
 from ..errors import MossError, invalid, nearest
 from ..json_files import json_files, read_object, shown_path
+from .identity import canonical
 from .times import instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+BODY_MAX_CHARS = 1_000_000
 FIELD_TYPES = ("string", "text", "time", "number", "boolean", "object", "array<string>", "array<object>")
 _FIELD_KEYS = {"type", "required", "enum", "set", "search", "event"}
 _FILE_KEYS = {"capability_id", "entity_type", "fields", "identity", "title"}
@@ -37,6 +39,8 @@ class Capability:
 
     def check(self, body: dict[str, Any]) -> None:
         """Refuses a body that the capability does not allow, by the path of what is wrong."""
+        if len(canonical(body)) > BODY_MAX_CHARS:
+            raise invalid(f"body has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
         for name in body:
             if name not in self.fields:
                 like = nearest(name, list(self.fields)) or ""

@@ -9,6 +9,7 @@ import re
 from ..errors import MossError, invalid
 from .capabilities import registry_of
 from .identity import entity_id
+from .operations import as_write_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ COLLECTIONS = {
 }
 """The folders of `.cursor/memory/` and the capability of the records in each."""
 MEMORY_FOLDER = os.path.join(".cursor", "memory")
+FILE_MAX_BYTES = 8_000_000
+"""A kept record may be so large: the largest body without indentation is half of it, were every character an emoji."""
+
 _PLAIN_NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,100}")
 
 
@@ -46,7 +50,10 @@ def submit_or_keep(
     workspace, and a second body of the same identity replaces the first. A body that the capability refuses raises
     `VALIDATION_ERROR` either way: a broken record is not worth keeping.
     """
-    capability = capability_of(store.config.home, collection)
+    try:
+        capability = capability_of(store.config.home, collection)
+    except MossError as error:
+        raise as_write_error(error) from None
     arguments: dict[str, Any] = {"capability_id": capability.capability_id, "body": body}
     if provenance is not None:
         arguments["provenance"] = provenance
@@ -60,8 +67,6 @@ def submit_or_keep(
     try:
         return {"kept": keep(capability, collection, body, folder=folder)}
     except MossError as error:
-        from .operations import as_write_error
-
         raise as_write_error(error) from None
 
 
@@ -71,12 +76,11 @@ def keep(capability: Capability, collection: str, body: dict[str, Any], *, folde
     place = os.path.join(folder, collection)
     os.makedirs(place, mode=0o700, exist_ok=True)
     path = os.path.join(place, f"{file_name(capability, body)}.json")
-    temporary = f"{path}.{os.getpid()}.part"
+    temporary = f"{path}.{os.urandom(8).hex()}.part"  # another thread may keep the same record
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(body, file, ensure_ascii=False, indent=2)
-            file.write("\n")
+        with os.fdopen(handle, "wb") as file:
+            file.write(_text_of(body))
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -84,6 +88,11 @@ def keep(capability: Capability, collection: str, body: dict[str, Any], *, folde
         os.unlink(temporary)
         raise
     return path
+
+
+def _text_of(body: dict[str, Any]) -> bytes:
+    text = json.dumps(body, ensure_ascii=False, indent=2).encode() + b"\n"
+    return text if len(text) <= FILE_MAX_BYTES else json.dumps(body, ensure_ascii=False).encode()
 
 
 def file_name(capability: Capability, body: dict[str, Any]) -> str:

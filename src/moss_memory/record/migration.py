@@ -8,7 +8,7 @@ import time
 from ..errors import MossError
 from ..json_files import json_files, read_object, shown_path
 from ..values import DEFAULT_WORKSPACE, normalize
-from .fallback import COLLECTIONS, capability_of
+from .fallback import COLLECTIONS, FILE_MAX_BYTES, capability_of
 from .identity import content_id, payload_id
 from .times import shown_instant
 
@@ -66,7 +66,7 @@ def _migrate_file(store: Store, collection: str, path: str, *, workspace: str | 
     root = os.path.realpath(os.path.dirname(os.path.dirname(path)))
     if os.path.commonpath([root, os.path.realpath(path)]) != root:
         raise ValueError("it is a link that leads out of the folder; put the file itself there")
-    body = read_object(path, what="record")
+    body = read_object(path, what="record", max_bytes=FILE_MAX_BYTES)
     capability = capability_of(store.config.home, collection)
     capability.check(body)
     # The same file again is the same request: a second run adds no second observation.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ..arguments import SearchMode, Workspace
-from ..errors import MossError, invalid
+from ..errors import MossError
 from ..operation import looks_for_meaning, operation
 from ..values import DEFAULT_WORKSPACE, label
 from .capabilities import registry_of
-from .identity import canonical
 from .retrieval import (
     ENTITY_COLUMNS,
     EVENT_COLUMNS,
@@ -83,8 +82,6 @@ else:
     RecordId = _text("payload_id that told of it")
     EntityId = _text("id of an entity")
 
-BODY_MAX_CHARS = 1_000_000
-
 
 def as_read_error(error: MossError) -> MossError:
     """An error of a tool that reads, in the codes of this family."""
@@ -124,8 +121,6 @@ def submit_payload(
 ) -> dict[str, Any]:
     """Record a payload about an entity, checked by its capability; equal content is kept once, every source counts."""
     capability = registry_of(tx.config.home).find(capability_id)
-    if len(canonical(body)) > BODY_MAX_CHARS:
-        raise invalid(f"body has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
     capability.check(body)
     submission = Submission(tx, capability, body, provenance or {}, workspace)
     request = label(client_request_id, what="client_request_id")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from moss_memory import open_store
-from moss_memory.record.fallback import capability_of, keep
+from moss_memory.errors import MossError
+from moss_memory.record.fallback import capability_of, keep, submit_or_keep
 from moss_memory.store import Store
 from surfaces.cli.terminal import on_terminal
 
@@ -233,9 +235,6 @@ def test_a_record_that_does_not_arrive_as_it_was_is_a_failure(kept: Cli, monkeyp
 
 
 def test_what_the_helper_keeps_while_the_store_is_away_arrives_later(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from moss_memory.errors import MossError
-    from moss_memory.record.fallback import submit_or_keep
-
     def away(*_: Any, **__: Any) -> None:
         raise MossError("DB_INSERT_FAILED", "away")
 
@@ -247,9 +246,6 @@ def test_what_the_helper_keeps_while_the_store_is_away_arrives_later(cli: Cli, m
 
 
 def test_the_helper_refuses_a_broken_record_alike_whether_the_store_is_there_or_not(cli: Cli) -> None:
-    from moss_memory.errors import MossError
-    from moss_memory.record.fallback import submit_or_keep
-
     broken = {**unit("FU-7"), "status": "done"}
     for home in (cli.home, os.devnull):
         with open_store(home) as store, pytest.raises(MossError) as refused:
@@ -257,3 +253,46 @@ def test_the_helper_refuses_a_broken_record_alike_whether_the_store_is_there_or_
         assert refused.value.code == "VALIDATION_ERROR"
         assert (refused.value.details or {})["path"] == "body.status"
     assert not os.path.exists(FOLDER)
+
+
+@pytest.fixture
+def away(tmp_path: Path) -> Store:
+    """A store that cannot be reached, for its home would have to lie below a file."""
+    (tmp_path / "file").touch()
+    return open_store(str(tmp_path / "file" / "home"))
+
+
+@pytest.mark.parametrize("text", ["\U0001f600" * 990_000, '"' * 490_000, "\n" * 490_000])
+def test_whatever_is_kept_can_be_migrated(cli: Cli, away: Store, text: str) -> None:
+    body = {**unit("FU-9"), "description": text}
+    assert submit_or_keep(away, "feature_units", body) == {"kept": os.path.join(FOLDER, "feature_units", "FU-9.json")}
+    assert cli("record", "migrate", FOLDER).json["verified"] == 1
+
+
+def test_deep_details_that_are_kept_can_be_migrated(cli: Cli, away: Store) -> None:
+    details: Any = ["x"] * 200_000
+    for _ in range(60):
+        details = {"a": details}
+    body = {"validation_type": "test", "status": "passed", "timestamp": "2025-11-01", "details": details}
+    submit_or_keep(away, "validation_results", body)
+    assert cli("record", "migrate", FOLDER).json["verified"] == 1
+
+
+def test_a_record_that_no_store_takes_is_not_kept(cli: Cli, away: Store) -> None:
+    wrong: list[dict[str, Any]] = [{"description": "x" * 1_000_000}, {"status": "lost"}, {"dependencies": {"a"}}]
+    for body in ({**unit("FU-9"), **one} for one in wrong):
+        with pytest.raises(MossError) as caught:
+            submit_or_keep(away, "feature_units", body)
+        assert caught.value.code == "VALIDATION_ERROR"
+    with pytest.raises(MossError) as caught:
+        submit_or_keep(away, "feature_unit", unit("FU-9"))
+    assert caught.value.code == "VALIDATION_ERROR"
+    assert not os.path.exists(FOLDER)
+
+
+def test_threads_that_keep_the_same_record_do_not_disturb_each_other(cli: Cli) -> None:
+    capability = capability_of(cli.home, "feature_units")
+    with ThreadPoolExecutor(8) as threads:
+        paths = set(threads.map(lambda _: keep(capability, "feature_units", unit("FU-9")), range(400)))
+    assert paths == {os.path.join(FOLDER, "feature_units", "FU-9.json")}
+    assert os.listdir(os.path.join(FOLDER, "feature_units")) == ["FU-9.json"]
