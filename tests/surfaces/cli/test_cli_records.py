@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from moss_memory import open_store
+from moss_memory.search.embed import embedder
 from moss_memory.surfaces.cli.cell import cells
 from moss_memory.surfaces.cli.saying import row_of
 from moss_memory.surfaces.cli.table import table_of
@@ -114,6 +116,19 @@ def test_what_cannot_be_meant_is_refused_in_the_words_typed(told: Cli, words: li
     outcome = told("record", *words)
     assert (outcome.code, outcome.out) == (code, "")
     assert outcome.err.startswith(says)
+
+
+def test_a_body_from_stdin_that_is_no_json_is_refused_as_a_record_is(told: Cli) -> None:
+    outcome = told("record", "submit", UNIT, stdin=b"{")
+    assert outcome.err.startswith("[VALIDATION_ERROR] the body is not valid JSON")
+
+
+def test_a_search_by_meaning_that_cannot_be_speaks_of_no_option(told: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    embedder.cache_clear()
+    outcome = told("record", "find", "keys", "--search-mode", "semantic")
+    assert outcome.err.startswith("[SEMANTIC_UNAVAILABLE] no model to search by meaning is installed; pip install")
+    assert outcome.err.rstrip().endswith("or search with --search-mode keyword")
 
 
 def test_the_keys_of_a_bad_file_are_not_taken_for_options(told: Cli) -> None:

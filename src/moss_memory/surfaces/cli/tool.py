@@ -205,7 +205,9 @@ def _meant(command: Command, name: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise MossError("INVALID_REQUEST", f"the {name} is not valid JSON ({error})", details={"path": name}) from None
+        refusal = MossError("INVALID_REQUEST", f"the {name} is not valid JSON ({error})", details={"path": name})
+        translate = getattr(command.operation, "translate", None)
+        raise (refusal if translate is None else translate(refusal)) from None
 
 
 def _still_busy(error: MossError) -> MossError:
