@@ -33,7 +33,8 @@ class Snapshot:
                 continue
             if name in sets:
                 known = self.fields.get(name, [])
-                value = [*known, *(item for item in dict.fromkeys(value) if item not in known)]
+                there = {item for item in known if isinstance(item, str)}
+                value = [*known, *(item for item in dict.fromkeys(value) if item not in there)]
             self.fields[name] = value
             self.sources[name] = submission_id
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -244,6 +245,15 @@ def test_sets_are_merged_each_item_once_in_the_order_of_observation(archive: Arc
     archive.submit(kind, **{name: []}, provenance=THIRD)
     archive.submit(kind, body=without(kind, name), provenance=THIRD)
     assert archive.snapshot()[name] == ["b", "c", "d"]
+
+
+def test_large_sets_are_merged_in_the_time_that_reading_them_takes(timed: Archive) -> None:
+    many = [[f"{letter}{number}" for number in range(20_000)] for letter in "ab"]
+    timed.submit("feature_unit", dependencies=many[0], provenance=FIRST)
+    started = time.process_time()
+    timed.submit("feature_unit", dependencies=many[1], provenance=SECOND)
+    assert time.process_time() - started < 2.0, "each item was compared with every other"
+    assert timed.snapshot()["dependencies"] == [*many[0], *many[1]]
 
 
 @pytest.mark.parametrize(("kind", "name"), fields_of("array<object>", "object"))
