@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .capabilities import Capability
 
 LIMIT_MAX = 500
+PROPERTIES_MAX = 100
 PROBED = 200
 """So many of the newest rows of each filter tell which filter passes the fewest."""
 COUNTED = 100
@@ -143,6 +144,8 @@ def record_filters(
     ids: list[str] | None,
     workspace: str | None,
 ) -> RecordFilters:
+    if properties is not None and len(properties) > PROPERTIES_MAX:
+        raise invalid(f"properties has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties")
     ways, conditions = [], []
     placed, values = where(workspace, (("type", type),), table="records.")
     capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []

@@ -84,6 +84,7 @@ decisions §5: a property filter equals a scalar or is contained in an array
     test_numbers_and_booleans_are_compared_by_value
     test_long_values_are_compared_to_the_last_character
     test_a_filter_that_is_no_scalar_is_refused_by_its_path
+    test_more_properties_than_a_query_can_hold_are_refused
 decisions §5: with a type, an unknown property is refused
     test_an_unknown_property_is_refused_with_a_type_and_finds_nothing_without
 5 retrieve_records: filters by ids

@@ -162,6 +162,17 @@ def test_a_filter_that_is_no_scalar_is_refused_by_its_path(archive: Archive) -> 
             assert (error.details or {})["path"] == "properties.dependencies"
 
 
+def test_more_properties_than_a_query_can_hold_are_refused(archive: Archive) -> None:
+    units(archive, 1)
+    for searched in ({}, {"search": "walrus", "search_mode": "keyword"}):
+        many = {f"p{number}": "2025-12-01" for number in range(100)}
+        assert archive.ids(properties=many, **searched) == []
+        for more in (101, 1_200, 40_000):
+            many = {f"p{number}": "2025-12-01" for number in range(more)}
+            error = archive.door.refuses("VALIDATION_ERROR", "retrieve_records", properties=many, **searched)
+            assert (error.details or {})["path"] == "properties"
+
+
 def test_an_unknown_property_is_refused_with_a_type_and_finds_nothing_without(archive: Archive) -> None:
     units(archive, 1)
     for name in ("stat", "Status", "version", "", "name"):
