@@ -121,7 +121,8 @@ def _stamp(folder: str) -> Any:
             status = os.stat(file)
         except OSError:
             continue
-        found.append((file, status.st_mtime_ns, status.st_size))
+        # Also the time of its last change: a file that is made readable, or put in place by `cp -p`, keeps the other.
+        found.append((file, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
     return tuple(found)
 
 

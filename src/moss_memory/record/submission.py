@@ -7,7 +7,7 @@ import json
 from ..errors import invalid
 from ..storage.queries import load_queries
 from ..values import normalize
-from .identity import content_id, entity_id, event_id, payload_id, property_value, submission_id
+from .identity import canonical, content_id, entity_id, event_id, payload_id, property_value, submission_id
 from .snapshot import Snapshot, fold, sets_of
 from .times import instant_us
 
@@ -91,7 +91,8 @@ class Submission:
         text = "\n".join(_texts(self._capability, self._body))
         stored = {"body_json": json.dumps(self._body, ensure_ascii=False, separators=(",", ":"))}
         stored["sets_json"] = json.dumps(sets_of(self._capability))
-        told = {**row, **stored, "title": None if title is None else str(title), "search_text": text}
+        shown = title if title is None or isinstance(title, str) else canonical(title)
+        told = {**row, **stored, "title": shown, "search_text": text}
         record_row = _only(self._tx.row(sql["add_record"], told))
         for name, value in _properties(self._capability, self._body):
             self._tx.run(sql["add_property"], {"name": name, "value": value, "record_row": record_row})

@@ -200,6 +200,8 @@ issue: a bad capability file is named, the others still work
     test_a_built_in_capability_cannot_be_replaced
     test_files_that_are_no_capabilities_are_left_alone
     test_a_huge_file_is_refused_and_not_read_into_a_message
+    test_a_file_that_keeps_its_size_and_time_is_read_again
+    test_a_title_that_is_no_text_is_shown_as_json
 5 input schemas: every argument of the document
     test_every_tool_takes_the_arguments_of_the_document
 5 errors: VALIDATION_ERROR for unknown arguments and wrong types, with the path

@@ -228,3 +228,22 @@ def test_a_huge_file_is_refused_and_not_read_into_a_message(timed: Archive) -> N
     error = timed.refuses("offer", code="UNKNOWN_CAPABILITY", capability_id="x" * 100_000, body=BODY)
     assert len(json.dumps(error.payload())) < 10_000
     timed.submit("release")
+
+
+def test_a_file_that_keeps_its_size_and_time_is_read_again(timed: Archive) -> None:
+    path = os.path.join(timed.home, "capabilities", "offer.json")
+    timed.add_capability("offer.json", json.dumps(OFFER).replace("{", "[", 1).encode())
+    os.utime(path, ns=(0, 0))
+    timed.refuses("offer", code="UNKNOWN_CAPABILITY", capability_id=OFFER["capability_id"], body=BODY)
+    timed.add_capability("offer.json", json.dumps(OFFER).encode())
+    os.utime(path, ns=(0, 0))
+    timed.door("submit_payload", capability_id=OFFER["capability_id"], body=BODY)
+
+
+def test_a_title_that_is_no_text_is_shown_as_json(timed: Archive) -> None:
+    fields = {"key": {"type": "string", "required": True}, "what": {"type": "object"}}
+    odd = {"capability_id": "a:odd:v1", "entity_type": "odd", "fields": fields, "identity": ["key"], "title": "what"}
+    timed.add_capability("odd.json", odd)
+    timed.door("submit_payload", capability_id="a:odd:v1", body={"key": "k", "what": {"walrus": [True, "grey"]}})
+    [hit] = timed.door("moss_search", query="walrus", search_mode="keyword")["items"]
+    assert hit["title"] == '{"walrus":[true,"grey"]}'
