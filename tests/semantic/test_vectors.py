@@ -70,6 +70,21 @@ def test_a_search_out_of_time_takes_the_newest_and_says_how_many_wait(
     assert "pending" not in door("capsule_search", query=QUESTIONS["garden"], search_mode="semantic")
 
 
+def test_what_a_search_embeds_is_not_found_by_its_words_once_more(
+    door: StoreDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_vectors, "EMBED_S", 0.0)
+    texts = [f"the tomatoes {number}" for number in range(7)]
+    for text in texts:
+        put(door, text, text)
+    with model_of(FakeModel()):
+        for waiting in range(6, 0, -1):
+            answer = search(door, query="tomatoes", limit=100)
+            assert answer["pending"] == waiting
+            assert sorted(item["title"] for item in answer["items"]) == texts
+            assert answer["pagination"]["total"] == len(texts)
+
+
 def test_only_what_is_within_the_filters_is_waited_for(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_vectors, "EMBED_S", 0.0)
     with model_of(FakeModel()):

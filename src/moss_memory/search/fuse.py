@@ -88,7 +88,7 @@ def _leave_out_unwanted(tx: ReadTransaction, query: Query, near: Hits, filters: 
 def _add_waiting(tx: ReadTransaction, query: Query, near: Hits, filters: dict[str, Any]) -> None:
     """After what meaning found, what words find among the documents that have no vector yet."""
     words = tx.search(query, limit=NEAREST, offset=0, **filters).items
-    waiting = tx.waiting([document(hit) for hit in words])
+    waiting = tx.waiting([document(hit) for hit in words]) - near.just_made
     for hit in words:
         if document(hit) in waiting:
             hit.score = 0.0

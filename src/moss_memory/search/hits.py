@@ -25,7 +25,7 @@ class Hit:
 class Hits:
     """One page of hits in final order, how many match in all, and what shows the matched words."""
 
-    __slots__ = ("degraded", "exact", "items", "matcher", "pending", "total")
+    __slots__ = ("degraded", "exact", "items", "just_made", "matcher", "pending", "total")
 
     def __init__(self, items: list[Hit], total: int, matcher: Matcher) -> None:
         self.items = items
@@ -37,6 +37,8 @@ class Hits:
         """Whether meaning was asked for and only words could be looked at."""
         self.pending = 0
         """How many documents within the filters could only be found by their words so far."""
+        self.just_made: set[int] = set()
+        """Documents that got a vector from this search; its own transaction still sees them wait."""
 
     def remarks(self) -> dict[str, Any]:
         """What an answer says beside its hits, where there is something to say."""

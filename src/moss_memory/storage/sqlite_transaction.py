@@ -63,7 +63,7 @@ class SqliteTransaction:
 
         found = nearest(self._engine, self.connection, self.call, query.meaning, now=self.now, **filters)
         hits = Hits(_hits(found.items), len(found.items), matcher_of(self.connection, query))
-        hits.pending = found.pending
+        hits.just_made, hits.pending = found.just_made, found.pending
         return hits
 
     def waiting(self, docs: list[int]) -> set[int]:

@@ -40,12 +40,13 @@ _JSON_LIST = "(select value from json_each(:moss_docs))"
 
 
 class Nearest:
-    """The documents nearest to a question, as `(doc, cosine)`, and how many could not be compared yet."""
+    """The documents nearest to a question, as `(doc, cosine)`, which were prepared for it, and how many were not."""
 
-    __slots__ = ("items", "pending")
+    __slots__ = ("items", "just_made", "pending")
 
-    def __init__(self, items: list[tuple[int, float]], pending: int) -> None:
+    def __init__(self, items: list[tuple[int, float]], just_made: set[int], pending: int) -> None:
         self.items = items
+        self.just_made = just_made
         self.pending = pending
 
 
@@ -80,7 +81,7 @@ def nearest(
     found = [(row[0], row[1]) for row in _ranked(scope, reading, asked, limit, model.floor)]
     found += [pair for pair in _scored(fresh, asked) if pair[1] >= model.floor]
     found.sort(key=lambda pair: (-pair[1], -pair[0]))
-    return Nearest(found[:limit], pending)
+    return Nearest(found[:limit], {doc for doc, _ in fresh}, pending)
 
 
 def waiting(connection: apsw.Connection, docs: Sequence[int], other_models: bool) -> set[int]:
