@@ -102,3 +102,13 @@ def test_what_is_submitted_waits_for_no_search_by_meaning(client: PipeClient, ho
     answers = [client.receive(PATIENCE_S) for _ in range(4)]
     assert [message["id"] for message in answers] == [3, 4, 1, 2]
     assert len(answers[1]["result"]["structuredContent"]["records"]) == 1
+
+
+def test_a_search_that_loads_the_model_sees_nothing_that_was_sent_after_it(client: PipeClient) -> None:
+    body = {"session_id": "the tomatoes", "started_at": "2025-12-01"}
+    answer(client, "capsule_store", name="a", capsule_text=GARDEN, allow_thin=True)
+    client.send(call("moss_search", {"query": "tomatoes"}, id=1))
+    client.send(call("submit_payload", {"capability_id": "neotoma:store_agent_session:v1", "body": body}, id=2))
+    answers = {message["id"]: message["result"] for message in (client.receive(PATIENCE_S), client.receive(PATIENCE_S))}
+    assert answers[2]["structuredContent"]["created"] is True
+    assert [hit["type"] for hit in answers[1]["structuredContent"]["items"]] == ["capsule"]

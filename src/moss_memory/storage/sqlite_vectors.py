@@ -69,6 +69,8 @@ def nearest(
     What is too far away to be meant is not found; the model says how far that is. Deleted documents have no vectors,
     so `include_deleted` finds none of them here.
     """
+    # The snapshot begins with the first row read: now, not when the model is loaded and others have written.
+    connection.execute("select seq from unembedded limit 1").fetchone()
     model = embedder()
     scope = Scope(
         connection, sources, workspace_norm, include_deleted, where,

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     Reply = Callable[[bytes | None], None]
 
 READ_PATIENCE_S = 0.3
-"""How long a read waits for the calls sent before it, so that a script sees its own writes."""
+"""How long a quick call waits for those sent before it, so that a script sees its own writes; then a read overtakes
+all of them, a write only searches by meaning: nobody waits for a model that reads."""
+
+RETRY_S = 0.05
 
 PROGRESS_EVERY_S = 0.1
 
@@ -36,7 +39,7 @@ class Job:
         self.call = call
         self.reply = reply
         self.by_meaning = is_by_meaning(call)
-        patient = call.operation.mutates or call.operation.takes_long(call.arguments)
+        patient = call.operation.takes_long(call.arguments)
         self.overtakes_at_s = None if patient else time.monotonic() + READ_PATIENCE_S
 
 
@@ -57,7 +60,7 @@ class Calls:
         self._indexing.note_call()
         try:
             store = self._store()  # made here, so that the worker never makes a second one
-            if call.operation.takes_long(call.arguments) or self._must_wait():
+            if call.operation.takes_long(call.arguments) or self._busy():
                 self._enqueue(Job(call, reply))
                 return
             answer = tool_answer(call, store.call(call.tool, call.arguments, patient=False))
@@ -82,25 +85,62 @@ class Calls:
             job.reply(None)
 
     def wait_s(self) -> float | None:
-        """How long the loop may sleep until a waiting read is due to overtake; none means for ever."""
+        """How long the loop may sleep until a waiting call is due to overtake; none means for ever."""
         if not self._queue:
             return None
-        for job in tuple(self._queue):
-            if job.overtakes_at_s is not None:
-                return max(0.0, job.overtakes_at_s - time.monotonic())
+        for at_s, _ in self._overtaking():
+            return max(0.0, at_s - time.monotonic())
         return None
 
     def overtake(self) -> None:
-        """Answers the reads that have waited long enough for the calls sent before them."""
+        """Answers the calls that have waited long enough for those sent before them."""
         if self._changed is None or not self._queue:
             return
         now = time.monotonic()
+        for at_s, job in self._overtaking():
+            if at_s <= now and self._withdraw(job):
+                answer = self._at_once(job) if job.call.operation.mutates else self._outcome(job.call)
+                if answer is None:
+                    return
+                job.reply(answer)
+
+    def _overtaking(self) -> list[tuple[float, Job]]:
+        """The calls that may overtake those before them, and when: any read, but a write only searches by meaning."""
+        if self._changed is None:
+            return []
         with self._changed:
-            due = [job for job in self._queue if job.overtakes_at_s is not None and job.overtakes_at_s <= now]
-            for job in due:
-                self._queue.remove(job)
-        for job in due:
-            job.reply(self._outcome(job.call))
+            ahead = self._running is not None and not self._running.by_meaning
+            found = []
+            for job in self._queue:
+                if job.overtakes_at_s is not None and not (ahead and job.call.operation.mutates):
+                    found.append((job.overtakes_at_s, job))
+                elif not job.by_meaning:
+                    ahead = True
+        return found
+
+    def _withdraw(self, job: Job) -> bool:
+        """Takes a call out of the queue; false when the worker has it already."""
+        assert self._changed is not None
+        with self._changed:
+            if job not in self._queue:
+                return False
+            self._queue.remove(job)
+            return True
+
+    def _at_once(self, job: Job) -> bytes | None:
+        """The answer to a write; none when others are writing, and then it is the next to be tried again."""
+        call = job.call
+        try:
+            return tool_answer(call, self._store().call(call.tool, call.arguments, patient=False))
+        except Exception as error:
+            if not is_busy(error):
+                return tool_failure(call, error)
+        job.overtakes_at_s = time.monotonic() + RETRY_S
+        assert self._changed is not None
+        with self._changed:
+            self._queue.appendleft(job)
+            self._changed.notify_all()
+        return None
 
     def finish(self, within_s: float) -> None:
         """Lets the calls already taken end, for at most so long."""
@@ -138,14 +178,6 @@ class Calls:
             return False
         with self._changed:
             return bool(self._queue) or self._running is not None
-
-    def _must_wait(self) -> bool:
-        """Whether a quick call has to wait for those before it; for a model that reads nobody waits."""
-        if self._changed is None:
-            return False
-        with self._changed:
-            ahead = [*self._queue] if self._running is None else [*self._queue, self._running]
-        return not all(job.by_meaning for job in ahead)
 
     def _enqueue(self, job: Job) -> None:
         if self._changed is None:
