@@ -45,7 +45,7 @@ def compared(connection: apsw.Connection, words: list[str], rounds: int) -> tupl
     )
 
 
-def lines(rounds: int = 7) -> list[Line]:
+def lines(rounds: int = 15) -> list[Line]:
     """The worst question of common words, and the worst of those with rare ones."""
     connection, words = opened_store()
     common: list[tuple[float, str]] = []

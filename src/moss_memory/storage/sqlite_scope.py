@@ -67,9 +67,14 @@ class Scope:
     def _condition(self) -> str:
         """What the index alone cannot check, in SQL over `search_index`; empty when there is nothing."""
         beyond = {source: " and ".join(self._beyond_the_index(source)) for source in self.sources}
-        if len(self.sources) == len(SOURCES) and not any(beyond.values()):
+        if not any(beyond.values()) and not self._others_are_there():
             return ""
         return _either(beyond)
+
+    def _others_are_there(self) -> bool:
+        """Whether the index holds documents of other sources; where it does not, nothing need tell them apart."""
+        others = [f'"{MARK}t{source.name}"' for source in SOURCES.values() if source not in self.sources]
+        return bool(others) and bool(self.rows(DOCS + " limit 1", moss_match=f"filter : ({' OR '.join(others)})"))
 
     def table_condition(self) -> str:
         """All filters in SQL over `search_index`: for few documents cheaper than what the index knows."""
