@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .capabilities import Capability
 
 REFS_MAX = 1000
+PROVENANCE_MAX_CHARS = 100_000
 ALWAYS_US = 2**63 - 1
 
 sql = load_queries(__file__)
@@ -43,6 +44,8 @@ class Submission:
         refs = provenance.get("source_refs", [])
         if len(refs) > REFS_MAX:
             raise invalid(f"provenance.source_refs has {len(refs)} entries; at most {REFS_MAX}", path="provenance")
+        if provenance and len(canonical(provenance)) > PROVENANCE_MAX_CHARS:
+            raise invalid(f"provenance has more than {PROVENANCE_MAX_CHARS} characters of JSON", path="provenance")
         self.content_id = content_id(capability.capability_id, body, refs, provenance.get("extractor_version"))
         self.key = {"workspace": normalize(workspace, what="workspace")}
         told = provenance.get("extracted_at")

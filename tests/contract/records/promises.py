@@ -36,6 +36,7 @@ decisions §5: an optional workspace, default on submit, no filter on reads
 decisions §5: provenance is optional, its fields too
     test_provenance_and_each_of_its_fields_are_optional
     test_no_provenance_is_the_same_as_an_empty_one
+    test_a_provenance_that_is_too_large_is_refused
 decisions §5: a repeated client_request_id gets the first answer and writes nothing
     test_a_repeated_request_gets_its_first_answer_and_adds_no_observation
     test_a_repeated_request_writes_nothing

@@ -239,3 +239,9 @@ def test_a_damaged_store_is_a_failed_query(home: str) -> None:
         assert isinstance(error, MossError)
         assert error.code in ("DB_INSERT_FAILED", "DB_QUERY_FAILED")
         assert (error.details or {})["storage_code"] == "STORAGE_CORRUPT"
+
+
+def test_a_provenance_that_is_too_large_is_refused(archive: Archive) -> None:
+    for provenance in ({"agent_id": "a" * 100_001}, {"source_refs": ["r" * 1000] * 101}, {"source_refs": ["r"] * 1001}):
+        archive.refuses_at("provenance", "release", provenance=provenance)
+    archive.submit("release", provenance={"agent_id": "a" * 99_000})
