@@ -88,7 +88,7 @@ def tour() -> int:
     for client, line in connections(moss):
         show(f"  {client + ':':<13}{line}")
     if moss != "moss":
-        show(f"\n`moss` is not on your PATH; this one is {moss}. `pipx install .` puts it there.")
+        show(f"\n`moss` is not on your PATH; this one is {moss}. `pipx install '.[semantic]'` puts it there.")
     show(f"\nNext: `{moss} --help` lists every command, `{moss} doctor` checks your own store.")
     return 0
 
