@@ -13,7 +13,8 @@ import pytest
 
 from contract.doors import StoreDoor, open_test_store
 from moss_memory.search.embed import embedder
-from semantic.library import QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
+from moss_memory.storage import sqlite_vectors
+from semantic.library import LOGIN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
 from support.cli_typist import Cli
 
 
@@ -31,6 +32,27 @@ def test_index_prepares_everything_and_says_how_much(cli: Cli) -> None:
     assert len(docs_with_vectors(cli.home)) == 3
     assert cli("index").json == {"indexed": 0, "pending": 0}
     assert cli("index", "--rebuild").json == {"indexed": 3, "pending": 0}
+
+
+def test_a_table_begins_a_text_without_its_words_at_its_beginning(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    assert f"  {LOGIN[:20]}" in cli("search", QUESTIONS["login"], "--table").out
+
+
+def test_a_table_says_what_could_not_be_found_by_meaning(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "pending  0" in cli("index", "--table").out
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite_vectors, "EMBED_S", 0.0)
+        with open_test_store(cli.home) as store:
+            for number in range(3):
+                put(StoreDoor(store), f"late-{number}", f"late password {number}")
+        shown = cli("search", "password", "--table").out
+    assert shown.endswith("2 more are found by their words alone; `moss index` prepares them\n")
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    embedder.cache_clear()
+    shown = cli("search", "password", "--table").out
+    assert shown.endswith("by words alone; `moss doctor` says how to search by meaning too\n")
+    embedder.cache_clear()
 
 
 def test_a_question_in_other_words_is_answered_in_the_shell(cli: Cli) -> None:

@@ -117,8 +117,10 @@ def cells(text: str) -> int:
 
 
 def _snippet(marked: str) -> Cell:
-    """A snippet without its tags, with its first hit as the part to be seen."""
-    before, _, rest = " ".join(marked.split()).partition("<b>")
+    """A snippet without its tags, with its first hit as the part to be seen, or else its beginning."""
+    before, found, rest = " ".join(marked.split()).partition("<b>")
+    if not found:
+        return Cell(_plain(before))
     hit, _, after = rest.partition("</b>")
     before, hit, after = (_plain(part) for part in (before, hit, after))
     return Cell(before + hit + after, len(before), len(before) + len(hit))

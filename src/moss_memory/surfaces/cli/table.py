@@ -25,6 +25,8 @@ _WRAPPED = ("item", "entry", "branch", "tag", "conflict", "candidate", "event")
 """Where an answer keeps its one thing; it is shown as if it were the answer."""
 
 _SIDES = ("base", "theirs", "ours")
+_REMARKS = ("degraded", "pending")
+"""What a search says of itself; the last lines put it into words."""
 
 
 def table_of(result: dict[str, Any], *, width: int = 0) -> str:
@@ -35,6 +37,7 @@ def table_of(result: dict[str, Any], *, width: int = 0) -> str:
     lists = {key: value for key, value in result.items() if _is_rows(key, value)}
     parts = {key: value for key, value in result.items() if isinstance(value, dict) and "pagination" in value}
     apart = {*lists, *parts, *TEXTS, "pagination", "sort", *(_SIDES if _is_conflict(result) else ())}
+    apart.update(_REMARKS if "pagination" in result else ())
     plain = {key: value for key, value in result.items() if key not in apart}
     blocks = [pairs_of(plain, width)] if plain else []
     alone = len([*lists, *parts]) == 1
@@ -139,4 +142,8 @@ def _page(result: dict[str, Any], pagination: dict[str, Any]) -> str:
         said += f"; more with --offset {pagination['offset'] + shown}"
     elif pagination.get("has_more"):
         said += f"; more with --cursor {pagination['next_cursor']}"
+    if result.get("degraded"):
+        said += "\nby words alone; `moss doctor` says how to search by meaning too"
+    if result.get("pending"):
+        said += f"\n{result['pending']} more are found by their words alone; `moss index` prepares them"
     return said
