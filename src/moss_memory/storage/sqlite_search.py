@@ -214,7 +214,8 @@ def _ranked_levels(
     ranked: list[tuple[int, float]] = []
     for held in sorted(levels, reverse=True):
         if len(ranked) < need:
-            ranked += _in_order(scope, _scores_of(scope, words, levels[held], at_least), {}, need - len(ranked))
+            missing = need - len(ranked)
+            ranked += _in_order(scope, _scores_of(scope, words, levels[held], missing, at_least), {}, missing)
     return ranked
 
 
@@ -234,7 +235,7 @@ def _ranked_crowd(
         doc for source in scope.sources for one in (expression, titled) for doc in _newest(scope, one, most, source)
     }
     front.difference_update(without)
-    ranked = _in_order(scope, _scores_by_walking(scope, words, sorted(front), at_least), {}, need)
+    ranked = _in_order(scope, _scores_by_walking(scope, words, sorted(front), need, at_least), {}, need)
     if need > len(front):
         front.update(without)
         later = [doc for doc in _newest(scope, expression, need + len(without)) if doc not in front]
@@ -319,14 +320,27 @@ def _scores(scope: Scope, match: str, condition: str, **values: Any) -> list[tup
     )
 
 
-def _scores_of(scope: Scope, words: list[_Word], docs: list[int], at_least: int) -> list[tuple[int, float]]:
-    """The scores of documents that hold at least so many of the words: a few are read, for many the index is walked."""
+def _best(scope: Scope, match: str, condition: str, need: int, **values: Any) -> list[tuple[int, float]]:
+    """The `need` best documents that match and meet the condition, and all that share the last place, with scores."""
+    start = f"select rowid, {_SCORE} as score from search_index where search_index match :moss_match{condition}"
+    most = need + _TIED
+    rows = scope.rows(f"{start} order by score desc limit :moss_limit", moss_match=match, moss_limit=most, **values)
+    if len(rows) == most and rows[need - 1][1] == rows[-1][1]:
+        # The last place is tied: everything with its score takes part in the decision who is newest.
+        rows = scope.rows(f"{start} and {_SCORE} >= :moss_least", moss_match=match, moss_least=rows[-1][1], **values)
+    return rows
+
+
+def _scores_of(scope: Scope, words: list[_Word], docs: list[int], need: int, at_least: int) -> list[tuple[int, float]]:
+    """The scores of at least the best of documents that hold so many of the words: of a few texts, or of the index."""
     read = _scores_by_reading(scope, words, docs)
-    return _scores_by_walking(scope, words, docs, at_least) if read is None else read
+    return _scores_by_walking(scope, words, docs, need, at_least) if read is None else read
 
 
-def _scores_by_walking(scope: Scope, words: list[_Word], docs: list[int], at_least: int) -> list[tuple[int, float]]:
-    """The scores of documents that hold at least so many of the words, from the index.
+def _scores_by_walking(
+    scope: Scope, words: list[_Word], docs: list[int], need: int, at_least: int
+) -> list[tuple[int, float]]:
+    """The scores of at least the best `need` of documents that hold so many of the words, from the index.
 
     One pass walks every document that holds any word, from the oldest of those asked about. When most hold common words
     only, two passes that start from the rare words are quicker; together they too see every word once, as bm25 must.
@@ -334,10 +348,10 @@ def _scores_by_walking(scope: Scope, words: list[_Word], docs: list[int], at_lea
     condition, values = f" and rowid >= {min(docs)}{AMONG}", {"moss_docs": json_list(docs)}
     rare, common = _split(words, at_least)
     if not common or _PASS_COST * sum(word.docs for word in rare) > sum(word.docs for word in words):
-        return _scores(scope, scope.part(_any(words)), condition, **values)
-    rows = _scores(scope, scope.part(f"({_any(rare)}) AND ({_any(common)})"), condition, **values)
+        return _best(scope, scope.part(_any(words)), condition, need, **values)
+    rows = _best(scope, scope.part(f"({_any(rare)}) AND ({_any(common)})"), condition, need, **values)
     if len(rows) < len(docs):
-        rows += _scores(scope, scope.part(f"({_any(rare)}) NOT ({_any(common)})"), condition, **values)
+        rows += _best(scope, scope.part(f"({_any(rare)}) NOT ({_any(common)})"), condition, need, **values)
     return rows
 
 
@@ -356,19 +370,14 @@ def _scores_by_reading(scope: Scope, words: list[_Word], docs: list[int]) -> lis
 
 def _ranked(scope: Scope, expression: str, need: int) -> list[tuple[int, float]]:
     """The first `need` documents of an expression by score, then newest."""
-    start = f"select rowid, {_SCORE} as score from search_index where search_index match :moss_match{scope.condition}"
-    match = scope.match(expression)
-    most = need + _TIED
-    rows = scope.rows(f"{start} order by score desc limit :moss_limit", moss_match=match, moss_limit=most)
-    if len(rows) == most and rows[need - 1][1] == rows[-1][1]:
-        # The last place is tied: everything with its score takes part in the decision who is newest.
-        rows = scope.rows(f"{start} and {_SCORE} >= :moss_least", moss_match=match, moss_least=rows[-1][1])
-    return _in_order(scope, rows, {}, need)
+    return _in_order(scope, _best(scope, scope.match(expression), scope.condition, need), {}, need)
 
 
 def _in_order(scope: Scope, rows: list[Any], covered: dict[int, int], need: int) -> list[tuple[int, float]]:
     """The first `need` rows by number of words held, then score, then newest."""
-    ranked = sorted(((covered.get(doc, 0), score, doc) for doc, score in rows), reverse=True)
+    held = covered.get
+    ranked = [(held(doc, 0), score, doc) for doc, score in rows]
+    ranked.sort(reverse=True)
     end = need
     while 0 < end < len(ranked) and ranked[end][:2] == ranked[need - 1][:2]:
         end += 1
