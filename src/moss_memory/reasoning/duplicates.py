@@ -85,7 +85,15 @@ def _born(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
 
 
 def _text(card: Version) -> str:
-    return " ".join(f"{card.title or ''} {card.text or ''}".casefold().split())
+    said = f"{card.title or ''} {card.text or ''}"
+    folded = said.casefold() if said.isascii() else _composed(_composed(said).casefold())
+    return " ".join(folded.split())
+
+
+def _composed(text: str) -> str:
+    import unicodedata  # only texts beyond ASCII need it
+
+    return unicodedata.normalize("NFC", text)
 
 
 def _prefix(words: frozenset[str]) -> list[str]:
