@@ -232,7 +232,9 @@ def branchmind_think_nominal_merge(
     """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
     place = _existing_place(tx, workspace, target, ref, graph_doc)
     changes = Changes(tx, place.graph)
-    chosen = None if candidate_ids is None else [_card(changes, place, one) for one in _ids(candidate_ids)]
+    chosen = None
+    if candidate_ids is not None:
+        chosen = [_card(changes, place, one) for one in _ids(candidate_ids, what="candidate_ids")]
     groups = groups_of(tx, place.graph, chosen)
     for group in groups:
         for card in group.others:
@@ -255,10 +257,10 @@ def _existing_place(
     return place
 
 
-def _ids(ids: str | list[str]) -> list[str]:
+def _ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
     found = as_list(ids)
     if not 1 <= len(found) <= IDS_MAX:
-        raise invalid(f"ids has {len(found)} entries; give 1 to {IDS_MAX}", path="ids")
+        raise invalid(f"{what} has {len(found)} entries; give 1 to {IDS_MAX}", path=what)
     return found
 
 

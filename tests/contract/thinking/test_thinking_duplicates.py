@@ -141,7 +141,8 @@ def test_only_the_candidates_that_are_named_are_merged(desk: Desk) -> None:
     assert groups(desk, candidate_ids=["b", "c"]) == [("b", ["c"])]
     assert groups(desk, candidate_ids="b") == []
     desk.room.misses("think_nominal_merge", candidate_ids=["a", "x"])
-    desk.room.refuses("INVALID_REQUEST", "think_nominal_merge", candidate_ids=[])
+    error = desk.room.refuses("INVALID_REQUEST", "think_nominal_merge", candidate_ids=[])
+    assert error.details == {"path": "candidate_ids"}
     desk.room("think_nominal_merge", candidate_ids=["c", "b"])
     assert {one: card["status"] for one, card in desk.room.nodes().items()} == {"a": "open", "b": "open", "c": "merged"}
 
