@@ -7,6 +7,7 @@ from ..operation import operation
 from .arguments import (
     BRANCH,
     LABEL_MAX_CHARS,
+    TITLE_MAX_CHARS,
     Branch,
     CardInput,
     DryRun,
@@ -154,7 +155,7 @@ def branchmind_think_subgoal_open(
     question = _card(Changes(tx, place.graph), place, question_id)
     if question.type != "question":
         raise no_such_card(place, question_id, kind="question")
-    named = (title or "").strip() or f"Subgoal of {question.title or question.key}"
+    named = (title or "").strip() or f"Subgoal of {question.title or question.key}"[:TITLE_MAX_CHARS]
     told_text = (text or "").strip() or None
     fields = {"id": None, "type": "question", "title": named, "text": told_text, "status": None, "tags": [SUBGOAL]}
     told = commit_card(tx, place, Card({**fields, "meta": {}}, [], []))

@@ -133,6 +133,7 @@ shapes think_subgoal_open: a question tagged subgoal below a question, with docu
     test_work_on_a_subgoal_goes_to_its_own_documents
     test_every_subgoal_is_one_of_its_own_and_may_have_subgoals
     test_only_a_question_has_subgoals
+    test_the_longest_question_has_subgoals_too
     test_the_subgoals_of_a_target_live_on_its_branch
 shapes think_subgoal_close: closed, with a return card; the parent stays open
     test_closing_a_subgoal_leaves_its_question_open

@@ -62,6 +62,13 @@ def test_every_subgoal_is_one_of_its_own_and_may_have_subgoals(desk: Desk) -> No
     assert (first["subgoal_id"], "subgoal", below["subgoal_id"]) in edges
 
 
+def test_the_longest_question_has_subgoals_too(desk: Desk) -> None:
+    desk.room("think_card", card={"id": "q1", "type": "question", "title": "Q" * 10_000})
+    opened = desk.room("think_subgoal_open", question_id="q1")
+    title = desk.room.nodes()[opened["subgoal_id"]]["title"]
+    assert title == "Subgoal of " + "Q" * 9_989
+
+
 def test_only_a_question_has_subgoals(desk: Desk) -> None:
     ask(desk)
     desk.room("think_card", card={"id": "h1", "type": "hypothesis", "title": "H"})
