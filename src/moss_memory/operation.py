@@ -103,7 +103,8 @@ class Operation:
                 raise _unknown(given, list(self.parameters), at="")
             if value is not None or schema.get("nullable"):
                 if name in decoded:
-                    raise invalid(f"{given} and {name} mean the same; give one of them", path=given)
+                    first = next(one for one in arguments if self.aliases.get(one, one) == name)
+                    raise invalid(f"{given} and {first} mean the same; give one of them", path=given)
                 decoded[name] = _check(value, schema, given)
         for name in self.required:
             if name not in decoded:
