@@ -44,11 +44,13 @@ def search(
     """One page of what `mode` finds: `keyword`, `semantic` or `both`; every hit is on one page, once.
 
     The total of `semantic` counts what is near enough, at most `NEAREST`; that of `both` counts everything found by
-    words and what meaning adds to it. Unless `counted`, a search by words alone counts no further than it must look. A
-    query that only excludes has no meaning and is searched by words. Where no model is installed `semantic` is refused
-    and `both` goes by words and says `degraded`.
+    words and what meaning adds to it. Unless `counted`, a search by words alone counts no further than it must look.
+    Operators are meant exactly, so `both` finds by words alone what holds them. A query that only excludes has no
+    meaning and is searched by words. Where no model is installed `semantic` is refused and `both` goes by words and
+    says `degraded`.
     """
-    if mode == "keyword" or not query.meaning:
+    exact = mode == "both" and query.expression is not None
+    if mode == "keyword" or exact or not query.meaning:
         return tx.search(query, limit=limit, offset=offset, counted=counted, **filters)
     try:
         near = tx.nearest(query, limit=NEAREST, **filters)
@@ -113,8 +115,7 @@ def _both(tx: ReadTransaction, query: Query, near: Hits, limit: int, offset: int
 
 
 def _fused(words: list[Hit], near: list[Hit], query: Query) -> list[Hit]:
-    """Both lists as one. Operators are meant exactly: what they match comes before what only means the same."""
-    exact = query.expression is not None
+    """Both lists as one."""
     scores: dict[int, float] = {}
     hits: dict[int, Hit] = {}
     for place, hit in enumerate(near, start=1):
@@ -123,7 +124,7 @@ def _fused(words: list[Hit], near: list[Hit], query: Query) -> list[Hit]:
     for place, hit in enumerate(words, start=1):
         doc = document(hit)
         hits.setdefault(doc, hit)
-        scores[doc] = scores.get(doc, 0.0) + _weight(hit, query) / (RANK + place) + exact
+        scores[doc] = scores.get(doc, 0.0) + _weight(hit, query) / (RANK + place)
     for doc, hit in hits.items():
         hit.score = scores[doc]
     return sorted(hits.values(), key=lambda hit: (hit.score, document(hit)), reverse=True)
