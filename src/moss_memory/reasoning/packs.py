@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..budget import Budget, bounded
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
+from ..values import label
 from .arguments import (
     BRANCH,
     REF,
@@ -444,7 +445,7 @@ def _beside(
     if "capsules" in include:
         found["capsules"] = [] if capsule is None else [capsule]
     if "artifacts" in include:
-        run = run_id or (capsule or {}).get("run_id")
+        run = label(run_id, what="run_id") or (capsule or {}).get("run_id")
         listed = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX) if run else {"items": []}
         found["artifacts"] = listed["items"]
     return found

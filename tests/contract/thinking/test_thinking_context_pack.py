@@ -132,8 +132,11 @@ def test_without_a_run_the_artifacts_are_those_of_the_latest_capsules_run_or_non
     assert desk.room("context_pack", include=["artifacts"])["artifacts"] == []
     store(desk, "with a run", "r1")
     assert names(desk.room("context_pack", include=["artifacts"]), "artifacts") == ["a1"]
+    assert names(desk.room("context_pack", include=["artifacts"], run_id=" "), "artifacts") == ["a1"]
     store(desk, "without a run", None)
-    assert desk.room("context_pack", include=["artifacts"])["artifacts"] == []
+    for blank in (None, "", " "):
+        assert desk.room("context_pack", include=["artifacts"], run_id=blank)["artifacts"] == []
+    assert names(desk.room("context_pack", include=["artifacts"], run_id=" r1 "), "artifacts") == ["a1"]
 
 
 def test_deleted_capsules_and_artifacts_stand_beside_nothing(desk: Desk) -> None:
