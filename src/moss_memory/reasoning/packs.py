@@ -322,12 +322,12 @@ def branchmind_context_pack(
     notes = place_of(tx, workspace, target=target, branch=ref, doc=notes_doc, kind=NOTES)
     pack = _Pack(tx, place, notes, notes_limit, trace_limit, limit_cards)
     following = _next_of_work(tx, place, target, pack)
-    extra = _beside(tx, workspace, include or [], run_id)
+    extra, cut = _beside(tx, workspace, include or [], run_id)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _parted(kept)
         beside = {name: parts[name] for name in extra}
-        return {**pack.shown(parts), **beside, "next": following, "truncated": False}
+        return {**pack.shown(parts), **beside, "next": following, "truncated": cut}
 
     rows = [*(row for name, found in extra.items() for row in _labelled(name, found)), *pack.rows()]
     return bounded(Budget(max_chars, max_bytes, max_lines), rows, build, least=0)
@@ -432,20 +432,23 @@ def _next_of_work(tx: ReadTransaction, place: CardPlace, target: str | None, pac
 
 def _beside(
     tx: ReadTransaction, workspace: str, include: Include, run_id: str | None
-) -> dict[str, list[dict[str, Any]]]:
-    """The latest capsule of the workspace, and the artifacts of the run."""
+) -> tuple[dict[str, list[dict[str, Any]]], bool]:
+    """The latest capsule of the workspace, the last artifacts of the run, and whether that has more of them."""
     found: dict[str, list[dict[str, Any]]] = {}
     if not include:
-        return found
+        return found, False
     from ..artifact.operations import artifact_list
     from ..capsule.browsing import capsule_latest
 
     latest = capsule_latest.body(tx, workspace=workspace, include_text=True)
     capsule = latest.get("item")
+    cut = False
     if "capsules" in include:
         found["capsules"] = [] if capsule is None else [capsule]
     if "artifacts" in include:
         run = label(run_id, what="run_id") or (capsule or {}).get("run_id")
-        listed = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX) if run else {"items": []}
-        found["artifacts"] = listed["items"]
-    return found
+        found["artifacts"] = []
+        if run:
+            listed = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)
+            found["artifacts"], cut = listed["items"], listed["pagination"]["has_more"]
+    return found, cut

@@ -81,6 +81,7 @@ shapes think: limits have their defaults
 shapes context_pack: include shows capsules and artifacts; without run_id those of the latest capsule's run
     test_what_stands_beside_is_shown_only_when_it_is_asked_for
     test_without_a_run_the_artifacts_are_those_of_the_latest_capsules_run_or_none
+    test_a_pack_that_shows_not_all_artifacts_of_a_run_says_so
     test_deleted_capsules_and_artifacts_stand_beside_nothing
 shapes think_frontier: candidates with their fields, each says why
     test_candidates_have_the_promised_fields_and_a_reason

@@ -139,6 +139,19 @@ def test_without_a_run_the_artifacts_are_those_of_the_latest_capsules_run_or_non
     assert names(desk.room("context_pack", include=["artifacts"], run_id=" r1 "), "artifacts") == ["a1"]
 
 
+def test_a_pack_that_shows_not_all_artifacts_of_a_run_says_so(desk: Desk) -> None:
+    desk.room("init")
+    for number in range(20):
+        keep(desk, f"a{number}", "r1")
+    answer = desk.room("context_pack", include=["artifacts"], run_id="r1")
+    assert (len(answer["artifacts"]), answer["truncated"]) == (20, False)
+    keep(desk, "a20", "r1")
+    answer = desk.room("context_pack", include=["artifacts"], run_id="r1")
+    assert names(answer, "artifacts") == [f"a{number}" for number in range(20, 0, -1)]
+    assert answer["truncated"] is True
+    assert desk.room("context_pack", include=["capsules"], run_id="r1")["truncated"] is False
+
+
 def test_deleted_capsules_and_artifacts_stand_beside_nothing(desk: Desk) -> None:
     desk.room("init")
     store(desk, "one", "r1")
