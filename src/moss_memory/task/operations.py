@@ -31,7 +31,7 @@ from .arguments import (
     checked_size,
     checked_title,
 )
-from .mutation import Mutation, answer, emit, version_mismatch
+from .mutation import Mutation, answer, emit
 from .projection import hide, hide_steps, show, show_dependencies, show_in_plan, step_edge, step_node, task_node
 from .rows import Step, Task, find_step, find_task, numbered, save_task, sql, steps_of, take_numbers
 from .steps import add_steps
@@ -69,7 +69,7 @@ def tasks_create(
     """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
     where = Workspace(workspace)
     if expected_revision:
-        raise version_mismatch(where, "a new one", expected_revision, 0)
+        raise _not_there_yet(where, expected_revision)
     plan = None if parent is None else _plan_for(tx, where, kind, parent)
     bootstrap(tx, where)
     new = numbered(kind, take_numbers(tx, where, kind))
@@ -249,6 +249,17 @@ def tasks_focus(
     tx.run(sql["set_focus"], {"workspace": where.norm, "id": focus})
     tx.concerns(workspace=where.norm, address=focus)
     return {"workspace": workspace, "previous": previous, "focus": focus}
+
+
+def _not_there_yet(where: Workspace, expected: int) -> MossError:
+    """The refusal to create something that the caller has seen at a revision: it is there, to be edited."""
+    return MossError(
+        "VERSION_MISMATCH",
+        f"what is created has no revision yet, and {expected} was expected; leave expected_revision out,"
+        " or change what is there with tasks_edit",
+        details={"expected": expected, "actual": 0},
+        recovery=next_call("tasks_list", {"workspace": where.raw}, "lists the plans and tasks there are"),
+    )
 
 
 def _plan_for(tx: Transaction, where: Workspace, kind: str, parent: str) -> Task:

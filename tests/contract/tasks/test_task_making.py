@@ -143,7 +143,10 @@ def test_the_parent_of_a_task_is_a_plan_that_is_not_done(desk: Desk) -> None:
 def test_a_new_task_is_expected_at_revision_0(desk: Desk) -> None:
     answer = desk("create", kind="task", title="A", expected_revision=0)
     assert answer["revision"] == 1
-    desk.refuses("VERSION_MISMATCH", "create", kind="task", title="A", expected_revision=1)
+    error = desk.refuses("VERSION_MISMATCH", "create", kind="task", title="A", expected_revision=1)
+    assert error.details == {"expected": 1, "actual": 0}
+    assert error.recovery is not None
+    desk.door(error.recovery["tool"], **error.recovery["arguments"])
 
 
 def test_lists_filter_by_kind_status_parent_and_tag(desk: Desk) -> None:
