@@ -194,10 +194,13 @@ class Look:
         everything = steps_of(self.tx, self.task)
         evidence: dict[str | None, list[str]] = {}
         for step_id, _, content in self.tx.rows(sql["evidence"], {"task_row": self.task.row_id}):
-            evidence.setdefault(step_id, []).append(_brief(content))
-        done = [f"{step.path} {step.title}{_shown_by(evidence.get(step.step_id))}" for step in everything if step.done]
+            evidence.setdefault(step_id, []).append(" ".join(content.split()))
+        done: list[str] = []
+        remaining: list[str] = []
+        for step in everything:
+            line = f"{step.path} {step.title}{_state(step)}{_shown_by(evidence.get(step.step_id))}"
+            (done if step.done else remaining).append(line)
         done += [f"evidence: {text}" for text in evidence.get(None, ())]
-        remaining = [f"{step.path} {step.title}{_state(step)}" for step in everything if not step.done]
         for row in self.tx.rows(sql["tasks_of_plan"], {"workspace": self.where.norm, "id": self.task.id}):
             child = Task(row)
             (done if child.status == "DONE" else remaining).append(f"{child.id} {child.title} ({child.status})")
@@ -271,7 +274,7 @@ def _brief(text: str, chars: int = 100) -> str:
 
 
 def _shown_by(evidence: list[str] | None) -> str:
-    return f" (evidence: {'; '.join(evidence[:5])})" if evidence else ""
+    return f" (evidence: {'; '.join(evidence)})" if evidence else ""
 
 
 def _state(step: Step) -> str:

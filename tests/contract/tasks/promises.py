@@ -93,6 +93,7 @@ decisions §4: a plan is DONE only when its tasks are
 decisions §4 evidence: links, checks and small texts of a step or task
     test_evidence_is_links_checks_and_small_texts
     test_evidence_is_what_a_hand_over_misses
+    test_a_hand_over_shows_every_piece_of_evidence_whole
 decisions §4 focus: gets, sets or clears the workspace's focus, without a task event
     test_the_focus_can_be_set_read_and_cleared
     test_the_focus_is_something_that_is_there

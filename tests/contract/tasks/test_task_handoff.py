@@ -36,6 +36,22 @@ def test_a_hand_over_tells_what_is_done_what_remains_and_what_is_at_risk(desk: D
     check_call(answer["next"])
 
 
+def test_a_hand_over_shows_every_piece_of_evidence_whole(desk: Desk) -> None:
+    desk.task("A", "a", "b")
+    link = "https://example.org/" + "x" * 500
+    desk("evidence", target="TASK-001", path="s:0", links=[link], checks=[f"check {number}" for number in range(9)])
+    desk("evidence", target="TASK-001", path="s:1", texts=["seen before it was done"])
+    desk("evidence", target="TASK-001", texts=["y" * 5000])
+    desk.close("TASK-001", "s:0")
+    answer = desk("handoff", target="TASK-001")
+    first, whole = answer["handoff"]["done"]
+    assert link in first
+    assert all(f"check {number}" in first for number in range(9))
+    assert "y" * 5000 in whole
+    assert "seen before it was done" in answer["handoff"]["remaining"][0]
+    assert answer["truncated"] is False
+
+
 def test_the_hand_over_of_a_plan_tells_of_its_tasks(desk: Desk) -> None:
     desk.plan()
     desk.task("A", parent="PLAN-001")
