@@ -161,3 +161,10 @@ def test_a_hit_in_notes_and_nodes_says_where_it_lies(shop: Cli) -> None:
 def test_free_form_json_is_shown_as_it_is(width: int) -> None:
     shown = table_of({"entry": {"seq": 1, "meta": {"a": False, "b": 1}, "content": "x"}}, width=width)
     assert '{"a": false, "b": 1}' in shown
+
+
+def test_what_holds_commas_is_not_run_together_by_commas() -> None:
+    shown = table_of({"radar": {"verify": ["fast, and small", "tested"], "blockers": ["b", "c"]}})
+    assert "- fast, and small\n" in shown
+    assert "- tested\n" in shown
+    assert "b, c" in shown

@@ -51,11 +51,12 @@ def _below(value: Any, width: int, indent: int) -> list[str]:
 
 
 def _is_deep(key: str, value: Any) -> bool:
-    """Whether a value needs lines of its own: an object, or several sentences."""
+    """Whether a value needs lines of its own: an object, or several sentences, which commas would run together."""
     if isinstance(value, dict):
         simple = all(isinstance(part, int) for part in value.values())
         return not simple and key not in (*FREE, "ref", "schema")
-    return isinstance(value, list) and any(isinstance(part, str) and len(part) > _SENTENCE_CHARS for part in value)
+    texts = [part for part in value if isinstance(part, str)] if isinstance(value, list) else []
+    return any(len(text) > _SENTENCE_CHARS or "," in text for text in texts)
 
 
 def _is_call(value: Any) -> bool:
