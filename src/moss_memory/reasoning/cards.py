@@ -166,12 +166,12 @@ def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]
         card.id = _new_id(tx, changes)
     elif (known := _known(tx, place, card.id)) is not None:
         if known != _comparable(card.said()):
-            raise _differs(place, card.id)
+            raise _differs(place, card.id, in_graph=changes.live(card.id) is not None)
         return _only_in_graph(place, card, changes)
     live = changes.live(card.id)
     new_node = card.node()
     if live is not None and live.state != new_node.state:
-        raise _differs(place, card.id)
+        raise _differs(place, card.id, in_graph=True)
     for version in [new_node, *card.edges()]:
         before = changes.live(str(version.key))
         if before is None or before.state != version.state:
@@ -315,11 +315,12 @@ def _told(place: CardPlace, card_id: str, *, inserted: bool, applied: dict[str, 
     }
 
 
-def _differs(place: CardPlace, card_id: str) -> MossError:
+def _differs(place: CardPlace, card_id: str, *, in_graph: bool) -> MossError:
+    """The refusal of a card whose id is taken, with the call that shows it: in the graph, or only in the trace."""
+    query = next_call("branchmind_think_query", {**place.arguments(), "ids": [card_id]}, "shows the card that is there")
+    trace = {"workspace": place.trace.workspace.raw, "ref": place.trace.branch.name, "doc": place.trace.doc}
     return MossError(
         "CONFLICT",
         f"there is already a card {card_id!r} with other content or edges; use another id, or set its status or links",
-        recovery=next_call(
-            "branchmind_think_query", {**place.arguments(), "ids": [card_id]}, "shows the card that is there"
-        ),
+        recovery=query if in_graph else next_call("branchmind_trace_hydrate", trace, "tells what the card said"),
     )

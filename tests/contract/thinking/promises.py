@@ -45,6 +45,7 @@ decisions §3: the same card_id with the same normalized content is a no-op
     test_a_node_that_says_the_same_gets_its_trace_entry_and_no_new_version
 decisions §3: the same card_id with other content is CONFLICT; shapes think: with other edges too
     test_the_same_id_with_other_content_is_a_conflict
+    test_a_conflict_with_a_card_that_another_graph_holds_names_the_trace_that_tells_of_it
     test_a_card_with_a_title_only_is_another_than_one_that_says_the_title_twice
 decisions §3: after think_set_status the same card is still a no-op
     test_the_same_card_is_still_no_change_after_its_status_was_set

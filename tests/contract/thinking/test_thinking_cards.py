@@ -219,6 +219,14 @@ def test_the_same_id_with_other_content_is_a_conflict(desk: Desk) -> None:
     assert len(desk.room.entries(doc="trace")) == 1
 
 
+def test_a_conflict_with_a_card_that_another_graph_holds_names_the_trace_that_tells_of_it(desk: Desk) -> None:
+    desk.room("think_card", card={"id": "c", "title": "T"})
+    error = desk.room.refuses("CONFLICT", "think_card", card={"id": "c", "title": "U"}, graph_doc="other")
+    assert error.recovery is not None
+    shown = desk.door(error.recovery["tool"], **error.recovery["arguments"])
+    assert [entry["title"] for entry in shown["entries"]] == ["T"]
+
+
 def test_a_card_with_a_title_only_is_another_than_one_that_says_the_title_twice(desk: Desk) -> None:
     desk.room("think_card", card={"id": "c", "title": "T"})
     desk.room.refuses("CONFLICT", "think_card", card={"id": "c", "title": "T", "text": "T"})
