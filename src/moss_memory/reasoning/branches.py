@@ -240,9 +240,7 @@ def _refuse_needed(tx: Transaction, where: Workspace, branch: BranchRow) -> None
         raise MossError(
             "CONFLICT",
             f"{name!r} is checked out; check out another branch first",
-            recovery=next_call(
-                "branchmind_checkout", {"workspace": where.raw, "ref": MAIN}, "checks out another branch"
-            ),
+            recovery=_another_branch(tx, where),
         )
     derived = [row[0] for row in tx.rows(sql["derived_branches"], {"branch_id": branch.branch_id})]
     if derived:
@@ -258,6 +256,13 @@ def _refuse_needed(tx: Transaction, where: Workspace, branch: BranchRow) -> None
                 "shows both sides of the conflict",
             ),
         )
+
+
+def _another_branch(tx: Transaction, where: Workspace) -> dict[str, Any]:
+    """The call that checks out `main`, or shows what else there is where that was renamed."""
+    if tx.row(sql["branch"], {"workspace": where.norm, "name": MAIN}) is None:
+        return next_call("branchmind_branch_list", {"workspace": where.raw}, "lists the branches there are")
+    return next_call("branchmind_checkout", {"workspace": where.raw, "ref": MAIN}, "checks out another branch")
 
 
 def _refused(reason: str) -> MossError:

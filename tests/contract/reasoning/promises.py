@@ -130,6 +130,7 @@ decisions §3: branch_delete is refused with the reason while something needs th
     test_a_branch_that_is_still_needed_is_not_deleted_and_the_reason_is_told
     test_a_branch_can_be_deleted_once_nothing_needs_it
     test_a_branch_into_which_an_open_conflict_leads_is_not_deleted
+    test_deleting_the_checkout_names_a_call_that_answers_also_without_main
 4 diff: entries of one view that are not in the other
     test_a_diff_is_what_one_branch_shows_and_the_other_does_not
     test_a_diff_answers_both_branches_the_document_the_entries_and_the_page

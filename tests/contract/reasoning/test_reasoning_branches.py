@@ -338,6 +338,17 @@ def test_a_branch_can_be_deleted_once_nothing_needs_it(room: Room) -> None:
     assert list(room.branches()) == ["main"]
 
 
+def test_deleting_the_checkout_names_a_call_that_answers_also_without_main(room: Room) -> None:
+    room.branch("b")
+    for first in ("main", "trunk"):
+        room("checkout", ref="b")
+        error = room.refuses("CONFLICT", "branch_delete", name="b")
+        assert error.recovery is not None
+        room.door(error.recovery["tool"], **error.recovery["arguments"])
+        if first == "main":
+            room("branch_rename", old="main", new="trunk")
+
+
 def test_a_branch_into_which_an_open_conflict_leads_is_not_deleted(room: Room) -> None:
     room.branch("middle")
     room.apply(node("n"), branch="middle")
