@@ -66,6 +66,14 @@ def test_the_newest_are_ranked_and_the_others_follow_them(crowded: Shelf) -> Non
     assert crowded.find("redis") == [new[1], new[0], new[2], *reversed(old)]
 
 
+@pytest.mark.parametrize("counted", [True, False])
+def test_the_last_page_of_a_crowd_that_all_holds_all_of_the_words_is_short(crowded: Shelf, counted: bool) -> None:
+    rows = [crowded.put("redis with a cache") for _ in range(9)]
+    last = crowded.search("redis cache", limit=5, offset=6, counted=counted)
+    assert [row_of(doc) for doc, _ in last.items] == rows[2::-1]
+    assert last.total == 9
+
+
 def test_an_old_title_still_comes_first(crowded: Shelf) -> None:
     titled = crowded.put("notes and more words", title="redis")
     rest = [crowded.put("redis notes and more") for _ in range(6)]

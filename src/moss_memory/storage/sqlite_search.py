@@ -235,6 +235,8 @@ def _ranked_crowd(
         doc for source in scope.sources for one in (expression, titled) for doc in _newest(scope, one, most, source)
     }
     front.difference_update(without)
+    if not front:
+        return []
     ranked = _in_order(scope, _scores_by_walking(scope, words, sorted(front), need, at_least), {}, need)
     if need > len(front):
         front.update(without)
