@@ -74,18 +74,35 @@ class NamedRows:
         """
         row = self.find_or_none(tx, address, include_deleted=include_deleted, also=also)
         if row is None:
-            raise self._why_not(tx, address, include_deleted=include_deleted, also=also)
+            raise self._why_not(tx, address)
         return row
 
-    def _why_not(self, tx: ReadTransaction, address: Address, *, include_deleted: bool, also: str) -> MossError:
-        """The refusal of an address: because the row is expired, deleted, or not there at all."""
-        if also and self.find_or_none(tx, address) is not None:
-            arguments = {**address.arguments(), "include_expired": True}
-            recovery = next_call(f"{self.noun}_fetch", arguments, f"shows the expired {self.noun}")
-            said = f"{self.noun} not found: {address.shown()} (it has expired)"
-            return MossError("NOT_FOUND", said, recovery=recovery)
-        deleted = None if include_deleted else self.find_or_none(tx, address, include_deleted=True, also=also)
-        return self.not_found(address, deleted)
+    def _why_not(self, tx: ReadTransaction, address: Address) -> MossError:
+        """The refusal of an address: because the row is expired, deleted, both, or not there at all."""
+        row = self.find_or_none(tx, address, include_deleted=True)
+        if row is None:
+            return self.not_found(address)
+        deleted = row["deleted_at"] is not None
+        expired = row.get("expires_at") is not None and row["expires_at"] <= tx.now
+        why = "was deleted and has expired" if deleted and expired else "was deleted" if deleted else "has expired"
+        recovery = self._shows(address, row, deleted=deleted, expired=expired)
+        if self.noun == "capsule" and not self._is_taken(tx, row):
+            recovery = next_call("capsule_restore", {"id": row["id"]}, "brings the deleted capsule back")
+        return MossError("NOT_FOUND", f"{self.noun} not found: {address.shown()} (it {why})", recovery=recovery)
+
+    def _shows(self, address: Address, row: dict[str, Any], *, deleted: bool, expired: bool) -> dict[str, Any]:
+        """The call that shows a row which is hidden for these reasons; a name may mean another row by then."""
+        arguments: dict[str, Any] = {"id": row["id"]} if deleted else dict(address.arguments())
+        arguments |= {"include_deleted": True} if deleted else {}
+        arguments |= {"include_expired": True} if expired else {}
+        state = "deleted" if deleted else "expired"
+        return next_call(f"{self.noun}_fetch", arguments, f"shows the {state} {self.noun}")
+
+    def _is_taken(self, tx: ReadTransaction, row: dict[str, Any]) -> bool:
+        """Whether another row has the name of this deleted one."""
+        if row["name_raw"] is None:
+            return False
+        return self.find_or_none(tx, Address(None, row["workspace_raw"], row["name_raw"])) is not None
 
     def find_or_none(
         self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = ""
@@ -101,12 +118,9 @@ class NamedRows:
         row = tx.row(statement or self._statement(by_id, include_deleted, also), key)
         return None if row is None else dict(zip(self.columns, row, strict=True))
 
-    def not_found(self, address: Address, deleted: dict[str, Any] | None = None) -> MossError:
-        """The refusal of an address where nothing is, or nothing but a deleted row."""
+    def not_found(self, address: Address) -> MossError:
+        """The refusal of an address where nothing is."""
         said = f"{self.noun} not found: {address.shown()}"
-        if deleted is not None:
-            recovery = next_call(*self._revives(deleted["id"]))
-            return MossError("NOT_FOUND", f"{said} (it was deleted)", recovery=recovery)
         if address.id is not None:
             why = f"lists every {self.noun} with its id, name and workspace"
             recovery = next_call(self._lists_all, {"include_deleted": True}, why)
@@ -114,11 +128,6 @@ class NamedRows:
             arguments = {"workspace": address.workspace or DEFAULT_WORKSPACE}
             recovery = next_call(self._lists, arguments, f"lists the {self.noun}s of this workspace")
         return MossError("NOT_FOUND", said, recovery=recovery)
-
-    def _revives(self, id: str) -> tuple[str, dict[str, Any], str]:
-        if self.noun == "capsule":
-            return "capsule_restore", {"id": id}, "brings the deleted capsule back"
-        return f"{self.noun}_fetch", {"id": id, "include_deleted": True}, f"shows the deleted {self.noun}"
 
     def name_taken(self, workspace: str, name: str, what_to_do: str) -> MossError:
         """The refusal of a name that another row has."""

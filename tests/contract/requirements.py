@@ -410,10 +410,12 @@ decisions §0: whatever is sent is served or refused with a documented code, and
     test_a_refusal_does_not_repeat_a_huge_value
 decisions §0: recovery is one best next call that can be sent as it is
     test_an_expired_artifact_is_said_to_be_expired_and_the_next_call_shows_it
+    test_the_call_after_fetching_an_artifact_that_is_deleted_and_expired_shows_it
     test_the_call_after_a_thin_store_stores_the_capsule_with_places_to_fill
     test_the_call_after_a_thin_update_updates_the_same_capsule
     test_the_call_after_a_thin_bundle_stores_the_bundle
     test_the_call_after_fetching_a_deleted_capsule_brings_it_back
+    test_the_call_after_fetching_a_deleted_capsule_whose_name_is_taken_shows_it
 decisions §0: a filter never widens a bulk change
     test_a_prefix_with_a_space_at_its_end_does_not_widen
 decisions §1: append and compose see the same sections, and append keeps every other line

@@ -398,3 +398,16 @@ def test_an_expired_artifact_is_said_to_be_expired_and_the_next_call_shows_it(do
     assert "expired" in error.message
     assert error.recovery is not None
     assert door(error.recovery["tool"], **error.recovery["arguments"])["data"] == {"n": 1}
+
+
+@pytest.mark.parametrize("flags", [{}, {"include_deleted": True}, {"include_expired": True}])
+@pytest.mark.parametrize("by", ["id", "name"])
+def test_the_call_after_fetching_an_artifact_that_is_deleted_and_expired_shows_it(
+    door: StoreDoor, clock: Clock, flags: dict[str, bool], by: str
+) -> None:
+    stored = door("artifact_store", kind="k", data={"n": 1}, name="short", ttl_seconds=5)
+    door("artifact_delete", name="short")
+    clock.advance(5)
+    error = door.refuses("NOT_FOUND", "artifact_fetch", **{by: stored[by]}, **flags)
+    assert error.recovery is not None
+    assert door(error.recovery["tool"], **error.recovery["arguments"])["id"] == stored["id"]

@@ -38,6 +38,15 @@ def test_the_call_after_fetching_a_deleted_capsule_brings_it_back(call: Door) ->
     assert call(error.recovery["tool"], **error.recovery["arguments"])["restored"] is True
 
 
+def test_the_call_after_fetching_a_deleted_capsule_whose_name_is_taken_shows_it(call: Door) -> None:
+    first = call("capsule_store", name="a", capsule_text=FULL)["id"]
+    call("capsule_delete", id=first)
+    call("capsule_store", name="a", capsule_text=FULL)
+    error = call.refuses("NOT_FOUND", "capsule_fetch", id=first)
+    assert error.recovery is not None
+    assert call(error.recovery["tool"], **error.recovery["arguments"])["id"] == first
+
+
 def test_a_prefix_with_a_space_at_its_end_does_not_widen(call: Door) -> None:
     for name in ("my notes", "myth"):
         call("capsule_store", name=name, capsule_text=FULL)
