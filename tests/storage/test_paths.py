@@ -371,6 +371,14 @@ def test_a_missing_allowed_folder_is_made_private_by_an_export(home: Path, place
     assert stat.S_IMODE(missing.stat().st_mode) == 0o700
 
 
+def test_missing_folders_above_an_allowed_one_are_made_private_too(home: Path, place: Place) -> None:
+    missing = place.home.parent / "a" / "b" / "c"
+    with configured(home, missing) as store:
+        written = store.call("capsule_export", {"path": str(missing / "x.jsonl")})
+    assert Path(written["path"]) == missing / "x.jsonl"
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (missing, *missing.parents[:2])] == [0o700] * 3
+
+
 def test_an_allowed_folder_whose_parent_is_a_link_works_by_either_name(home: Path, place: Place) -> None:
     (place.home.parent / "link").symlink_to(place.outside)
     allowed = place.home.parent / "link" / "deep"

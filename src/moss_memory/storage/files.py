@@ -59,6 +59,8 @@ def open_folder(config: Config, folder: str, *, create: bool) -> int:
         if create and not os.path.lexists(folder):
             if folder == config.exports:
                 make_private_folder(config.home)
+            elif not os.path.lexists(os.path.dirname(folder)):
+                make_private_folder(os.path.dirname(folder))
             _make_one_folder(folder)
         return os.open(folder, _FOLDER_FLAGS)
     except OSError as error:
