@@ -188,6 +188,7 @@ def artifact_fetch(
 
 @operation(
     mutates=True,
+    destructive=True,
     writes_with="store_as",
     example="moss artifact compose plan/run-1-code plan/run-1-tests",
 )

@@ -6,14 +6,24 @@ import os
 
 
 def make_private_folder(path: str) -> None:
-    """Makes a folder that only its owner may enter, whatever the umask; an own one left open is closed."""
+    """Makes a folder that only its owner may enter, whatever the umask, and those missing above it.
+
+    An own one that is there and was left open is closed.
+    """
+    missing = [path]
+    while missing:
+        try:
+            _make(missing[-1])
+            missing.pop()
+        except FileNotFoundError:
+            parent = os.path.dirname(missing[-1]) or os.curdir
+            if os.path.lexists(parent):
+                raise  # it is there and still nothing can be made in it, as in /proc
+            missing.append(parent)
+
+
+def _make(path: str) -> None:
     try:
-        os.mkdir(path, 0o700)
-    except FileNotFoundError:
-        parent = os.path.dirname(path)
-        if os.path.isdir(parent):
-            raise  # the parent is there and still nothing can be made in it, as in /proc
-        make_private_folder(parent)
         os.mkdir(path, 0o700)
     except FileExistsError:
         status = os.stat(path)
