@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from ..families import SOURCES
 
 TYPE_CHECKING = False
@@ -48,7 +50,6 @@ class Scope:
         if among is not None:
             self._among = " and +search_index.rowid in (select value from json_each(:moss_among))"
             self.parameters["moss_among"] = json_list(among)
-        self.condition = self._condition() + self._among
 
     def _beyond_the_index(self, source: Source) -> list[str]:
         """The filters that only a source's table can answer."""
@@ -64,12 +65,13 @@ class Scope:
             conditions.append("deleted_at is null")
         return " and ".join(conditions) or "true"
 
-    def _condition(self) -> str:
+    @functools.cached_property
+    def condition(self) -> str:
         """What the index alone cannot check, in SQL over `search_index`; empty when there is nothing."""
         beyond = {source: " and ".join(self._beyond_the_index(source)) for source in self.sources}
         if not any(beyond.values()) and not self._others_are_there():
-            return ""
-        return _either(beyond)
+            return self._among
+        return _either(beyond) + self._among
 
     def _others_are_there(self) -> bool:
         """Whether the index holds documents of other sources; where it does not, nothing need tell them apart."""
