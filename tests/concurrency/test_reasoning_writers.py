@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.python_process import finish, start
+from support.python_process import race
 from support.store_truth import events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from moss_memory.store import Store
@@ -92,19 +90,6 @@ print(json.dumps(applied))
 def ask(store: Store, tool: str, **arguments: Any) -> dict[str, Any]:
     named = {{"source": "from"}.get(name, name): value for name, value in arguments.items()}
     return store.call(f"branchmind_{tool}", {"workspace": "w", **named})
-
-
-def race(scripts: list[tuple[Any, ...]], meanwhile: Callable[[], object] = int) -> list[Any]:
-    """What each process says at its end, once all were ready before the first began."""
-    processes = [start(*script) for script in scripts]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    with ThreadPoolExecutor(len(processes)) as pool:
-        running = [pool.submit(finish, process, "go\n") for process in processes]
-        while not all(future.done() for future in running):
-            meanwhile()
-        return [json.loads(future.result()) for future in running]
 
 
 class Watcher:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from property.task_model import check_one_organism, every_event
-from support.python_process import finish, start
+from support.python_process import race
 from support.store_truth import events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from moss_memory.store import Store
@@ -72,19 +69,6 @@ for number in range(rounds):
     ask("tasks_focus", target="PLAN-001")
 print(json.dumps({"answers": answers, "lost_races": lost_races, "cards": cards}))
 """
-
-
-def race(scripts: list[tuple[Any, ...]], meanwhile: Callable[[], object]) -> list[Any]:
-    """What each process says at its end, once all were ready before the first began."""
-    processes = [start(*script) for script in scripts]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    with ThreadPoolExecutor(len(processes)) as pool:
-        running = [pool.submit(finish, process, "go\n") for process in processes]
-        while not all(future.done() for future in running):
-            meanwhile()
-        return [json.loads(future.result()) for future in running]
 
 
 class Follower:

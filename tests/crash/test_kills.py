@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from support.killed_worker import STEPS, WORK, Plan, state_of
-from support.python_process import start
+from support.killing import kill_in_the_middle, some_of
 from support.store_truth import check_truth, open_at
 
 KILLS = 100
 BATCHES = 4
-
-
-def kill_in_the_middle(home: Path, plan: Plan, chance: random.Random) -> int:
-    """Starts a writer, kills it at a random moment and returns how many steps it acknowledged."""
-    worker = start(WORK, home)
-    assert worker.stdin is not None
-    assert worker.stdout is not None
-    worker.stdin.write(json.dumps(plan.steps) + "\n")
-    worker.stdin.flush()
-    answers = worker.stdout.fileno()
-    said = b""
-    for _ in range(1 + chance.randrange(STEPS // 2)):
-        said += os.read(answers, 1)
-    assert said, "the writer ended before it was killed"
-    moment = time.perf_counter() + chance.random() * 0.004
-    while time.perf_counter() < moment:
-        pass  # a sleep would end on the scheduler's beat; this ends anywhere in a write
-    worker.kill()
-    assert worker.wait() == -signal.SIGKILL, "the writer ended by itself"
-    while part := os.read(answers, 1024):
-        said += part
-    worker.stdin.close()
-    worker.stdout.close()
-    return said.count(b"a")
 
 
 def check_exports(home: Path) -> None:
@@ -60,7 +33,7 @@ def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_nothing_half_d
     unfinished = 0
     for number in range(KILLS // BATCHES):
         plan = Plan(home, 1000 * batch + number)
-        acknowledged = kill_in_the_middle(home, plan, chance)
+        acknowledged = kill_in_the_middle(WORK, home, plan.steps, some_of(STEPS, chance))
         found = state_of(home, plan.workspace)
         expected = plan.states[acknowledged : acknowledged + 2]
         assert found in expected, (acknowledged, plan.steps[acknowledged - 1 : acknowledged + 1])

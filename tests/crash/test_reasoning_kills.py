@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import signal
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +11,14 @@ import pytest
 
 from artifact.shelf import check_artifacts
 from property.reasoning_model import ReasoningModel
-from support.python_process import start
+from support.killing import kill_in_the_middle
 from support.store_truth import open_at
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from moss_memory.store import Store
+    from support.killing import Wait
 
 KILLS = 30
 BATCHES = 2
@@ -155,30 +154,19 @@ def graph(store: Store, place: dict[str, Any]) -> dict[str, str]:
     return found
 
 
-def kill_in_the_middle(home: Path, plan: Plan, chance: random.Random) -> int:
-    """Starts a writer, kills it in one of its large steps and returns how many steps it acknowledged."""
-    worker = start(WORK, home)
-    assert worker.stdin is not None
-    assert worker.stdout is not None
-    worker.stdin.write(json.dumps(plan.steps) + "\n")
-    worker.stdin.flush()
-    answers = worker.stdout.fileno()
-    said = os.read(answers, 1)
-    target, longest_s = chance.choice(plan.large[:-4]), 0.005
-    while len(said) <= target:
-        before = time.perf_counter()
-        said += os.read(answers, 1)
-        longest_s = max(longest_s, time.perf_counter() - before)
-    moment = time.perf_counter() + chance.random() * longest_s
-    while time.perf_counter() < moment:
-        pass  # a sleep would end on the scheduler's beat; this ends anywhere in a write
-    worker.kill()
-    assert worker.wait() == -signal.SIGKILL, "the writer ended by itself"
-    while part := os.read(answers, 1024):
-        said += part
-    worker.stdin.close()
-    worker.stdout.close()
-    return said.count(b"a")
+def one_of_the_large(plan: Plan, chance: random.Random) -> Wait:
+    """Waits for one of the steps that write many rows to begin."""
+
+    def wait(answers: int) -> tuple[bytes, float]:
+        said = os.read(answers, 1)
+        target, longest_s = chance.choice(plan.large[:-4]), 0.005
+        while len(said) <= target:
+            before = time.perf_counter()
+            said += os.read(answers, 1)
+            longest_s = max(longest_s, time.perf_counter() - before)
+        return said, chance.random() * longest_s
+
+    return wait
 
 
 def check_merging_again(store: Store, model: ReasoningModel, workspace: str) -> None:
@@ -200,7 +188,7 @@ def test_a_killed_writer_leaves_whole_batches_and_a_merge_that_can_be_done_again
     unfinished = 0
     for number in range(KILLS // BATCHES):
         plan = Plan(1000 * batch + number)
-        acknowledged = kill_in_the_middle(home, plan, chance)
+        acknowledged = kill_in_the_middle(WORK, home, plan.steps, one_of_the_large(plan, chance))
         unfinished += acknowledged < len(plan.steps)
         possible = [plan.model_after(steps) for steps in (acknowledged, acknowledged + 1)]
         with open_at(home) as store:

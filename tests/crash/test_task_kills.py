@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import signal
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from artifact.shelf import check_artifacts
 from property.task_model import Organism, RefusedCallError, Step, TaskModel, check_one_organism, home_of
-from support.python_process import start
+from support.killing import kill_in_the_middle, some_of, writer_with
 from support.store_truth import open_at
 
 if TYPE_CHECKING:
@@ -25,20 +21,7 @@ KILLS = 30
 BATCHES = 2
 STEPS = 60
 CONFIRMED = {"criteria": True, "tests": True}
-# Runs the plan from stdin and acknowledges each step with one byte, until it is killed.
-WORK = """
-import json, os, sys
-from support.store_truth import open_at
-import moss_memory.task.operations, moss_memory.task.steps, moss_memory.reasoning.card_tools
-plan = json.loads(sys.stdin.readline())
-store = open_at(sys.argv[1])
-os.write(1, b"r")
-for tool, arguments in plan:
-    store.call(tool, arguments)
-    os.write(1, b"a")
-os.write(1, b"e")
-sys.stdin.readline()
-"""
+WORK = writer_with("task.operations", "task.steps", "reasoning.card_tools")
 State = dict[str, Any]
 """What can be said of a workspace without ids and times that only the store knows."""
 
@@ -191,30 +174,6 @@ def cards_of(store: Store, workspace: str, target: str) -> list[str]:
     return [card["card_id"] for card in cards]
 
 
-def kill_in_the_middle(home: Path, plan: Plan, chance: random.Random) -> int:
-    """Starts a writer, kills it at a random moment and returns how many steps it acknowledged."""
-    worker = start(WORK, home)
-    assert worker.stdin is not None
-    assert worker.stdout is not None
-    worker.stdin.write(json.dumps(plan.steps) + "\n")
-    worker.stdin.flush()
-    answers = worker.stdout.fileno()
-    said = b""
-    for _ in range(1 + chance.randrange(STEPS // 2)):
-        said += os.read(answers, 1)
-    assert said, "the writer ended before it was killed"
-    moment = time.perf_counter() + chance.random() * 0.004
-    while time.perf_counter() < moment:
-        pass  # a sleep would end on the scheduler's beat; this ends anywhere in a write
-    worker.kill()
-    assert worker.wait() == -signal.SIGKILL, "the writer ended by itself"
-    while part := os.read(answers, 1024):
-        said += part
-    worker.stdin.close()
-    worker.stdout.close()
-    return said.count(b"a")
-
-
 def go_on(store: Store, plan: Plan, state: State) -> None:
     """Says every card again, which changes nothing, and writes one more note, which takes the next revision."""
     told = {card for cards in state["cards"].values() for card in cards}
@@ -235,7 +194,7 @@ def test_a_killed_writer_of_tasks_loses_nothing_it_acknowledged_and_leaves_one_o
     unfinished = 0
     for number in range(KILLS // BATCHES):
         plan = Plan(1000 * batch + number)
-        acknowledged = kill_in_the_middle(home, plan, chance)
+        acknowledged = kill_in_the_middle(WORK, home, plan.steps, some_of(STEPS, chance))
         unfinished += acknowledged < len(plan.steps)
         with open_at(home) as store:
             found = state_in_store(store, plan.workspace, check_one_organism(store, plan.workspace))

@@ -8,23 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from support.killing import writer_with
 from support.store_truth import capsule, open_at
 
 STEPS = 60
-# Runs the plan from stdin and acknowledges each step with one byte, until it is killed.
-WORK = """
-import json, os, sys
-from support.store_truth import open_at
-import moss_memory.capsule.operations, moss_memory.capsule.transfer, moss_memory.capsule.bulk
-plan = json.loads(sys.stdin.readline())
-store = open_at(sys.argv[1])
-os.write(1, b"r")
-for tool, arguments in plan:
-    store.call(tool, arguments)
-    os.write(1, b"a")
-os.write(1, b"e")
-sys.stdin.readline()
-"""
+WORK = writer_with("capsule.operations", "capsule.transfer", "capsule.bulk")
 
 Row = tuple[str, tuple[str, ...], str | None, bool]
 State = dict[str, Row]

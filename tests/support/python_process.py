@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DROP_ROOT = (
@@ -48,6 +51,19 @@ def finish(process: subprocess.Popen[str], said: str = "") -> str:
 def run(script: str, *arguments: object, umask: int = -1, wrapped_in: Sequence[str] = ()) -> str:
     """What the script wrote, once it has ended well."""
     return finish(start(script, *arguments, umask=umask, wrapped_in=wrapped_in))
+
+
+def race(scripts: Sequence[Sequence[Any]], meanwhile: Callable[[], object] = int) -> list[Any]:
+    """What each process says at its end, as JSON, once all were ready before the first began."""
+    processes = [start(*script) for script in scripts]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    with ThreadPoolExecutor(len(processes)) as pool:
+        running = [pool.submit(finish, process, "go\n") for process in processes]
+        while not all(future.done() for future in running):
+            meanwhile()
+        return [json.loads(future.result()) for future in running]
 
 
 def without_root_powers() -> Sequence[str]:

@@ -1,0 +1,71 @@
+"""A process that writes, and is killed in the middle of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from support.python_process import start
+
+Wait = Callable[[int], tuple[bytes, float]]
+"""Reads acknowledgements as long as nothing should happen; what it read, and within how many seconds to kill then."""
+
+
+def writer_with(*modules: str) -> str:
+    """A script that runs the plan from stdin and acknowledges each step with one byte, until it is killed.
+
+    The modules are loaded before it says that it is ready, so that the first step is a write and nothing else.
+    """
+    return f"""
+import json, os, sys
+from support.store_truth import open_at
+import {", ".join(f"moss_memory.{module}" for module in modules)}
+plan = json.loads(sys.stdin.readline())
+store = open_at(sys.argv[1])
+os.write(1, b"r")
+for tool, arguments in plan:
+    store.call(tool, arguments)
+    os.write(1, b"a")
+os.write(1, b"e")
+sys.stdin.readline()
+"""
+
+
+def kill_in_the_middle(script: str, home: Path, steps: list[Any], wait: Wait) -> int:
+    """Starts a writer, kills it at the moment that `wait` chooses and returns how many steps it acknowledged."""
+    worker = start(script, home)
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    worker.stdin.write(json.dumps(steps) + "\n")
+    worker.stdin.flush()
+    answers = worker.stdout.fileno()
+    said, within_s = wait(answers)
+    assert said, "the writer ended before it was killed"
+    moment = time.perf_counter() + within_s
+    while time.perf_counter() < moment:
+        pass  # a sleep would end on the scheduler's beat; this ends anywhere in a write
+    worker.kill()
+    assert worker.wait() == -signal.SIGKILL, "the writer ended by itself"
+    while part := os.read(answers, 1024):
+        said += part
+    worker.stdin.close()
+    worker.stdout.close()
+    return said.count(b"a")
+
+
+def some_of(steps: int, chance: random.Random) -> Wait:
+    """Waits for some of the first half of the steps."""
+
+    def wait(answers: int) -> tuple[bytes, float]:
+        said = b""
+        for _ in range(1 + chance.randrange(steps // 2)):
+            said += os.read(answers, 1)
+        return said, chance.random() * 0.004
+
+    return wait
