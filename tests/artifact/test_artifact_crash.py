@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import subprocess
-import time
 from typing import TYPE_CHECKING
 
 from artifact.shelf import check_artifacts
-from support.python_process import start
+from support.killing import kill_in_the_middle, some_of
 from support.store_truth import open_at
 
 if TYPE_CHECKING:
@@ -41,29 +37,6 @@ while True:
 """
 
 
-def kill_in_the_middle(home: Path, chance: random.Random) -> bytes:
-    """What a counting process acknowledged before it was killed at a random moment."""
-    worker = start(COUNT, home)
-    assert worker.stdout is not None
-    answers = worker.stdout.fileno()
-    said = b"".join(os.read(answers, 1) for _ in range(1 + chance.randrange(12)))
-    moment = time.perf_counter() + chance.random() * 0.004
-    while time.perf_counter() < moment:
-        pass  # a sleep would end on the scheduler's beat; this ends anywhere in a write
-    worker.kill()
-    assert worker.wait() == -signal.SIGKILL, "the worker ended by itself"
-    while part := os.read(answers, 1024):
-        said += part
-    close(worker)
-    return said
-
-
-def close(worker: subprocess.Popen[str]) -> None:
-    for pipe in (worker.stdin, worker.stdout):
-        assert pipe is not None
-        pipe.close()
-
-
 def test_a_killed_read_modify_write_goes_on_where_it_was(tmp_path: Path) -> None:
     home = tmp_path / "home"
     chance = random.Random(7)  # noqa: S311
@@ -71,7 +44,7 @@ def test_a_killed_read_modify_write_goes_on_where_it_was(tmp_path: Path) -> None
         store.call("artifact_store", {"name": "counter", "kind": "run-record", "data": {"steps": 0}})
     steps = 0
     for _ in range(KILLS):
-        said = kill_in_the_middle(home, chance)
+        said = kill_in_the_middle(COUNT, home, [], some_of(12, chance))
         with open_at(home) as store:
             counter = store.call("artifact_fetch", {"name": "counter"})
             assert counter["data"]["steps"] - steps - said.count(b"u") in (0, 1)

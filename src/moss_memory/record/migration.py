@@ -48,9 +48,7 @@ def migrate(
             created = _migrate_file(store, collection, path, workspace=workspace, dry_run=dry_run)
             report["migrated" if created else "already_there"] += 1
         except (MossError, ValueError, OSError) as error:
-            known = isinstance(error, MossError) and error.code != "INVALID_REQUEST"
-            code = error.code if known else "VALIDATION_ERROR"  # type: ignore[union-attr]
-            message = error.message if isinstance(error, MossError) else str(error)
+            code, message = _told(error)
             report["failed"].append({"file": shown_path(path), "code": code, "message": message})
         if progress is not None:
             progress(number, len(files))
@@ -59,6 +57,13 @@ def migrate(
         "verified": report["migrated"] + report["already_there"] if not dry_run else 0,
         "dry_run": dry_run,
     }
+
+
+def _told(error: MossError | ValueError | OSError) -> tuple[str, str]:
+    """What a report says of a file that failed, in the codes of this family."""
+    if not isinstance(error, MossError):
+        return "VALIDATION_ERROR", str(error)
+    return "VALIDATION_ERROR" if error.code == "INVALID_REQUEST" else error.code, error.message
 
 
 def _migrate_file(store: Store, collection: str, path: str, *, workspace: str | None, dry_run: bool) -> bool:
