@@ -31,7 +31,7 @@ bench: $(VENV)/.developed ## measure every promise about speed, side by side
 
 docs: $(VENV)/.developed ## write the generated files: tools, completions, reference
 	$(BIN)/python -m moss_memory.surfaces.mcp.listing
-	$(BIN)/python -m moss_memory.surfaces.cli.completion
+	$(BIN)/python -m moss_memory.surfaces.cli.commands.completion
 	$(BIN)/python -m docs.generate
 
 clean:

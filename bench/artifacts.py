@@ -18,7 +18,7 @@ import apsw
 from moss_memory import open_store
 from moss_memory.artifact.operations import artifact_list
 from moss_memory.artifact.rows import LIST_COLUMNS
-from moss_memory.storage.sqlite import DATABASE
+from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.store import Store
 
 from . import langgraph

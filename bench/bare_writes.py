@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 
 from moss_memory import open_store
-from moss_memory.storage.sqlite import DATABASE
-from moss_memory.storage.sqlite_transaction import SqliteWrite
+from moss_memory.storage.sqlite.engine import DATABASE
+from moss_memory.storage.sqlite.transaction import SqliteWrite
 
 from .in_process import durable
 from .measure import medians_us

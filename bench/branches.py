@@ -9,7 +9,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from moss_memory import open_store
-from moss_memory.storage.sqlite import DATABASE
+from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.store import Store
 
 from .in_process import bare_database

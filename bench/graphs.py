@@ -11,8 +11,8 @@ import apsw
 
 from moss_memory import open_store
 from moss_memory.reasoning.versions import edge, node
-from moss_memory.storage.sqlite import DATABASE
-from moss_memory.storage.sqlite_transaction import SqliteTransaction
+from moss_memory.storage.sqlite.engine import DATABASE
+from moss_memory.storage.sqlite.transaction import SqliteTransaction
 from moss_memory.store import Store
 
 from .in_process import bare_database

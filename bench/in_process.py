@@ -11,7 +11,7 @@ import apsw
 
 from moss_memory import open_store
 from moss_memory.capsule.rows import FULL_COLUMNS
-from moss_memory.storage.migrate import migrations_after
+from moss_memory.storage.sqlite.migrate import migrations_after
 
 from .measure import Line, compared_us, medians_us, scratch_folder
 from .texts import Author
@@ -38,7 +38,7 @@ def durable(path: str) -> apsw.Connection:
 def bare_database(path: str) -> apsw.Connection:
     """An empty database with Moss's own tables, indexes, triggers and durability, and nothing else of Moss."""
     connection = durable(path)
-    for _, sql in migrations_after("sqlite", 0):
+    for _, sql in migrations_after(0):
         connection.execute(sql).fetchall()
     return connection
 

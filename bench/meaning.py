@@ -12,7 +12,7 @@ import apsw
 from moss_memory import open_store
 from moss_memory.errors import MossError
 from moss_memory.search.embed import embedder
-from moss_memory.storage.sqlite import DATABASE
+from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.vector_matrix import encoded
 from moss_memory.store import Store
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import median
 from time import perf_counter_ns
 
-from moss_memory.storage.migrate import migrations_after
+from moss_memory.storage.sqlite.migrate import migrations_after
 
 CACHE = os.path.join(os.path.dirname(os.path.abspath(__file__)), ".cache")
 """Everything a run leaves behind: the peers' packages and the store of 100,000 capsules."""
@@ -96,7 +96,7 @@ def duration(microseconds: float) -> str:
 
 def cached(kind: str, build: Callable[[str], None]) -> str:
     """The path of something built once for each schema of the database; what an older schema left is removed."""
-    schema = "".join(sql for _, sql in migrations_after("sqlite", 0))
+    schema = "".join(sql for _, sql in migrations_after(0))
     path = os.path.join(CACHE, f"{kind}-{hashlib.sha256(schema.encode()).hexdigest()[:12]}")
     if os.path.exists(path):
         return path

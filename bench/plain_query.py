@@ -7,8 +7,8 @@ import random
 
 import apsw
 
-from moss_memory.search.query import parse
-from moss_memory.storage.sqlite_search import search
+from moss_memory.query.query import parse
+from moss_memory.storage.sqlite.search import search
 
 from .measure import Line, cached, compared_us, medians_us, read_once
 from .search_bench import QUESTIONS, fill, vocabulary

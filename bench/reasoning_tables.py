@@ -10,7 +10,7 @@ from time import time_ns
 import apsw
 
 from moss_memory.reasoning.versions import Version
-from moss_memory.storage.sqlite import DATABASE
+from moss_memory.storage.sqlite.engine import DATABASE
 
 Row = tuple[object, ...]
 

@@ -10,7 +10,7 @@ from typing import Any
 from moss_memory import open_store
 from moss_memory.record.operations import submit_payload
 from moss_memory.storage.engine import Call as EngineCall
-from moss_memory.storage.sqlite import DATABASE
+from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.store import Store
 from moss_memory.values import new_id
 

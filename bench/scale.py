@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import apsw
 
 from moss_memory import open_store
-from moss_memory.storage.sqlite import DATABASE
+from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.store import Store
 
 from .measure import Line, cached, compared_us, medians_us, read_once

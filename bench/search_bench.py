@@ -19,9 +19,9 @@ from typing import Any
 
 import apsw
 
-from moss_memory.search.query import parse
-from moss_memory.storage.migrate import migrations_after
-from moss_memory.storage.sqlite_search import search
+from moss_memory.query.query import parse
+from moss_memory.storage.sqlite.migrate import migrations_after
+from moss_memory.storage.sqlite.search import search
 
 SYLLABLES = "ka lo mi tur ven sa po rik ther an du be gol fi nes ori qua st el um".split()  # noqa: SIM905
 VOCABULARY = 30_000
@@ -65,7 +65,7 @@ def fill(connection: apsw.Connection, rows: int) -> list[str]:
     weights = list(itertools.accumulate(1 / (rank + 2.7) for rank in range(len(words))))
     connection.execute("pragma journal_mode = wal").fetchall()
     connection.execute("pragma synchronous = off").fetchall()
-    for _, sql in migrations_after("sqlite", 0):
+    for _, sql in migrations_after(0):
         connection.execute(sql).fetchall()
 
     def capsules() -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from moss_memory import open_store
 from moss_memory.reasoning.cards import CARD_TYPES
-from moss_memory.storage.sqlite import DATABASE
+from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.store import Store
 
 from .measure import cached, read_once

@@ -102,6 +102,8 @@ def layer(module: str) -> tuple[int, str]:
         return 4, ""
     if parts[0] == "search":
         return (3, "search") if parts[1:] == ["operations"] else (1, "search")
+    if parts[0] == "query":
+        return 1, "query"
     if parts[0] == "storage":
         return 2, ""
     if len(parts) > 1 or (PACKAGE / parts[0]).is_dir():

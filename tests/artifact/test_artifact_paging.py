@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from artifact.shelf import check_artifacts, put
-from moss_memory.storage import sqlite
+from moss_memory.storage.sqlite import engine as sqlite
 
 if TYPE_CHECKING:
     from contract.doors import Clock, StoreDoor

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.storage.migrate import SCHEMA_VERSION
+from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
 from support.python_process import finish, start, without_root_powers
 from support.store_truth import check_truth, look, modes, open_at
 

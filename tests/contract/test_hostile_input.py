@@ -16,7 +16,7 @@ from contract.reasoning.room import forget_reasoning
 from contract.reasoning.samples import furnish, is_furnished, sample_arguments
 from moss_memory import catalog
 from moss_memory.errors import STATUS, MossError
-from moss_memory.storage import sqlite
+from moss_memory.storage.sqlite import engine as sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,10 +7,10 @@ from typing import Any
 
 import apsw
 
-from moss_memory.search.query import parse
-from moss_memory.search.words import STOP_WORDS, stems_of, words_in
-from moss_memory.storage.migrate import migrations_after
-from moss_memory.storage.sqlite_search import Hits, row_of, search
+from moss_memory.query.query import parse
+from moss_memory.query.words import STOP_WORDS, stems_of, words_in
+from moss_memory.storage.sqlite.migrate import migrations_after
+from moss_memory.storage.sqlite.search import Hits, row_of, search
 
 
 class Shelf:
@@ -18,7 +18,7 @@ class Shelf:
 
     def __init__(self, path: str = ":memory:") -> None:
         self.connection = apsw.Connection(path)
-        for _, sql in migrations_after("sqlite", 0):
+        for _, sql in migrations_after(0):
             self.connection.execute(sql).fetchall()
         self.texts: dict[int, tuple[str, str]] = {}
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.families import SOURCES
-from moss_memory.storage import sqlite_search
-from moss_memory.storage.sqlite_bm25 import Collection, numbers_in
+from moss_memory.storage.sqlite import search as sqlite_search
+from moss_memory.storage.sqlite.bm25 import Collection, numbers_in
 from search.shelf import Shelf
 
 VOCABULARY = "store stores storing happy happiness cache caches the Redis résumé session".split()  # noqa: SIM905

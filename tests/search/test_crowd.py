@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.storage import sqlite_search
-from moss_memory.storage.sqlite_search import row_of
+from moss_memory.storage.sqlite import search as sqlite_search
+from moss_memory.storage.sqlite.search import row_of
 from search.shelf import Shelf, model_of
 
 VOCABULARY = "store stores happy happiness cache redis session the".split()  # noqa: SIM905

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from contract.doors import Door, rows
-from moss_memory.storage import sqlite_vectors
+from moss_memory.storage.sqlite import vectors as sqlite_vectors
 
 LOGIN = "Browser sessions end after twelve hours, and then the password must be typed again."
 BACKUP = "Every Sunday the newest dump is restored into a scratch cluster and its rows are counted."

@@ -13,7 +13,7 @@ import pytest
 
 from contract.doors import StoreDoor, open_test_store
 from moss_memory.search.embed import embedder
-from moss_memory.storage import sqlite_vectors
+from moss_memory.storage.sqlite import vectors as sqlite_vectors
 from semantic.library import LOGIN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
 from support.cli_typist import Cli
 

@@ -8,8 +8,8 @@ import pytest
 from bench.meaning import recall, shelve, texts
 
 from moss_memory import open_store
-from moss_memory.search.query import parse
-from moss_memory.search.words import STOP_WORDS, stems_of, words_in
+from moss_memory.query.query import parse
+from moss_memory.query.words import STOP_WORDS, stems_of, words_in
 from moss_memory.store import Store
 
 AT_LEAST = {

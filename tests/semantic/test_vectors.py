@@ -12,8 +12,9 @@ import pytest
 from contract.doors import Clock, StoreDoor, connect, open_test_store, rows
 from moss_memory.errors import MossError
 from moss_memory.search.embed import embedder
-from moss_memory.storage import sqlite_vectors, vector_matrix
-from moss_memory.storage.migrate import migrations_after
+from moss_memory.storage import vector_matrix
+from moss_memory.storage.sqlite import vectors as sqlite_vectors
+from moss_memory.storage.sqlite.migrate import migrations_after
 from moss_memory.storage.vector_matrix import decoded, encoded
 from moss_memory.store import Store
 from semantic.library import (
@@ -267,7 +268,7 @@ def test_a_store_that_took_the_place_of_another_is_read_afresh(home: str, clock:
 def test_a_store_from_before_queues_everything_newest_last(home: str, clock: Clock) -> None:
     Path(home).mkdir(mode=0o700)
     connection = apsw.Connection(str(Path(home) / "moss.db"))
-    for number, sql in migrations_after("sqlite", 0):
+    for number, sql in migrations_after(0):
         if number < 6:
             connection.execute(sql).fetchall()
     for row, updated_at in ((1, 30), (2, 10), (3, 20)):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moss_memory.storage import sqlite_transaction
+from moss_memory.storage.sqlite import transaction as sqlite_transaction
 from moss_memory.store import Store
 from support.python_process import run
 from support.store_truth import capsule, check_truth, look, open_at

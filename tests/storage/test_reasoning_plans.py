@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moss_memory.storage.sqlite_transaction import SqliteTransaction, SqliteWrite
+from moss_memory.storage.sqlite.transaction import SqliteTransaction, SqliteWrite
 from moss_memory.store import Store
 from support.store_truth import look
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from moss_memory.storage import migrate, sqlite
+from moss_memory.storage.sqlite import engine as sqlite
+from moss_memory.storage.sqlite import migrate
 from moss_memory.store import Store
 from support.store_truth import capsule, check_truth, look, open_at, refusal
 
@@ -21,9 +22,8 @@ GARBAGE = [
 ]
 
 
-@pytest.mark.parametrize("engine", sorted(os.listdir(MIGRATIONS)))
-def test_the_schema_version_is_the_highest_migration(engine: str) -> None:
-    numbers = [int(name.partition("_")[0]) for name in os.listdir(os.path.join(MIGRATIONS, engine))]
+def test_the_schema_version_is_the_highest_migration() -> None:
+    numbers = [int(name.partition("_")[0]) for name in os.listdir(MIGRATIONS)]
     assert sorted(numbers) == list(range(1, len(numbers) + 1))
     assert max(numbers) == migrate.SCHEMA_VERSION
 
@@ -90,7 +90,7 @@ def test_a_page_that_rotted_is_called_corrupt(home: Path) -> None:
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = [(1, "create table half (x); create table half (x)")]
-    monkeypatch.setattr(sqlite, "migrations_after", lambda engine, version: broken)
+    monkeypatch.setattr(sqlite, "migrations_after", lambda version: broken)
     with open_at(home) as store:
         assert refusal(lambda: store.call("capsule_list", {})).code == "INTERNAL"
     connection = look(home)

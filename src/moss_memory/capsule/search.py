@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..query.query import parse
 from ..search.fuse import search
-from ..search.query import parse
 from ..search.snippet import snippet
 from .rows import FULL_COLUMNS, full_columns, shown
 

@@ -7,7 +7,7 @@ import re
 from ..budget import Budget, bounded
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
-from ..storage.migrate import SCHEMA_VERSION
+from ..storage.sqlite.migrate import SCHEMA_VERSION
 from ..values import shown_time
 from .arguments import (
     BRANCH,

@@ -106,8 +106,8 @@ class RecordFilters:
         self, tx: ReadTransaction, terms: list[str], mode: str, limit: int, offset: int, *, count: bool
     ) -> dict[str, Any]:
         """One page of what the words find within the filters, best match first."""
+        from ..query.query import MAX_CHARS, parse_any
         from ..search.fuse import search
-        from ..search.query import MAX_CHARS, parse_any
 
         if not terms or not any(term.strip() for term in terms):
             raise invalid("search is blank; give at least one word to look for", path="search")

@@ -19,15 +19,15 @@ from __future__ import annotations
 
 from ..errors import MossError
 from ..families import SOURCES
-from .hits import Hits
-from .query import Query
+from ..query.hits import Hits
+from ..query.query import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..query.hits import Hit
     from ..storage.engine import ReadTransaction
-    from .hits import Hit
 
 RANK = 3
 WORDS_WEIGHT = 1.5

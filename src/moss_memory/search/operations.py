@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
+    from ..query.hits import Hit
     from ..storage.engine import ReadTransaction
-    from .hits import Hit
 
     SearchTypes = list[Literal["capsule", "artifact", "note", "node", "record"]]
 else:
@@ -42,8 +42,8 @@ def moss_search(
 
     Send a hit's `address` to the fetch tool of its type. Query syntax as in capsule_search.
     """
+    from ..query.query import parse  # decoding and refusals need no tokenizer
     from .fuse import search
-    from .query import parse  # decoding and refusals need no tokenizer
     from .snippet import snippet
 
     page = Page(limit, offset, maximum=100)

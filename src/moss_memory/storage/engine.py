@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from ..config import Config
-    from ..search.hits import Hits
-    from ..search.query import Query
+    from ..query.hits import Hits
+    from ..query.query import Query
 
     Row = tuple[Any, ...]
     Parameters = dict[str, Any]
@@ -128,6 +128,6 @@ class Call:
 
 def open_engine(config: Config) -> Engine:
     """The engine that the configuration names."""
-    from .sqlite import SqliteEngine
+    from .sqlite.engine import SqliteEngine
 
     return SqliteEngine(config.home)

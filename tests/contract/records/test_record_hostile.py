@@ -14,7 +14,7 @@ from contract.records.conftest import forget
 from contract.test_hostile_input import OVER_THE_WIRE, VALUES, check_error
 from moss_memory import catalog
 from moss_memory.errors import MossError
-from moss_memory.storage import sqlite
+from moss_memory.storage.sqlite import engine as sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

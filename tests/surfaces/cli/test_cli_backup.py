@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from moss_memory import open_store
-from moss_memory.storage.sqlite_transaction import SqliteTransaction
+from moss_memory.storage.sqlite.transaction import SqliteTransaction
 from support.python_process import without_root_powers
 
 if TYPE_CHECKING:

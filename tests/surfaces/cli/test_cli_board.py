@@ -11,9 +11,9 @@ import pytest
 from moss_memory import open_store
 from moss_memory.errors import MossError
 from moss_memory.store import Store
-from moss_memory.surfaces.cli import board
-from moss_memory.surfaces.cli.board import board_table, read_board
-from moss_memory.surfaces.cli.cell import cells
+from moss_memory.surfaces.cli.commands import board
+from moss_memory.surfaces.cli.commands.board import board_table, read_board
+from moss_memory.surfaces.cli.showing.cell import cells
 from surfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.surfaces.cli import completion
+from moss_memory.surfaces.cli.commands import completion
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shipped_completion_is_not_stale(cli: Cli, shell: str) -> None:
     fresh = completion.script(shell)
-    assert cli("completion", shell).out == fresh, "run python -m moss_memory.surfaces.cli.completion"
+    assert cli("completion", shell).out == fresh, "run python -m moss_memory.surfaces.cli.commands.completion"
 
 
 def offered(cli: Cli, *typed: str) -> set[str]:

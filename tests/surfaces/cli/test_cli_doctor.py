@@ -12,9 +12,9 @@ import apsw
 import pytest
 
 from moss_memory.search import embed
-from moss_memory.storage.migrate import SCHEMA_VERSION
-from moss_memory.storage.sqlite import SqliteEngine
-from moss_memory.surfaces.cli import surroundings
+from moss_memory.storage.sqlite.engine import SqliteEngine
+from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
+from moss_memory.surfaces.cli.commands import surroundings
 from support.python_process import without_root_powers
 
 if TYPE_CHECKING:

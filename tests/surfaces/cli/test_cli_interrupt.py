@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory.store import Store
-from moss_memory.surfaces.cli.tool import Interruptions
+from moss_memory.surfaces.cli.commands.tool import Interruptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ def test_the_handler_of_the_host_is_back_after_a_write(cli: Cli, auth: dict[str,
 
 
 def test_a_store_that_stays_busy_is_told(cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moss_memory.surfaces.cli.tool.WRITE_PATIENCE_S", 0.05)
+    monkeypatch.setattr("moss_memory.surfaces.cli.commands.tool.WRITE_PATIENCE_S", 0.05)
     with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         outcome = cli("update", "--name", "auth", "--title", "New")
@@ -133,7 +133,7 @@ def test_a_store_that_stays_busy_for_a_submission_is_told_in_its_own_code(
 ) -> None:
     submit = ("record", "submit", "neotoma:store_agent_decision:v1", DECISION)
     cli(*submit).json  # noqa: B018
-    monkeypatch.setattr("moss_memory.surfaces.cli.tool.WRITE_PATIENCE_S", 0.05)
+    monkeypatch.setattr("moss_memory.surfaces.cli.commands.tool.WRITE_PATIENCE_S", 0.05)
     with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         outcome = cli(*submit)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory import catalog
-from moss_memory.surfaces.cli.language import spoken
+from moss_memory.surfaces.cli.speaking.language import spoken
 
 if TYPE_CHECKING:
     from moss_memory.operation import Operation

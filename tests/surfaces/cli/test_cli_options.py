@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory import catalog
-from moss_memory.surfaces.cli.builtin import BUILT_IN
-from moss_memory.surfaces.cli.command import EVERYWHERE, Command, find_command
-from moss_memory.surfaces.cli.groups import DEFAULTS, words_of
-from moss_memory.surfaces.cli.help import command_names, find_any
-from moss_memory.surfaces.cli.option import SENTENCES
-from moss_memory.surfaces.cli.usage import Usage
+from moss_memory.surfaces.cli.commands.builtin import BUILT_IN
+from moss_memory.surfaces.cli.parsing.command import EVERYWHERE, Command, find_command
+from moss_memory.surfaces.cli.parsing.groups import DEFAULTS, words_of
+from moss_memory.surfaces.cli.parsing.option import SENTENCES
+from moss_memory.surfaces.cli.parsing.usage import Usage
+from moss_memory.surfaces.cli.speaking.help import command_names, find_any
 
 if TYPE_CHECKING:
     from moss_memory.operation import Operation

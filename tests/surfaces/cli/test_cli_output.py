@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.surfaces.cli.table import table_of
+from moss_memory.surfaces.cli.showing.table import table_of
 from surfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.surfaces.cli.table import table_of
+from moss_memory.surfaces.cli.showing.table import table_of
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.surfaces.cli import stdin
+from moss_memory.surfaces.cli.parsing import stdin
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ import sys
 
 from moss_memory.errors import MossError
 
-from .output import Unwritable, say, secure_descriptors, show, tell_error
-from .usage import Usage
+from .parsing.usage import Usage
+from .showing.output import Unwritable, say, secure_descriptors, show, tell_error
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 _BUILT_IN = (
@@ -83,15 +83,15 @@ def _dispatch(words: list[str]) -> int:
     secure_descriptors()
     for count in (1, 2):
         if " ".join(words[:count]) in _BUILT_IN:
-            from .builtin import run_built_in
+            from .commands.builtin import run_built_in
 
             return run_built_in(" ".join(words[:count]), words[count:], home)
     if first in ("--help", "-h"):
-        from .help import overview
+        from .speaking.help import overview
 
         show(overview())
         return DONE
-    from .tool import run_tool
+    from .commands.tool import run_tool
 
     return run_tool(words, home)
 
@@ -121,18 +121,18 @@ def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
 
 
 def _without_a_command(home: str | None) -> int:
-    from .stdin import is_terminal
+    from .parsing.stdin import is_terminal
 
     if not is_terminal():
         return _serve(home)
-    from .help import overview
+    from .speaking.help import overview
 
     show(overview())
     return DONE
 
 
 def _serve(home: str | None) -> int:
-    from .serving import serve_client
+    from .commands.serving import serve_client
 
     return serve_client(home)
 

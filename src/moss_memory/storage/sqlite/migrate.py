@@ -1,0 +1,21 @@
+"""The numbered SQL files that make and change the schema."""
+
+from __future__ import annotations
+
+import os
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
+
+SCHEMA_VERSION = 7
+"""The newest migration; a test holds it equal to the highest number in the folder."""
+
+
+def migrations_after(version: int) -> list[tuple[int, str]]:
+    """The migrations newer than the version, as (number, SQL), oldest first."""
+    found = []
+    for name in sorted(os.listdir(_FOLDER)):
+        number = int(name.partition("_")[0])
+        if number > version:
+            with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:
+                found.append((number, file.read()))
+    return found

@@ -1,0 +1,205 @@
+"""One call on SQLite: its statements, its clock and ids, its event, and what happens after its commit."""
+
+from __future__ import annotations
+
+import apsw
+
+from ...errors import MossError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ...query.hits import Hit, Hits
+    from ...query.query import Query
+    from ..engine import Call, Parameters, Row
+    from .engine import SqliteEngine
+
+ERASE_PATIENCE_S = 2.0
+_CHANGES_PER_CALL = 1 << 24
+
+
+class SqliteTransaction:
+    """One call's statements on one connection, all of them on one state of the store."""
+
+    __slots__ = ("_engine", "call", "config", "connection", "now", "now_ms")
+
+    def __init__(self, engine: SqliteEngine, connection: apsw.Connection, call: Call) -> None:
+        self._engine = engine
+        self.connection = connection
+        self.call = call
+        self.config = call.config
+        self.now_ms = call.clock_ms()
+        self.now = self.now_ms // 1000
+
+    def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
+        return self.connection.execute(sql, parameters)
+
+    def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
+        found: Row | None = self.connection.execute(sql, parameters).fetchone()
+        return found
+
+    def check_cancelled(self) -> None:
+        check_cancelled(self.call)
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        if self.call.progress is not None:
+            self.call.progress(done, total)
+
+    def search(self, query: Query, **filters: Any) -> Hits:
+        from ...query.hits import Hits
+        from .search import search  # most calls search nothing
+
+        found = search(self.connection, query, now=self.now, **filters)
+        hits = Hits(_hits(found.items, found.words), found.total, found.matcher)
+        hits.exact = found.exact
+        return hits
+
+    def nearest(self, query: Query, **filters: Any) -> Hits:
+        from ...query.hits import Hits
+        from .search import matcher_of
+        from .vectors import nearest  # only this search needs it, and a model
+
+        found = nearest(self._engine, self.connection, self.call, query.meaning, now=self.now, **filters)
+        hits = Hits(_hits(found.items), len(found.items), matcher_of(self.connection, query))
+        hits.just_made, hits.pending = found.just_made, found.pending
+        return hits
+
+    def waiting(self, docs: list[int]) -> set[int]:
+        from .vectors import waiting
+
+        return waiting(self.connection, docs, self._engine.vectors().other_models)
+
+    def contains_tag(self, column: str, parameter: str) -> str:
+        return f"exists (select 1 from json_each({column}) where value = :{parameter})"
+
+    def commit(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("commit")
+
+    def rollback(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("rollback")
+
+    def release(self) -> None:
+        self._engine.take_back(self.connection)
+
+
+class SqliteWrite(SqliteTransaction):
+    """A transaction that changes the store: all of its statements happen, or none do."""
+
+    __slots__ = ("_address", "_changes", "_erase_into", "_recorded", "_workspace")
+
+    def __init__(self, engine: SqliteEngine, connection: apsw.Connection, call: Call) -> None:
+        super().__init__(engine, connection, call)
+        self._workspace: str | None = None
+        self._address: str | None = None
+        self._changes = 0
+        self._recorded = False
+        self._erase_into: dict[str, Any] | None = None
+
+    def run(self, sql: str, parameters: Parameters | None = None) -> int:
+        for _ in self.connection.execute(sql, parameters):
+            pass
+        return self.connection.changes()
+
+    def try_run(self, sql: str, parameters: Parameters | None = None) -> None:
+        self.connection.execute("savepoint attempt")
+        try:
+            self.run(sql, parameters)
+        except apsw.Error:
+            if not self.connection.in_transaction:
+                raise  # SQLite has undone the whole transaction, not only this statement
+            self.connection.execute("rollback to attempt")
+        self.connection.execute("release attempt")
+
+    def new_id(self) -> str:
+        return self.call.new_id(self.now_ms)
+
+    def next_change(self, count: int = 1) -> int:
+        if not self._changes:
+            last = only_value(self.connection, "select max(seq) from events") or 0
+            self._changes = (last + 1) * _CHANGES_PER_CALL
+        self._changes += count
+        return self._changes
+
+    def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
+        self._workspace = workspace
+        self._address = address
+
+    def erase_after_commit(self, result: dict[str, Any], *, anything: bool) -> None:
+        if anything:
+            # Deleted words stay in the index until its segments are merged. FTS5's secure-delete would take them
+            # out at once, but an append then costs twenty times as much, and when a row is deleted and inserted
+            # in one transaction it overlooks words whose positions take 64 bytes or more: the index goes wrong.
+            self.connection.execute("insert into search_index (search_index) values ('optimize')")
+            self.connection.execute("insert into erasures default values")
+        self._erase_into = result
+
+    def record_event(self, *, workspace: str, address: str, payload: str) -> str:
+        self._recorded = True
+        return self._add_event(self.call.operation, workspace, address, payload)
+
+    def change_nothing(self) -> None:
+        self._recorded = True
+
+    def append_event(self, tool: str) -> None:
+        if not self._recorded:
+            self._add_event(tool, self._workspace, self._address, None)
+
+    def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
+        event_id = self.new_id()
+        self.connection.execute(
+            "insert into events (event_id, workspace, tool, address, ts_ms, payload)"
+            " values (:event_id, :workspace, :tool, :address, :ts_ms, :payload)",
+            {
+                "event_id": event_id,
+                "workspace": workspace,
+                "tool": tool,
+                "address": address,
+                "ts_ms": self.now_ms,
+                "payload": payload,
+            },
+        )
+        return event_id
+
+    def commit(self) -> None:
+        unfinished = self.connection.execute("select 1 from erasures limit 1").fetchone()
+        self.connection.execute("commit")
+        if unfinished:
+            self._finish_erasures()
+
+    def _finish_erasures(self) -> None:
+        """Finishes this purge or an earlier one; what fails here is left to the next write, not to the caller."""
+        try:
+            patience_s = 0.0 if self._erase_into is None else ERASE_PATIENCE_S
+            erased = self._engine.erase(self.connection, patience_s=patience_s)
+        except apsw.Error:
+            erased = False
+        if self._erase_into is not None:
+            self._erase_into["erased"] = erased
+
+    def release(self) -> None:
+        self._engine.end_write()
+
+
+def _hits(found: list[tuple[int, float]], words: dict[int, int] | None = None) -> list[Hit]:
+    from ...families import SOURCES
+    from ...query.hits import Hit
+
+    names = {source.code: source.name for source in SOURCES.values()}
+    held = words or {}
+    return [Hit(names[doc & 15], doc >> 4, score, held.get(doc, 1)) for doc, score in found]
+
+
+def check_cancelled(call: Call) -> None:
+    """Ends a call whose caller has given up; its transaction is undone."""
+    if call.cancelled is not None and call.cancelled():
+        raise MossError("CANCELLED", f"{call.operation} was cancelled; nothing was changed")
+
+
+def only_value(connection: apsw.Connection, sql: str) -> Any:
+    """The first column of a statement's first row."""
+    row = connection.execute(sql).fetchone()
+    return None if row is None else row[0]

@@ -1,0 +1,258 @@
+"""A tool run from the command line: its text is read, its call is made, its answer is shown."""
+
+from __future__ import annotations
+
+import time
+
+from moss_memory import catalog
+from moss_memory.config import load_config
+from moss_memory.errors import MossError, is_busy
+from moss_memory.operation import Operation
+from moss_memory.store import WRITE_PATIENCE_S, Store
+
+from ..parsing.command import ADDRESS, Command, find_command
+from ..parsing.positional import takes_json
+from ..parsing.usage import Usage
+from ..showing.output import TEXTS, answer, progress_for, say, show, show_text, warn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..parsing.command import Request
+    from ..showing.output import Progress
+    from .builtin import BuiltIn
+
+_RETRY_S = 0.003
+
+
+def run_tool(words: list[str], home: str | None) -> int:
+    """Runs the tool that the words name and prints its answer."""
+    found = find_command(words)
+    if found is None:
+        return _family_or_unknown(words)
+    command, rest = found
+    if command.operation.name.endswith("_purge"):
+        command = _purge_asked_for(command, rest)
+    request = command.parse(rest)
+    if "help" in request.extras:
+        from ..speaking.help import command_help
+
+        show(command_help(command))
+        return 0
+    command.require(request)
+    if "text" in request.extras:
+        _ask_for_text(command, request)
+    config = load_config(request.extras.get("home", home))
+    for warning in config.warnings:
+        warn(warning)
+    if "max_bytes" in request.extras:
+        config = config.replace(import_max_bytes=int(request.extras["max_bytes"]))
+    _read_text(command, request)
+    with Interruptions(command.operation) as interruptions:
+        store = Store(config)
+        result = perform(store, command, request, interruptions)
+        if "text" in request.extras:
+            show_text(text_of(result))
+        else:
+            table = "table" in request.extras
+            answer(_for_people(store, command, result) if table else result, table=table)
+        if interruptions.deferred:
+            # Leaves one whole database file behind; after a read there is nothing to leave.
+            store.close()
+    return 0
+
+
+def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
+    """The answer with what a table needs beside it: events name their records only by ids."""
+    if command.operation.name != "list_timeline_events":
+        return result
+    from ..showing.records import with_titles
+
+    return with_titles(store, result)
+
+
+class Interruptions:
+    """Ctrl-C around one call: at once while it reads; held back while it writes, so that no answer lies.
+
+    A write stops while it waits for its turn or at its next step, but never between commit and answer.
+    """
+
+    def __init__(self, operation: Operation | BuiltIn) -> None:
+        self.deferred = isinstance(operation, Operation) and operation.mutates
+        self.pressed = False
+        self._before: Any = None
+
+    def __enter__(self) -> Interruptions:
+        if self.deferred:
+            import signal
+
+            self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.deferred:
+            import signal
+
+            signal.signal(signal.SIGINT, self._before)
+
+    def _press(self, *_: object) -> None:
+        self.pressed = True
+
+    def ask(self) -> bool:
+        """Whether the caller has given up."""
+        return self.pressed
+
+
+def perform(
+    store: Store, command: Command, request: Request, interruptions: Interruptions | None = None
+) -> dict[str, Any]:
+    """Makes the call that a request asks for, showing how far long work has come; refused in its own words."""
+    operation = command.operation
+    assert isinstance(operation, Operation)
+    progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
+    try:
+        if interruptions is None or not interruptions.deferred:
+            return store.call(operation.name, request.arguments, progress=progress)
+        return _write(store, operation.name, request.arguments, progress, interruptions)
+    except MossError as error:
+        from ..speaking.retelling import retell
+
+        retell(error, command, request, store.config)
+        raise
+    finally:
+        if progress is not None:
+            progress.clear()
+
+
+def _write(
+    store: Store,
+    tool: str,
+    arguments: dict[str, Any],
+    progress: Progress | None,
+    interruptions: Interruptions,
+) -> dict[str, Any]:
+    """A call that asks for its turn again and again, so that Ctrl-C is heard while it waits."""
+    deadline = time.monotonic() + WRITE_PATIENCE_S
+    while True:
+        try:
+            return store.call(tool, arguments, cancelled=interruptions.ask, progress=progress, patient=False)
+        except MossError as error:
+            if not is_busy(error):
+                raise
+            busy = error
+        if interruptions.pressed:
+            raise KeyboardInterrupt
+        if time.monotonic() >= deadline:
+            raise _still_busy(busy)
+        time.sleep(_RETRY_S)
+
+
+def _ask_for_text(command: Command, request: Request) -> None:
+    """Makes the request one whose answer holds a text; refuses one that says otherwise."""
+    arguments = request.arguments
+    if "table" in request.extras:
+        raise Usage("--text and --table both say how to show the answer", command=command.words)
+    if arguments.get("include_text") is False or arguments.get("format") == "json":
+        raise Usage("--text prints the text, which the other options leave out", command=command.words)
+    if "include_text" in command.operation.parameters:
+        arguments["include_text"] = True
+
+
+def text_of(result: dict[str, Any]) -> str:
+    """The one text of an answer; refused when the answer is nothing, or something without a text."""
+    item = result["item"] if list(result) == ["item"] else result
+    text = next((item[key] for key in TEXTS if item.get(key) is not None), None) if item else None
+    if text is None:
+        raise MossError("NOT_FOUND", "what was found has no text" if item else "there is nothing yet")
+    return str(text)
+
+
+def _read_text(command: Command, request: Request) -> None:
+    """Fills in the text that no option gave: from `--file`, else from stdin where there is one."""
+    name = command.text
+    path = request.extras.get("file")
+    if name is None:
+        return
+    if name in request.arguments:
+        if path is not None:
+            raise Usage(f"--file and --{name.replace('_', '-')} both give the text", command=command.words)
+        return
+    from ..parsing import stdin
+
+    if path is not None:
+        request.arguments[name] = _meant(command, name, stdin.read_text(path))
+    elif name in command.operation.required:
+        if stdin.is_terminal():
+            say(f"moss: reading the {name.replace('_', ' ')} from the terminal; end with Ctrl-D")
+        request.arguments[name] = _meant(command, name, stdin.read_stdin())
+    else:
+        other = any(argument not in ADDRESS for argument in request.arguments)
+        text = stdin.offered_text(wait=not other)
+        if text is not None:
+            request.arguments[name] = text
+
+
+def _meant(command: Command, name: str, text: str) -> Any:
+    """What a text from a file or stdin means: itself, or the JSON in it where the tool takes an object."""
+    if not takes_json(command.operation.parameters[name]):
+        return text
+    import json
+
+    if not text.strip():
+        ways = f"--{name}, --file or stdin"
+        raise MossError("INVALID_REQUEST", f"the {name} is empty; give JSON with {ways}", details={"path": name})
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        refusal = MossError("INVALID_REQUEST", f"the {name} is not valid JSON ({error})", details={"path": name})
+        translate = getattr(command.operation, "translate", None)
+        raise (refusal if translate is None else translate(refusal)) from None
+
+
+def _still_busy(error: MossError) -> MossError:
+    """The last refusal in its tool's own code, with how long was really waited."""
+    return MossError(
+        error.code,
+        f"other processes kept the store busy for {WRITE_PATIENCE_S:g} s; nothing was written, try again",
+        details={**(error.details or {}), "retryable": True},
+    )
+
+
+def _purge_asked_for(command: Command, words: list[str]) -> Command:
+    """The purge of the family that `--type` names; its own options are then the ones that count."""
+    purges = {family: catalog.find(f"{family}_purge") for family in catalog.TOOLSETS}
+    every = Command(command.operation, command.words)
+    for operation in purges.values():
+        if operation is not None:
+            every.options = Command(operation, command.words).options | every.options
+    kind = every.parse(words).extras.get("type")
+    family = command.operation.name.partition("_")[0]
+    if kind is None:
+        return command
+    if " " in command.words and kind != family:
+        raise Usage(f"`moss {command.words}` and --type {kind} say two things", command=command.words)
+    chosen = purges.get(kind)
+    if chosen is None:
+        known = " and ".join(f"--type {family}" for family, operation in purges.items() if operation is not None)
+        verb = "is" if known.count("--type") == 1 else "are"
+        raise Usage(f"there is nothing to purge of type {kind!r}; {known} {verb} known", command="purge")
+    return Command(chosen, command.words)
+
+
+def _family_or_unknown(words: list[str]) -> int:
+    """Help for a family's name alone; a refusal for anything else."""
+    from ..parsing.suggestion import nearest
+    from ..speaking.help import command_names, family_help, group_names
+
+    family = words[0]
+    names = command_names()
+    members = [name for name in names if name.startswith(family + " ")]
+    if members and (len(words) == 1 or words[1] in ("--help", "-h")):
+        show(family_help(family))
+        return 0
+    if members:
+        raise Usage(f"unknown command {words[1]!r}{nearest(f'{family} {words[1]}', members)}", command=family)
+    if family.startswith("-"):
+        raise Usage(f"unknown option {family}; options stand after the command")
+    raise Usage(f"unknown command {family!r}{nearest(family, [*names, *group_names()])}")

@@ -1,0 +1,218 @@
+"""`moss tour`: a guided minute on a throw-away store."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from moss_memory.config import load_config
+from moss_memory.errors import MossError
+from moss_memory.store import Store
+
+from ..parsing.command import find_command
+from ..showing.output import show
+from ..speaking.recovery import recovery_line
+from .tool import perform
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_THIN = """## Objective
+Let people sign in with refresh tokens.
+
+## Next actions
+TBD
+"""
+
+_AUTH = """## Objective
+Let people sign in with refresh tokens.
+
+## Current status
+Login works, logout does not yet.
+
+## Decisions
+Refresh tokens live in an http-only cookie, for 30 days.
+
+## Next actions
+TBD
+
+## Key locations
+src/auth/tokens.py, tests/test_tokens.py
+
+## Open questions
+Should a new device end the older sessions?
+"""
+
+_DATABASE = """## Objective
+Keep sessions in PostgreSQL.
+
+## Current status
+The table exists.
+
+## Decisions
+One row per device, deleted at logout.
+
+## Next actions
+- add an index on user_id
+
+## Key locations
+migrations/0042_sessions.sql
+
+## Open questions
+None.
+"""
+
+CLIENTS = (
+    ("Claude Code", "claude mcp add moss -- {typed} mcp"),
+    ("Codex", "codex mcp add moss -- {typed} mcp"),
+    ("Gemini CLI", "gemini mcp add -s user moss {typed} mcp"),
+    ("VS Code", "code --add-mcp {vs_code}"),
+    ("Cursor", "~/.cursor/mcp.json: {cursor}"),
+)
+"""What connects each client; `connections` fills in how it finds Moss."""
+
+_SHOWN_CHARS = 90
+
+
+def tour() -> int:
+    """Shows a store being used, step by step; fails loudly when a step does not do what it says."""
+    import tempfile
+
+    show("A minute with Moss, on a store that is thrown away afterwards; yours is not touched.")
+    with tempfile.TemporaryDirectory(prefix="moss-tour-") as home:
+        _guided(home)
+    show("\nConnect your agent; all of them share the one store in ~/.moss:")
+    show("")
+    moss = moss_for_clients()
+    for client, line in connections(moss):
+        show(f"  {client + ':':<13}{line}")
+    if moss != "moss":
+        show(f"\n`moss` is not on your PATH; this one is {moss}. `pipx install '.[semantic]'` puts it there.")
+    show(f"\nNext: `{moss} --help` lists every command, `{moss} doctor` checks your own store.")
+    return 0
+
+
+def moss_for_clients() -> str:
+    """The command by which a client finds Moss: its name, or its full path where the PATH does not lead to it."""
+    import os
+    import shutil
+    import sys
+
+    started = os.path.abspath(sys.argv[0])
+    beside = os.path.join(os.path.dirname(sys.executable), "moss")
+    if shutil.which("moss"):
+        return "moss"
+    return started if os.path.basename(started) == "moss" and os.access(started, os.X_OK) else beside
+
+
+def connections(moss: str) -> list[tuple[str, str]]:
+    """Each client, and the line that connects it to the Moss that is started by this command."""
+    server = {"command": moss, "args": ["mcp"]}
+    filled = {
+        "typed": shlex.quote(moss),
+        "vs_code": shlex.quote(json.dumps({"name": "moss", **server})),
+        "cursor": json.dumps({"mcpServers": {"moss": server}}),
+    }
+    return [(client, line.format(**filled)) for client, line in CLIENTS]
+
+
+def _guided(home: str) -> None:
+    # The settings of the folder that the tour is started in are not part of it.
+    with Store(load_config(home, cwd=home)) as store:
+        guide = Guide(store)
+        _store_and_repair(guide)
+        _read(guide)
+        _combine(guide)
+
+
+def _store_and_repair(guide: Guide) -> None:
+    guide.step("A capsule is a hand-over note with six sections. Moss refuses one that is too thin:")
+    refusal = guide.refused("store --name auth", file="thin.md", text=_THIN)
+    guide.expect(refusal.code == "CAPSULE_TOO_THIN", "the thin capsule was refused")
+    guide.step("The same note with the missing sections added is taken:")
+    stored = guide.run("store --name auth --tags auth,tokens", file="auth.md", text=_AUTH)
+    guide.expect(stored["fetch_key"]["moss_capsule"] == "auth", "the capsule has its name")
+
+
+def _read(guide: Guide) -> None:
+    guide.step("Another session, another agent or a program loads it by its name:")
+    fetched = guide.run("fetch auth")
+    guide.expect(fetched["capsule_text"] == _AUTH, "the capsule came back as it was")
+    guide.step("Nobody remembers the name? Ask in plain words:")
+    found = guide.run('search "where do refresh tokens live"')
+    guide.expect(len(found["items"]) == 1, "the search found the capsule")
+
+
+def _combine(guide: Guide) -> None:
+    guide.step("Progress goes into one section; the placeholder TBD makes way for it:")
+    appended = guide.run('append auth --section "Next actions" --content "- end the session at logout"')
+    guide.expect(appended["replaced"] is True, "the placeholder was replaced")
+    guide.step("A second capsule, and then the next actions of both in one bundle:")
+    guide.run("store --name database", file="database.md", text=_DATABASE)
+    bundle = guide.run('compose auth database --sections "Next actions"')
+    text = bundle["bundle_text"]
+    guide.expect("end the session" in text and "add an index" in text, "the bundle holds both")
+
+
+class Guide:
+    """Types commands into the throw-away store and shows what they answer."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._steps = 0
+
+    def step(self, says: str) -> None:
+        """Announces the next step."""
+        self._steps += 1
+        show(f"\n{self._steps}. {says}\n")
+
+    def run(self, line: str, *, file: str = "", text: str | None = None) -> dict[str, Any]:
+        """Runs a command line as a user would type it, and shows its answer."""
+        show(f"   $ moss {line}" + (f" < {file}" if file else ""))
+        answer = self._perform(line, text)
+        shown = json.dumps(_shortened(answer), ensure_ascii=False, indent=2)
+        show("\n".join("   " + part for part in shown.splitlines()))
+        return answer
+
+    def refused(self, line: str, *, file: str, text: str) -> MossError:
+        """Runs a command line that must be refused, and shows the refusal."""
+        show(f"   $ moss {line} < {file}")
+        try:
+            self._perform(line, text)
+        except MossError as error:
+            show(f"   {error}")
+            if error.recovery:
+                show("   " + recovery_line(error.recovery))
+            return error
+        raise _broken(f"`moss {line}` was not refused")
+
+    def expect(self, held: bool, what: str) -> None:
+        """Stops the tour when something that it just said is not true."""
+        if not held:
+            raise _broken(f"not true that {what}")
+
+    def _perform(self, line: str, text: str | None) -> dict[str, Any]:
+        found = find_command(shlex.split(line))
+        if found is None:
+            raise _broken(f"there is no command `moss {line}`")
+        command, words = found
+        request = command.parse(words)
+        if text is not None and command.text:
+            request.arguments[command.text] = text
+        return perform(self._store, command, request)
+
+
+def _shortened(value: Any) -> Any:
+    """The answer with its long texts cut, so that a step stays on one screen."""
+    if isinstance(value, dict):
+        return {key: _shortened(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_shortened(part) for part in value]
+    if isinstance(value, str) and len(value) > _SHOWN_CHARS:
+        return value[:_SHOWN_CHARS] + " \u2026"
+    return value
+
+
+def _broken(what: str) -> MossError:
+    return MossError("INTERNAL", f"the tour does not do what it says: {what}")

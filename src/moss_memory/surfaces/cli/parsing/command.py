@@ -1,0 +1,189 @@
+"""One command: a tool's arguments as options, and how the words of a command line become its arguments.
+
+Written here rather than with argparse, whose import alone costs more than half a bare interpreter start
+and which refuses values that begin with a dash, such as `--content "- rotate the keys"`.
+"""
+
+from __future__ import annotations
+
+from moss_memory import catalog
+
+from .groups import DEFAULTS, is_grouped, tool_of
+from .option import MANY, flag_of, options_of
+from .positional import ITEMS, place_words, positional_of, slots_of, text_of
+from .usage import Usage
+from .words import BOOLEANS, address_from, list_from, object_from, pairs_from, read_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.operation import Operation
+
+    from ..commands.builtin import BuiltIn
+    from .option import Option
+
+ADDRESS = ("id", "workspace", "name", "allow_thin")
+"""Arguments that say where or how, not what: they give an update nothing to do."""
+
+EVERYWHERE = {
+    "home": "folder of the store, instead of MOSS_HOME or ~/.moss",
+    "table": "aligned columns for people instead of JSON",
+    "help": "this help",
+}
+SHORT = {"-w": "workspace", "-o": "output"}
+"""Options that are typed so often that a letter stands for them."""
+
+_SWITCHES = ("table", "help")
+
+
+class Request:
+    """What one command line asks for: the tool's arguments, and what the command itself needs to know."""
+
+    __slots__ = ("arguments", "extras")
+
+    def __init__(self) -> None:
+        self.arguments: dict[str, Any] = {}
+        self.extras: dict[str, str] = {}
+
+
+class Command:
+    """A tool as a command: its words, its options, its positional arguments."""
+
+    __slots__ = ("operation", "options", "positional", "slots", "text", "words")
+
+    def __init__(self, operation: Operation | BuiltIn, words: str) -> None:
+        self.operation = operation
+        self.words = words
+        self.slots = slots_of(operation)
+        self.positional = positional_of(operation)
+        self.text = text_of(operation)
+        self.options: dict[str, Option] = options_of(self)
+
+    def parse(self, words: list[str]) -> Request:
+        """The request that the words make; raises `Usage` for what cannot be meant."""
+        try:
+            return self._parse(words)
+        except Usage as mistake:
+            mistake.command = self.words
+            raise
+
+    def _parse(self, words: list[str]) -> Request:
+        request = Request()
+        loose: list[str] = []
+        queue = list(reversed(words))
+        while queue:
+            word = queue.pop()
+            if word == "--":
+                loose.extend(reversed(queue))
+                break
+            if word == "-h":
+                request.extras["help"] = ""
+            elif SHORT.get(word) in self.options:
+                self._take(request, flag_of(SHORT[word]), queue)
+            elif word.startswith("--"):
+                self._take(request, word, queue)
+            elif word.startswith("-") and word != "-":
+                raise self._unknown(word)
+            else:
+                loose.append(word)
+        if loose and "help" not in request.extras:
+            place_words(self, request, loose)
+        request.arguments = {**DEFAULTS.get(self.operation.name, {}), **request.arguments}
+        return request
+
+    def _take(self, request: Request, word: str, queue: list[str]) -> None:
+        """Takes one option and its value off the queue."""
+        shown, has_value, value = word[2:].partition("=")
+        name = shown.replace("-", "_")
+        if name in EVERYWHERE and name not in self.options:
+            self._take_everywhere(request, name, value if has_value or name in _SWITCHES else self._next(word, queue))
+            return
+        option = self.options.get(name)
+        if option is None and name.startswith("no_") and not has_value:
+            option, value, has_value = self.options.get(name[3:]), "false", "="
+            if option is not None and option.kind != "boolean":
+                option = None
+        if option is None:
+            raise self._unknown(word)
+        if not has_value:
+            if option.kind == "switch":
+                value = "true"
+            elif option.kind == "boolean":
+                value = queue.pop() if queue and queue[-1] in BOOLEANS else "true"
+            else:
+                value = self._next(word, queue)
+        self.set(request, option, value)
+
+    def _take_everywhere(self, request: Request, name: str, value: str) -> None:
+        if name not in _SWITCHES and not value:
+            raise Usage(f"--{name} needs the name of a folder")
+        request.extras[name] = value
+
+    def set(self, request: Request, option: Option, value: str) -> None:
+        """Reads a word as the value of an option and keeps it; refuses a second one."""
+        if option.kind in ("extra", "extra_integer", "switch"):
+            self._set_extra(request, option, value)
+            return
+        arguments, argument = request.arguments, option.argument
+        before = arguments.get(argument)
+        if argument in arguments and not (option.kind in MANY and isinstance(before, (list, dict))):
+            if argument in self.operation.aliases.values():
+                names = " and ".join(one.flag for one in self.options.values() if one.argument == argument)
+                raise Usage(f"{names} mean the same; give one of them, and once")
+            raise Usage(f"{option.flag} is given twice")
+        if option.kind == "list":
+            read: Any = [*(before or ()), *list_from(value)]
+        elif option.kind == "sentences":
+            read = [*(before or ()), *list_from(value, separator="")]
+        elif option.kind == "item":
+            read = [*(before or ()), address_from(value)]
+        elif option.kind == "pairs":
+            read = pairs_from(value, option.flag, before or {})
+        elif option.kind in ("object", "items"):
+            read = object_from(value, option.schema, option.flag)
+        else:
+            read = read_value(option.kind, value, option.flag, nullable=bool(option.schema.get("nullable")))
+        arguments[argument] = read
+
+    def _set_extra(self, request: Request, option: Option, value: str) -> None:
+        if option.kind == "extra_integer":
+            read_value("integer", value, option.flag)
+        if option.kind == "switch" and not read_value("boolean", value, option.flag):
+            return
+        if option.name in request.extras and option.kind != "switch":
+            raise Usage(f"{option.flag} is given twice")
+        request.extras[option.name] = value
+
+    def _next(self, word: str, queue: list[str]) -> str:
+        if not queue:
+            raise Usage(f"{word} needs a value")
+        return queue.pop()
+
+    def _unknown(self, word: str) -> Usage:
+        from .suggestion import unknown_option
+
+        return unknown_option(word, self, EVERYWHERE)
+
+    def require(self, request: Request) -> None:
+        """Refuses a request that lacks an argument which neither an option nor stdin gives."""
+        needed = [name for name in self.operation.required if name not in request.arguments and name != self.text]
+        if not needed:
+            return
+        if needed[0] == ITEMS == self.positional:
+            missing = "at least one NAME or WORKSPACE/NAME is needed"
+        else:
+            missing = " and ".join(map(flag_of, needed)) + (" is needed" if len(needed) == 1 else " are needed")
+        example = f"\nfor example: {self.operation.example}" if is_grouped(self.operation.name) else ""
+        raise Usage(f"{missing} by `moss {self.words}`{example}", command=self.words)
+
+
+def find_command(words: list[str]) -> tuple[Command, list[str]] | None:
+    """The command that the first words name, and the words after it: `store …`, `capsule store …`, `graph query …`."""
+    if len(words) > 1 and not words[1].startswith("-"):
+        operation = catalog.find(tool_of(words[0], words[1]))
+        if operation is not None:
+            return Command(operation, f"{words[0]} {words[1]}"), words[2:]
+    first = words[0].replace("-", "_")
+    operation = catalog.find("moss_search" if first == "search" else f"capsule_{first}")
+    return None if operation is None else (Command(operation, words[0]), words[1:])

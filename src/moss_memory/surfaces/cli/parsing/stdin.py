@@ -1,0 +1,91 @@
+"""Text from stdin or a file: bounded, strict UTF-8, and never waited for when nobody writes."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from moss_memory.errors import MossError, invalid
+
+from ..showing.output import say
+
+TEXT_MAX_BYTES = 8 * 1024 * 1024
+PIPE_PATIENCE_S = 2.0
+"""How long an optional text may take to arrive: a program that writes has begun by then."""
+
+_CHUNK = 65_536
+
+
+def read_text(path: str) -> str:
+    """The whole text of a file, `-` being stdin."""
+    if path == "-":
+        return read_stdin()
+    try:
+        fd = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    try:
+        return _decode(_read_all(fd, path), path)
+    finally:
+        os.close(fd)
+
+
+def read_stdin() -> str:
+    """Everything on stdin, to its end; nothing when there is no stdin."""
+    return _decode(_read_all(0, "stdin"), "stdin")
+
+
+def is_terminal() -> bool:
+    """Whether a person sits at stdin."""
+    try:
+        return os.isatty(0)
+    except OSError:
+        return False
+
+
+def offered_text(*, wait: bool) -> str | None:
+    """The text on stdin if there is one; a pipe that stays silent is only waited for with `wait`."""
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return None
+    if is_terminal():
+        return None
+    if not stat.S_ISREG(mode) and not wait and not _speaks():
+        say("moss: stdin is open but silent; only the options are applied")
+        return None
+    return read_stdin() or None
+
+
+def _speaks() -> bool:
+    import select
+
+    return bool(select.select((0,), (), (), PIPE_PATIENCE_S)[0])
+
+
+def _read_all(fd: int, shown: str) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        while chunk := os.read(fd, _CHUNK):
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > TEXT_MAX_BYTES:
+                raise invalid(f"{shown} holds more than {TEXT_MAX_BYTES} bytes; send less")
+    except OSError as error:
+        if fd == 0 and error.errno == 9:
+            return b""
+        raise _unreadable(shown, error) from None
+    return b"".join(chunks)
+
+
+def _decode(content: bytes, shown: str) -> str:
+    try:
+        return content.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise invalid(f"{shown} is not valid UTF-8 (byte {error.start}); convert it first") from None
+
+
+def _unreadable(shown: str, error: Exception) -> MossError:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return invalid(f"{shown} cannot be read: {reason}")

@@ -1,0 +1,160 @@
+"""What a command says: JSON or a table on stdout; errors, warnings and progress on stderr."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.errors import MossError
+
+STDOUT, STDERR = 1, 2
+ERRORS_SHOWN = 10
+TEXTS = ("capsule_text", "bundle_text", "content", "text")
+"""Where an answer keeps its one text."""
+
+
+class Unwritable(Exception):  # noqa: N818 - it names the state
+    """The answer could not be written; a reader that has gone away is `BrokenPipeError` instead."""
+
+
+def is_terminal(fd: int) -> bool:
+    """Whether a person sits at this end."""
+    try:
+        return os.isatty(fd)
+    except OSError:
+        return False
+
+
+def secure_descriptors() -> None:
+    """Fills missing standard descriptors, lest the store's own files take their numbers and receive the answer."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            # Write-only for 0, read-only for 1 and 2: what reaches them fails as it would have.
+            os.open(os.devnull, os.O_WRONLY if fd == 0 else os.O_RDONLY)
+
+
+def answer(value: Any, *, table: bool = False) -> None:
+    """Prints a result: indented on a terminal, on one line elsewhere, as a table when asked."""
+    if table:
+        from .table import table_of
+
+        text = table_of(value, width=width())
+    else:
+        import json
+
+        text = json.dumps(value, ensure_ascii=False, indent=2 if is_terminal(STDOUT) else None)
+    show(text)
+
+
+def show(text: str) -> None:
+    """Writes text and a line end to stdout, whatever the locale."""
+    _show((text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace"))
+
+
+def _show(data: bytes) -> None:
+    try:
+        _write(STDOUT, data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Unwritable(error.strerror or str(error)) from None
+
+
+def show_text(text: str) -> None:
+    """Writes a stored text to stdout, to the byte in a pipe; on a terminal nothing in it steers."""
+    if not is_terminal(STDOUT):
+        _show(text.encode("utf-8", "backslashreplace"))
+        return
+    from .cell import printable
+
+    show(printable(text, keep_lines=True))
+
+
+def say(text: str) -> None:
+    """Writes a line to stderr; when nobody can hear it, it is lost."""
+    _try_to_tell((text + "\n").encode("utf-8", "backslashreplace"))
+
+
+def warn(text: str) -> None:
+    """A line that does not stop anything."""
+    say(f"moss: warning: {text}")
+
+
+def _try_to_tell(data: bytes) -> bool:
+    try:
+        _write(STDERR, data)
+    except OSError:
+        return False
+    return True
+
+
+def _write(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:
+            import select
+
+            select.select((), (fd,), ())
+
+
+def width() -> int:
+    """The columns of the terminal on stdout; no limit elsewhere."""
+    if is_terminal(STDOUT):
+        try:
+            return max(os.get_terminal_size(STDOUT).columns, 40)
+        except OSError:
+            return 80
+    return 0
+
+
+def tell_error(error: MossError) -> None:
+    """`[CODE] message` on stderr, and the next command to type where there is one."""
+    say(f"[{error.code}] {_one_line(error.message)}")
+    for line in (error.details or {}).get("errors", ())[:ERRORS_SHOWN]:
+        say(f"  line {line.get('line')}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
+    if error.recovery:
+        from ..speaking.recovery import recovery_line
+
+        say(recovery_line(error.recovery))
+    for note in getattr(error, "__notes__", ()):
+        say(note)
+
+
+def _one_line(message: str) -> str:
+    return "".join([character if character.isprintable() else "\ufffd" for character in message])
+
+
+class Progress:
+    """A line on stderr that follows long work, on a terminal only."""
+
+    __slots__ = ("_label", "_shown")
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._shown = False
+
+    def __call__(self, done: int, total: int | None) -> None:
+        _try_to_tell(f"\r\x1b[K{self.text(done, total)}".encode())
+        self._shown = True
+
+    def text(self, done: int, total: int | None) -> str:
+        """What the line says."""
+        return f"{self._label}: {done}" + (f" of {total}" if total is not None else "")
+
+    def clear(self) -> None:
+        """Takes the line away again."""
+        if self._shown:
+            _try_to_tell(b"\r\x1b[K")
+            self._shown = False
+
+
+def progress_for(label: str) -> Progress | None:
+    """The progress of a command, or none when nobody watches."""
+    return Progress(label) if is_terminal(STDERR) else None
