@@ -15,6 +15,8 @@ from moss_memory.operation import MAX_DEPTH, Operation, operation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from moss_memory.budget import Budget
+
     Count = int
     Free = dict[str, Any]
     Point = dict[str, Any]
@@ -44,6 +46,12 @@ def demo_tool(
     And says more.
     """
     return {"text": text, "count": count}
+
+
+@operation(bounded=True, example="moss demo")
+def bounded_tool(tx: object, *, text: str, budget: Budget) -> dict[str, Any]:
+    """Does something small."""
+    return budget.fit([text], lambda kept: {"rows": kept, "truncated": False})
 
 
 def decode(**arguments: Any) -> dict[str, Any]:
@@ -214,3 +222,23 @@ def test_two_spellings_of_one_argument_are_refused_by_both_names(order: tuple[st
     with pytest.raises(MossError, match=f" {order[1]} and {order[0]} mean the same") as caught:
         tool.decode({"workspace": "w", **dict.fromkeys(order, "main")})
     assert caught.value.details == {"path": order[1]}
+
+
+def test_a_bounded_tool_takes_the_three_limits_and_its_body_one_budget() -> None:
+    properties = bounded_tool.schema()["properties"]
+    assert list(properties) == ["text", "max_chars", "max_bytes", "max_lines"]
+    assert bounded_tool.required == ("text",)
+    decoded = bounded_tool.decode({"text": "x" * 1000, "max_chars": 500})
+    assert list(decoded) == ["text", "budget"]
+    answer = bounded_tool.body(None, **decoded)
+    assert answer["truncated"]
+    assert len(answer["rows"][0]) < 500
+    assert bounded_tool.body(None, **bounded_tool.decode({"text": "x" * 1000}))["rows"] == ["x" * 1000]
+
+
+@pytest.mark.parametrize(("limit", "least"), [("max_chars", 500), ("max_bytes", 500), ("max_lines", 10)])
+def test_a_budget_below_the_least_is_refused(limit: str, least: int) -> None:
+    with pytest.raises(MossError) as caught:
+        bounded_tool.decode({"text": "a", limit: least - 1})
+    assert (caught.value.code, caught.value.details) == ("INVALID_REQUEST", {"path": limit})
+    assert "budget" in bounded_tool.decode({"text": "a", limit: least})

@@ -29,6 +29,13 @@ _NEXT = "next"
 """The next call to make: whole until everything else is as short as it gets, then null."""
 _ENDING = "…"
 
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "max_chars": {"type": "integer", "minimum": 500, "description": "budget of the answer"},
+    "max_bytes": {"type": "integer", "minimum": 500, "description": "budget in bytes"},
+    "max_lines": {"type": "integer", "minimum": 10, "description": "budget in lines"},
+}
+"""What every tool takes whose answers are bounded; the skeleton of each answer fits into the least of them."""
+
 
 class Budget:
     """How large a result may be, measured on its compact JSON; without any limit everything fits."""
@@ -51,26 +58,30 @@ class Budget:
             return False
         return self._bytes is None or len(text.encode()) <= self._bytes
 
+    def fit(self, rows: Sequence[Any], build: Build, *, least: int = 1) -> dict[str, Any]:
+        """The result that `build` makes of the rows, or of as many of the first ones as fit.
 
-def bounded(budget: Budget, rows: Sequence[Any], build: Build, *, least: int = 1) -> dict[str, Any]:
-    """The result that `build` makes of the rows, or of as many of the first ones as fit.
-
-    `build` must describe what it was given: after rows were dropped, its pagination goes on from the last one
-    kept. At least `least` rows stay, so that paging always goes on. What was left out shows as `truncated`.
-    """
-    whole = list(rows)
-    result = build(whole)
-    if budget.fits(result):
-        return result
-    for chars in _TEXT_STEPS:
-        shortened = [_shortened(row, chars, names=False) for row in whole]
-        result = _marked(build(shortened))
-        if budget.fits(result):
+        `build` must describe what it was given: after rows were dropped, its pagination goes on from the last one
+        kept. At least `least` rows stay, so that paging always goes on. What was left out shows as `truncated`.
+        """
+        whole = list(rows)
+        result = build(whole)
+        if self.fits(result):
             return result
-    kept = _most_that_fit(budget, shortened, build)
-    if kept >= min(least, len(shortened)) and budget.fits(_marked(build(shortened[:kept]))):
-        return _marked(build(shortened[:kept]))
-    return _last_resort(budget, whole[: max(kept, least)], build)
+        for chars in _TEXT_STEPS:
+            shortened = [_shortened(row, chars, names=False) for row in whole]
+            result = _marked(build(shortened))
+            if self.fits(result):
+                return result
+        kept = _most_that_fit(self, shortened, build)
+        if kept >= min(least, len(shortened)) and self.fits(_marked(build(shortened[:kept]))):
+            return _marked(build(shortened[:kept]))
+        return _last_resort(self, whole[: max(kept, least)], build)
+
+
+def budget_of(values: dict[str, Any]) -> Budget:
+    """The budget that decoded arguments ask for, taken out of them."""
+    return Budget(*[values.pop(name, None) for name in ARGUMENTS])
 
 
 def _most_that_fit(budget: Budget, rows: list[Any], build: Build) -> int:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     LongIf = Callable[[Any], bool]
     WritesIf = Callable[[dict[str, Any]], bool]
     Translate = Callable[[MossError], MossError]
+    BudgetOf = Callable[[dict[str, Any]], Any]
     Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
 
 MAX_DEPTH = 64
@@ -31,9 +32,9 @@ class Operation:
     """One tool: what it is called, what it takes, what it promises, and the function that does it."""
 
     __slots__ = (
-        "alias_of", "aliases", "before", "body", "defaults", "description", "destructive", "example", "idempotent",
-        "listed", "long", "long_if", "mutates", "name", "parameters", "recover", "required", "single_statement",
-        "summary", "translate", "writes_if", "writes_with",
+        "alias_of", "aliases", "before", "body", "budget_of", "defaults", "description", "destructive", "example",
+        "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters", "recover", "required",
+        "single_statement", "summary", "translate", "writes_if", "writes_with",
     )  # fmt: skip
 
     def __init__(self, body: Body, **traits: Any) -> None:
@@ -58,7 +59,18 @@ class Operation:
         self.summary = self.description.partition("\n")[0]
         self.defaults: dict[str, Any] = {_public(name): value for name, value in (body.__kwdefaults__ or {}).items()}
         self.parameters: dict[str, Schema] = _parameters(body)
+        self.budget_of: BudgetOf | None = None
+        if traits["bounded"]:
+            self._bound()
         self.required = tuple(name for name in self.parameters if name not in self.defaults)
+
+    def _bound(self) -> None:
+        """Gives the tool the arguments of a budget; its body gets them as one `budget`."""
+        from .budget import ARGUMENTS, budget_of
+
+        self.parameters |= ARGUMENTS
+        self.defaults |= dict.fromkeys(ARGUMENTS)
+        self.budget_of = budget_of
 
     def renamed(self, name: str) -> Operation:
         """The same tool under an older name."""
@@ -111,6 +123,8 @@ class Operation:
                 raise invalid(f"{name} is required by {self.name}; add it", path=name)
         if "from" in decoded:
             decoded["from_"] = decoded.pop("from")
+        if self.budget_of is not None:
+            decoded["budget"] = self.budget_of(decoded)
         return decoded
 
 
@@ -131,6 +145,7 @@ def operation(
     recover: Recover | None = None,
     before: Before | None = None,
     single_statement: bool = False,
+    bounded: bool = False,
     writes_with: str | None = None,
     writes_if: WritesIf | None = None,
     translate: Translate | None = None,
@@ -142,9 +157,10 @@ def operation(
     `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
     names the argument without which the tool only reads, `writes_if` tells it from all of them. One that is not
     `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
-    which answer and are not shown. `before` checks the arguments before a transaction holds anybody up; `recover`
-    finds the best next call after an error, given the call that failed; `translate` says an error in the family's
-    own codes.
+    which answer and are not shown. A `bounded` tool takes `max_chars`, `max_bytes` and `max_lines`; its body gets
+    them as one `budget`, into which it fits its answer. `before` checks the arguments before a transaction holds
+    anybody up; `recover` finds the best next call after an error, given the call that failed; `translate` says an
+    error in the family's own codes.
     """
 
     def wrap(body: Body) -> Operation:
@@ -160,6 +176,7 @@ def operation(
             recover=recover,
             before=before,
             single_statement=single_statement,
+            bounded=bounded,
             writes_with=writes_with,
             writes_if=writes_if,
             translate=translate,
@@ -173,7 +190,8 @@ def _parameters(body: Body) -> dict[str, Schema]:
     """The schemas of the keyword-only parameters, found by the names in their annotations."""
     code = body.__code__
     names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    return {_public(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in names}
+    taken = [name for name in names if name != "budget"]
+    return {_public(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in taken}
 
 
 def _public(parameter: str) -> str:

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     Cursor = int
     PageLimit = int
     DryRun = bool
-    MaxChars = int
-    MaxBytes = int
-    MaxLines = int
     OneOrMore = str | list[str]
     TagName = str
     Point = str | int
@@ -59,9 +56,6 @@ else:
     Cursor = _number("next_cursor of the page before", 0)
     PageLimit = _number("most rows", 1)
     DryRun = {"type": "boolean", "description": "only tell, write nothing"}
-    MaxChars = _number("budget of the answer", 500)
-    MaxBytes = _number("budget in bytes", 500)
-    MaxLines = _number("budget in lines", 10)
     OneOrMore = {"type": ["string", "array"], "items": {"type": "string"}}
     TagName = _text("tag name")
     Point = {"type": ["string", "integer"], "description": "seq or tag name"}

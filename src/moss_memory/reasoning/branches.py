@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ..budget import Budget, bounded
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..storage.sqlite.migrate import SCHEMA_VERSION
@@ -12,9 +11,6 @@ from ..values import shown_time
 from .arguments import (
     BRANCH,
     Branch,
-    MaxBytes,
-    MaxChars,
-    MaxLines,
     PageLimit,
     RequiredWorkspace,
     checked_name,
@@ -27,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..budget import Budget
     from ..storage.engine import ReadTransaction, Transaction
 
     BranchName = str
@@ -55,14 +52,12 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
     }
 
 
-@operation(idempotent=True, example="moss branch status --workspace shop")
+@operation(idempotent=True, bounded=True, example="moss branch status --workspace shop")
 def branchmind_status(
     tx: ReadTransaction,
     *,
     workspace: RequiredWorkspace,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show what a workspace has: its checkout, its last task event and its last entry."""
     where = Workspace(workspace)
@@ -77,7 +72,7 @@ def branchmind_status(
         "last_doc_entry": _last_doc_entry(tx, where),
         "truncated": False,
     }
-    return bounded(Budget(max_chars, max_bytes, max_lines), [status], lambda rows: dict(rows[0]))
+    return budget.fit([status], lambda rows: dict(rows[0]))
 
 
 @operation(mutates=True, example="moss branch create what-if --workspace shop")
@@ -105,15 +100,13 @@ def branchmind_branch_create(
     return {"workspace": workspace, "branch": {"name": name, "base_branch": base.name, "base_seq": row["base_seq"]}}
 
 
-@operation(idempotent=True, example="moss branch list --workspace shop")
+@operation(idempotent=True, bounded=True, example="moss branch list --workspace shop")
 def branchmind_branch_list(
     tx: ReadTransaction,
     *,
     workspace: RequiredWorkspace,
     limit: PageLimit = 200,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """List the branches of a workspace with their bases, those of plans and tasks too, by name."""
     where = Workspace(workspace)
@@ -123,8 +116,7 @@ def branchmind_branch_list(
         for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": where.norm, "limit": most + 1})
     ]
     cut = len(rows) > most
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         rows[:most],
         lambda kept: {"workspace": workspace, "branches": kept, "truncated": cut},
         least=0,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from ..budget import Budget, bounded
 from ..errors import MossError, invalid
 from ..operation import operation
 from ..values import shown_time
@@ -20,9 +19,6 @@ from .arguments import (
     EntryTitle,
     Format,
     FromBranch,
-    MaxBytes,
-    MaxChars,
-    MaxLines,
     Meta,
     PageLimit,
     RequiredWorkspace,
@@ -41,6 +37,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..budget import Budget
     from ..storage.engine import ReadTransaction, Row, Transaction
 
 
@@ -68,7 +65,7 @@ def branchmind_notes_commit(
     return {"entry": append(tx, place, note)}
 
 
-@operation(idempotent=True, aliases=REF, example="moss notes show --workspace shop --doc-kind notes")
+@operation(idempotent=True, aliases=REF, bounded=True, example="moss notes show --workspace shop --doc-kind notes")
 def branchmind_show(
     tx: ReadTransaction,
     *,
@@ -79,18 +76,16 @@ def branchmind_show(
     doc_kind: DocKind = "trace",
     cursor: Cursor | None = None,
     limit: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
     page = CursorPage(cursor, limit)
     place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
     rows = tail(tx, place, page)
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, lambda kept: _slice(place, page, rows, kept))
+    return budget.fit(rows, lambda kept: _slice(place, page, rows, kept))
 
 
-@operation(idempotent=True, example="moss notes export TASK-001 --workspace shop")
+@operation(idempotent=True, bounded=True, example="moss notes export TASK-001 --workspace shop")
 def branchmind_export(
     tx: ReadTransaction,
     *,
@@ -98,9 +93,7 @@ def branchmind_export(
     target: Target,
     notes_limit: PageLimit = 20,
     trace_limit: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
     where = Workspace(workspace)
@@ -126,10 +119,10 @@ def branchmind_export(
             slices = {name: {key: part[key] for key in ("entries", "pagination")} for name, part in slices.items()}
         return {"target": target, "reasoning_ref": reference.shown(), **slices, "truncated": False}
 
-    return bounded(Budget(max_chars, max_bytes, max_lines), labelled, build, least=0)
+    return budget.fit(labelled, build, least=0)
 
 
-@operation(idempotent=True, example="moss notes diff main what-if --workspace shop")
+@operation(idempotent=True, bounded=True, example="moss notes diff main what-if --workspace shop")
 def branchmind_diff(
     tx: ReadTransaction,
     *,
@@ -139,9 +132,7 @@ def branchmind_diff(
     doc: Doc = NOTES,
     cursor: Cursor | None = None,
     limit: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
     page = CursorPage(cursor, limit)
@@ -154,7 +145,7 @@ def branchmind_diff(
         answer = {"from": from_, "to": to, "doc": doc}
         return {**answer, **paged(page, rows, kept), "truncated": False}
 
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+    return budget.fit(rows, build)
 
 
 class Side:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from ..budget import Budget, bounded
 from ..errors import invalid
 from ..operation import operation
 from .arguments import (
@@ -14,9 +13,6 @@ from .arguments import (
     CursorPage,
     Doc,
     FromBranch,
-    MaxBytes,
-    MaxChars,
-    MaxLines,
     OneOrMore,
     PageLimit,
     RequiredWorkspace,
@@ -36,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, Literal
 
+    from ..budget import Budget
     from ..storage.engine import ReadTransaction, Row, Transaction
 
     OpName = Literal["node_upsert", "node_delete", "edge_upsert", "edge_delete"]
@@ -106,6 +103,7 @@ def branchmind_graph_apply(
 @operation(
     idempotent=True,
     aliases=REF,
+    bounded=True,
     example="moss graph query --workspace shop --types hypothesis,test --status open",
 )
 def branchmind_graph_query(
@@ -126,9 +124,7 @@ def branchmind_graph_query(
     include_edges: IncludeEdges = True,
     edges_limit: PageLimit = 200,
     include_deleted: IncludeDeletedNodes = False,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Find nodes of a branch's graph, last changed first, with the edges between them; filters combine with and."""
     page = CursorPage(cursor, limit)
@@ -155,10 +151,10 @@ def branchmind_graph_query(
         }
 
     least = next((at + 1 for at, one in enumerate(rows) if "id" in one), 0)
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build, least=least)
+    return budget.fit(rows, build, least=least)
 
 
-@operation(idempotent=True, aliases=REF, example="moss graph validate --workspace shop")
+@operation(idempotent=True, aliases=REF, bounded=True, example="moss graph validate --workspace shop")
 def branchmind_graph_validate(
     tx: ReadTransaction,
     *,
@@ -167,9 +163,7 @@ def branchmind_graph_validate(
     branch: Branch | None = None,
     doc: Doc | None = None,
     max_errors: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Check that every edge of a branch's graph ends in nodes that are there."""
     place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
@@ -190,10 +184,10 @@ def branchmind_graph_validate(
             "truncated": len(errors) > most,
         }
 
-    return bounded(Budget(max_chars, max_bytes, max_lines), errors[:most], build, least=0)
+    return budget.fit(errors[:most], build, least=0)
 
 
-@operation(idempotent=True, example="moss graph diff main what-if --workspace shop")
+@operation(idempotent=True, bounded=True, example="moss graph diff main what-if --workspace shop")
 def branchmind_graph_diff(
     tx: ReadTransaction,
     *,
@@ -203,9 +197,7 @@ def branchmind_graph_diff(
     doc: Doc = GRAPH,
     cursor: Cursor | None = None,
     limit: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
     page = CursorPage(cursor, limit)
@@ -219,7 +211,7 @@ def branchmind_graph_diff(
         answer = {"from": from_, "to": to, "doc": doc, "changes": shown}
         return {**answer, "pagination": page.answer(len(kept), next_cursor(rows, kept)), "truncated": False}
 
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+    return budget.fit(rows, build)
 
 
 class NodeFilters:

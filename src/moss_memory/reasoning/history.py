@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from ..budget import Budget, bounded
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..values import shown_time
@@ -15,9 +14,6 @@ from .arguments import (
     Cursor,
     CursorPage,
     Doc,
-    MaxBytes,
-    MaxChars,
-    MaxLines,
     Meta,
     OneOrMore,
     PageLimit,
@@ -37,6 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..budget import Budget
     from ..storage.engine import ReadTransaction, Row, Transaction
 
     Artifact = str
@@ -79,7 +76,7 @@ def branchmind_commit(
     return {"workspace": workspace, "branch": places[0].branch.name, "docs": names, "commits": commits}
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss history log --workspace shop")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss history log --workspace shop")
 def branchmind_log(
     tx: ReadTransaction,
     *,
@@ -88,9 +85,7 @@ def branchmind_log(
     doc: Doc = NOTES,
     cursor: Cursor | None = None,
     limit: PageLimit = 20,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """List the notes of a document as commits, newest first."""
     page = CursorPage(cursor, limit)
@@ -110,24 +105,21 @@ def branchmind_log(
             "truncated": False,
         }
 
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+    return budget.fit(rows, build)
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss notes docs --workspace shop")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss notes docs --workspace shop")
 def branchmind_docs_list(
     tx: ReadTransaction,
     *,
     workspace: RequiredWorkspace,
     ref: Branch | None = None,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """List the documents that a branch shows, with their number of entries and their last seq."""
     branch = find_branch(tx, Workspace(workspace), ref, what="ref")
     rows = _documents(tx, branch)
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         rows,
         lambda kept: {"workspace": workspace, "ref": branch.name, "docs": kept, "truncated": False},
         least=0,
@@ -162,20 +154,17 @@ def branchmind_tag_create(
     return {"workspace": workspace, "tag": _tag(stored)}
 
 
-@operation(idempotent=True, example="moss history tag-list --workspace shop")
+@operation(idempotent=True, bounded=True, example="moss history tag-list --workspace shop")
 def branchmind_tag_list(
     tx: ReadTransaction,
     *,
     workspace: RequiredWorkspace,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """List the tags of a workspace by name."""
     where = Workspace(workspace)
     rows = [_tag(row) for row in tx.rows(sql["list_tags"], {"workspace": where.norm})]
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         rows,
         lambda kept: {"workspace": workspace, "tags": kept, "truncated": False},
         least=0,
@@ -193,7 +182,7 @@ def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name
     return {"workspace": workspace, "name": name, "deleted": True}
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss history reflog --workspace shop")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss history reflog --workspace shop")
 def branchmind_reflog(
     tx: ReadTransaction,
     *,
@@ -201,9 +190,7 @@ def branchmind_reflog(
     ref: Branch | None = None,
     cursor: Cursor | None = None,
     limit: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """List how a branch's head moved, commits and resets, newest first; it leads back to what a reset hid."""
     page = CursorPage(cursor, limit)
@@ -220,7 +207,7 @@ def branchmind_reflog(
             "truncated": False,
         }
 
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+    return budget.fit(rows, build)
 
 
 @operation(

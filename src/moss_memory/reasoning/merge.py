@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from ..budget import Budget, bounded
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from .arguments import (
@@ -14,9 +13,6 @@ from .arguments import (
     DryRun,
     FromBranch,
     IntoBranch,
-    MaxBytes,
-    MaxChars,
-    MaxLines,
     PageLimit,
     RequiredWorkspace,
     checked_name,
@@ -31,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
+    from ..budget import Budget
     from ..storage.engine import ReadTransaction, Row, Transaction
     from .views import View
 
@@ -115,7 +112,7 @@ def branchmind_graph_merge(
     return {"from": from_, "into": into, "doc": doc, **merge.outcome(), "pagination": pagination}
 
 
-@operation(idempotent=True, example="moss graph conflicts main --workspace shop --status open")
+@operation(idempotent=True, bounded=True, example="moss graph conflicts main --workspace shop --status open")
 def branchmind_graph_conflicts(
     tx: ReadTransaction,
     *,
@@ -125,9 +122,7 @@ def branchmind_graph_conflicts(
     status: ConflictStatus | None = None,
     cursor: Cursor | None = None,
     limit: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """List the conflicts of merges into a branch, newest first."""
     page = CursorPage(cursor, limit)
@@ -149,18 +144,16 @@ def branchmind_graph_conflicts(
         pagination = page.answer(len(kept), next_cursor(rows, kept))
         return {"into": into, "doc": doc, "conflicts": shown, "pagination": pagination, "truncated": False}
 
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+    return budget.fit(rows, build)
 
 
-@operation(idempotent=True, example="moss graph conflict-show CONFLICT-0f3a --workspace shop")
+@operation(idempotent=True, bounded=True, example="moss graph conflict-show CONFLICT-0f3a --workspace shop")
 def branchmind_graph_conflict_show(
     tx: ReadTransaction,
     *,
     workspace: RequiredWorkspace,
     conflict_id: ConflictId,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
     row = _conflict(tx, Workspace(workspace), conflict_id)
@@ -184,7 +177,7 @@ def branchmind_graph_conflict_show(
         shown.update((one["part"], one["state"]) for one in kept)
         return {"conflict": {**frame, **shown}, "truncated": False}
 
-    return bounded(Budget(max_chars, max_bytes, max_lines), states, build, least=0)
+    return budget.fit(states, build, least=0)
 
 
 @operation(

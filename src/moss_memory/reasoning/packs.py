@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..budget import Budget, bounded
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..values import label
@@ -13,9 +12,6 @@ from .arguments import (
     Cursor,
     CursorPage,
     GraphDoc,
-    MaxBytes,
-    MaxChars,
-    MaxLines,
     NotesDoc,
     OneOrMore,
     PageLimit,
@@ -36,6 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
+    from ..budget import Budget
     from ..storage.engine import ReadTransaction
     from .views import View
 
@@ -57,35 +54,30 @@ CANDIDATES = 5
 ARTIFACTS_MAX = 20
 
 
-@operation(idempotent=True, example="moss think template hypothesis -w shop")
+@operation(idempotent=True, bounded=True, example="moss think template hypothesis -w shop")
 def branchmind_think_template(
     tx: ReadTransaction,
     *,
     workspace: RequiredWorkspace,
     type: CardType,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show a card of a type to be filled in: frame, hypothesis, question, test, evidence, decision, note, update."""
     Workspace(workspace)
     kind = checked_type(type, what="type", workspace=workspace)
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         [card_template(kind)],
         lambda kept: {"type": kind, "supported_types": list(CARD_TYPES), "template": kept[0], "truncated": False},
     )
 
 
-@operation(idempotent=True, example="moss think playbook debug -w shop")
+@operation(idempotent=True, bounded=True, example="moss think playbook debug -w shop")
 def branchmind_think_playbook(
     tx: ReadTransaction,
     *,
     workspace: RequiredWorkspace,
     name: Playbook,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
     Workspace(workspace)
@@ -101,15 +93,14 @@ def branchmind_think_playbook(
             ),
         )
     goal, steps = playbook["goal"], playbook["steps"]
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         steps,
         lambda kept: {"name": name, "template": {"goal": goal, "steps": kept}, "truncated": False},
         least=0,
     )
 
 
-@operation(idempotent=True, aliases=REF, example="moss think context -w shop")
+@operation(idempotent=True, aliases=REF, bounded=True, example="moss think context -w shop")
 def branchmind_think_context(
     tx: ReadTransaction,
     *,
@@ -118,24 +109,23 @@ def branchmind_think_context(
     branch: Branch | None = None,
     graph_doc: GraphDoc | None = None,
     limit_cards: PageLimit = 30,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show the last changed cards of a branch, and how many there are of each type."""
     place = card_place(tx, workspace, target=target, branch=branch, graph_doc=graph_doc, with_branch=True)
     view = place.graph.graph(tx)
     cards = nodes_of(tx, view, place.graph.doc, _cards_only(), CursorPage(None, limit_cards))
     frame = {**place.shown(), "stats": _stats(tx, view, place.graph.doc)}
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         cards,
         lambda kept: {**frame, "cards": kept, "truncated": False},
         least=0,
     )
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss think query -w shop --types question --status open")
+@operation(
+    idempotent=True, aliases=BRANCH, bounded=True, example="moss think query -w shop --types question --status open"
+)
 def branchmind_think_query(
     tx: ReadTransaction,
     *,
@@ -151,9 +141,7 @@ def branchmind_think_query(
     text: TextPart | None = None,
     cursor: Cursor | None = None,
     limit: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Find cards, last changed first; filters combine with and."""
     kinds = list(CARD_TYPES) if types is None else _known_types(types, workspace)
@@ -162,10 +150,10 @@ def branchmind_think_query(
     view = place.graph.graph(tx)
     page = CursorPage(cursor, limit)
     cards = nodes_of(tx, view, place.graph.doc, filters, page)
-    return _card_page(place, page, cards, "cards", Budget(max_chars, max_bytes, max_lines))
+    return _card_page(place, page, cards, "cards", budget)
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss think pins -w shop")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think pins -w shop")
 def branchmind_think_pins(
     tx: ReadTransaction,
     *,
@@ -175,9 +163,7 @@ def branchmind_think_pins(
     graph_doc: GraphDoc | None = None,
     cursor: Cursor | None = None,
     limit: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """List the pinned cards, last changed first."""
     place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
@@ -186,10 +172,10 @@ def branchmind_think_pins(
     pinned = sorted(pins_of(tx, view, place.graph.doc))
     filters = NodeFilters(ids=pinned, types=list(CARD_TYPES), trusted=True) if pinned else None
     cards = Rows([], more=False) if filters is None else nodes_of(tx, view, place.graph.doc, filters, page)
-    return _card_page(place, page, cards, "pins", Budget(max_chars, max_bytes, max_lines))
+    return _card_page(place, page, cards, "pins", budget)
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss think frontier -w shop")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think frontier -w shop")
 def branchmind_think_frontier(
     tx: ReadTransaction,
     *,
@@ -198,22 +184,19 @@ def branchmind_think_frontier(
     ref: Branch | None = None,
     graph_doc: GraphDoc | None = None,
     limit: PageLimit = 20,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """List the open questions, hypotheses and tests to go on with, best first, each with the reason."""
     place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=min(limit, 200))
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         found,
         lambda kept: {**place.shown(), "candidates": kept, "truncated": False},
         least=0,
     )
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss think next -w shop")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think next -w shop")
 def branchmind_think_next(
     tx: ReadTransaction,
     *,
@@ -221,21 +204,18 @@ def branchmind_think_next(
     target: Target | None = None,
     ref: Branch | None = None,
     graph_doc: GraphDoc | None = None,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show the one card to go on with, or null when nothing is open."""
     place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=1)
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         found,
         lambda kept: {**place.shown(), "candidate": kept[0] if kept else None, "truncated": False},
     )
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss think pack -w shop --max-chars 2000")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think pack -w shop --max-chars 2000")
 def branchmind_think_pack(
     tx: ReadTransaction,
     *,
@@ -244,9 +224,7 @@ def branchmind_think_pack(
     ref: Branch | None = None,
     graph_doc: GraphDoc | None = None,
     limit_cards: PageLimit = 10,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
     place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
@@ -262,10 +240,10 @@ def branchmind_think_pack(
         return {**shown, "next": following, "truncated": False}
 
     rows = [*_labelled("candidates", found), *_labelled("cards", cards)]
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build, least=0)
+    return budget.fit(rows, build, least=0)
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss think watch -w shop")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think watch -w shop")
 def branchmind_think_watch(
     tx: ReadTransaction,
     *,
@@ -276,9 +254,7 @@ def branchmind_think_watch(
     trace_doc: TraceDoc | None = None,
     limit: PageLimit = 10,
     trace_limit: PageLimit = 20,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show what is open and what happened last: the frontier and the end of the trace."""
     place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
@@ -293,10 +269,10 @@ def branchmind_think_watch(
         return {**shown, "trace": trace, "truncated": False}
 
     rows = [*_labelled("candidates", found), *_labelled("trace", steps)]
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build, least=0)
+    return budget.fit(rows, build, least=0)
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss think context-pack --target TASK-001 -w shop")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think context-pack --target TASK-001 -w shop")
 def branchmind_context_pack(
     tx: ReadTransaction,
     *,
@@ -311,9 +287,7 @@ def branchmind_context_pack(
     limit_cards: PageLimit = 30,
     include: Include | None = None,
     run_id: RunOfWork | None = None,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
     if target is not None and notes_doc is not None:
@@ -330,7 +304,7 @@ def branchmind_context_pack(
         return {**pack.shown(parts), **beside, "next": following, "truncated": cut}
 
     rows = [*(row for name, found in extra.items() for row in _labelled(name, found)), *pack.rows()]
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build, least=0)
+    return budget.fit(rows, build, least=0)
 
 
 class _Pack:
@@ -407,8 +381,7 @@ def _stats(tx: ReadTransaction, view: View, doc: str) -> dict[str, Any]:
 
 
 def _card_page(place: CardPlace, page: CursorPage, cards: Rows, key: str, budget: Budget) -> dict[str, Any]:
-    return bounded(
-        budget,
+    return budget.fit(
         cards,
         lambda kept: {
             **place.shown(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from ..budget import Budget, bounded
 from ..errors import invalid
 from ..operation import operation
 from .arguments import (
@@ -12,9 +11,6 @@ from .arguments import (
     Branch,
     Cursor,
     CursorPage,
-    MaxBytes,
-    MaxChars,
-    MaxLines,
     Meta,
     OneOrMore,
     PageLimit,
@@ -33,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from ..budget import Budget
     from ..storage.engine import ReadTransaction, Transaction
 
     StepTitle = str
@@ -134,7 +131,7 @@ def branchmind_trace_sequential_step(
     return _append(tx, place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss trace hydrate -w shop --limit 20")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss trace hydrate -w shop --limit 20")
 def branchmind_trace_hydrate(
     tx: ReadTransaction,
     *,
@@ -144,23 +141,20 @@ def branchmind_trace_hydrate(
     doc: TraceDoc | None = None,
     cursor: Cursor | None = None,
     limit: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
     page = CursorPage(cursor, limit)
     place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
     rows = tail(tx, place, page)
     where = {"branch": place.branch.name, "doc": place.doc}
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         rows,
         lambda kept: {**where, **paged(page, rows, kept), "truncated": False},
     )
 
 
-@operation(idempotent=True, aliases=BRANCH, example="moss trace validate -w shop")
+@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss trace validate -w shop")
 def branchmind_trace_validate(
     tx: ReadTransaction,
     *,
@@ -168,9 +162,7 @@ def branchmind_trace_validate(
     target: Target | None = None,
     ref: Branch | None = None,
     doc: TraceDoc | None = None,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
     place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
@@ -178,8 +170,7 @@ def branchmind_trace_validate(
     for seq, title, meta in _steps(tx, place):
         check.step(seq, title, meta)
     where = {"branch": place.branch.name, "doc": place.doc}
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         check.errors,
         lambda kept: {
             **where,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import invalid
-from ..reasoning.arguments import MaxBytes, MaxChars, MaxLines, PageLimit, RequiredWorkspace, as_list
+from ..reasoning.arguments import PageLimit, RequiredWorkspace, as_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ TEXT_MAX_CHARS = 100_000
 ITEMS_MAX = 200
 
 __all__ = [
-    "Checkpoints", "Contract", "Description", "Kind", "MaxBytes", "MaxChars", "MaxLines", "PageLimit", "Priority",
+    "Checkpoints", "Contract", "Description", "Kind", "PageLimit", "Priority",
     "RequiredWorkspace", "Revision", "StepId", "StepPath", "Steps", "TaskId", "TaskStatus", "TaskTitle", "Texts",
 ]  # fmt: skip
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from ..arguments import Offset, Tag, Tags
-from ..budget import Budget, bounded
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..reasoning.arguments import OneOrMore, as_list
@@ -15,9 +14,6 @@ from .arguments import (
     Contract,
     Description,
     Kind,
-    MaxBytes,
-    MaxChars,
-    MaxLines,
     PageLimit,
     Priority,
     RequiredWorkspace,
@@ -40,6 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
+    from ..budget import Budget
     from ..storage.engine import ReadTransaction, Transaction
 
     FocusAction = Literal["get", "set", "clear"]
@@ -97,7 +94,7 @@ def tasks_create(
     return {**answer(task, event), "steps": [{**step.address(), "title": step.title} for step in added]}
 
 
-@operation(idempotent=True, example="moss task list -w shop --status ACTIVE")
+@operation(idempotent=True, bounded=True, example="moss task list -w shop --status ACTIVE")
 def tasks_list(
     tx: ReadTransaction,
     *,
@@ -108,9 +105,7 @@ def tasks_list(
     tag: Tag | None = None,
     limit: PageLimit = 50,
     offset: Offset = 0,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """List plans and tasks, oldest first, by kind, status, plan and tag."""
     page = Page(limit, offset, maximum=LIST_MAX)
@@ -129,8 +124,7 @@ def tasks_list(
     rows = tx.rows(f"select {columns} from tasks where {chosen} order by row_id limit :limit offset :offset", values)
     items = [Task(row).listed() for row in rows]
     total = counted[0] if counted else 0
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         items,
         lambda kept: {
             "items": kept,

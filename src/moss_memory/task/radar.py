@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from ..addressing import Address
-from ..budget import Budget, bounded
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..reasoning.arguments import CursorPage
@@ -14,7 +13,7 @@ from ..reasoning.graph import NodeFilters, nodes_of
 from ..reasoning.places import Workspace
 from ..reasoning.targets import Reference
 from ..reasoning.views import graph_view
-from .arguments import MaxBytes, MaxChars, MaxLines, PageLimit, RequiredWorkspace, TaskId
+from .arguments import PageLimit, RequiredWorkspace, TaskId
 from .mutation import shown_event
 from .projection import home_of
 from .rows import Step, Task, find_task, sql, steps_of
@@ -23,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..budget import Budget
     from ..storage.engine import ReadTransaction, Transaction
 
     Since = str
@@ -38,15 +38,13 @@ DECISIONS_MAX = 20
 NOTES_MAX = 10
 
 
-@operation(idempotent=True, example="moss task radar TASK-001 -w shop")
+@operation(idempotent=True, bounded=True, example="moss task radar TASK-001 -w shop")
 def tasks_radar(
     tx: ReadTransaction,
     *,
     workspace: RequiredWorkspace,
     target: TaskId | None = None,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Show on one screen where a plan or task (default: the focus) stands and the one next call to make."""
     where = Workspace(workspace)
@@ -59,19 +57,17 @@ def tasks_radar(
         return {**frame, "target": target, "radar": kept[0], "steps": kept[2:], "truncated": len(steps) > SHOWN_STEPS}
 
     rows = [look.radar(), look.summary(), *steps[:SHOWN_STEPS]]
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+    return budget.fit(rows, build)
 
 
-@operation(idempotent=True, example="moss task delta -w shop --since 01J9ZK4T9Q3W7X0V5M2N8B6C4D")
+@operation(idempotent=True, bounded=True, example="moss task delta -w shop --since 01J9ZK4T9Q3W7X0V5M2N8B6C4D")
 def tasks_delta(
     tx: ReadTransaction,
     *,
     workspace: RequiredWorkspace,
     since: Since | None = None,
     limit: PageLimit = 50,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
     where = Workspace(workspace)
@@ -79,8 +75,7 @@ def tasks_delta(
     after = 0 if since is None else _seq_of(tx, where, since)
     found = list(tx.rows(sql["events_after"], {"workspace": where.norm, "after": after, "limit": most + 1}))
     events = [shown_event(event_id, ts_ms, json.loads(payload)) for event_id, ts_ms, payload in found[:most]]
-    return bounded(
-        Budget(max_chars, max_bytes, max_lines),
+    return budget.fit(
         events,
         lambda kept: {"events": kept, "has_more": len(found) > len(kept), "truncated": False},
     )
@@ -90,6 +85,7 @@ def tasks_delta(
     mutates=True,
     idempotent=True,
     writes_with="as_capsule",
+    bounded=True,
     example="moss task handoff TASK-001 -w shop --as-capsule",
 )
 def tasks_handoff(
@@ -98,9 +94,7 @@ def tasks_handoff(
     workspace: RequiredWorkspace,
     target: TaskId | None = None,
     as_capsule: AsCapsule = False,
-    max_chars: MaxChars | None = None,
-    max_bytes: MaxBytes | None = None,
-    max_lines: MaxLines | None = None,
+    budget: Budget,
 ) -> dict[str, Any]:
     """Sum up a plan or task (default: the focus) for whoever goes on: done, remaining, risks, radar and next call."""
     where = Workspace(workspace)
@@ -120,7 +114,7 @@ def tasks_handoff(
         return {**answer, "handoff": lists, **stored, "next": kept[0]["next"], "truncated": False}
 
     rows = [look.radar(), look.summary(), *parts]
-    return bounded(Budget(max_chars, max_bytes, max_lines), rows, build)
+    return budget.fit(rows, build)
 
 
 class Look:
