@@ -91,11 +91,12 @@ def resident_mb(pid: int) -> float:
 
 
 def list_length() -> Line:
-    """The characters of `tools/list` when only capsules are offered."""
+    """The characters of `tools/list` that a model sees when only capsules are offered."""
     with scratch_folder() as folder, moss_server(folder, "--toolsets", "capsule") as server:
         server.hello()
         answer = json.loads(server.exchange(server.request("tools/list")))
-    shown = json.dumps(answer["result"], ensure_ascii=False, separators=(",", ":"))
+    seen = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in answer["result"]["tools"]]
+    shown = json.dumps(seen, ensure_ascii=False, separators=(",", ":"))
     return Line("`tools/list` with capsules only", len(shown), 12_000, unit="characters")
 
 

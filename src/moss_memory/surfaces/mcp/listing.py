@@ -157,12 +157,14 @@ def described(operation: Operation) -> dict[str, Any]:
 
 
 def _annotations(operation: Operation) -> dict[str, bool]:
-    """The hints that differ from what the protocol assumes, and always whether a tool reads only or can destroy."""
-    # An export changes no capsule, but each one makes a file.
-    if operation.idempotent and not operation.mutates:
-        return {"readOnlyHint": True}
-    hints = {"destructiveHint": operation.destructive}
-    return {**hints, "idempotentHint": True} if operation.idempotent else hints
+    """All four hints, so that no client has to know what the protocol assumes where one is left out."""
+    return {
+        # An export changes no capsule, but each one makes a file.
+        "readOnlyHint": operation.idempotent and not operation.mutates,
+        "destructiveHint": operation.destructive,
+        "idempotentHint": operation.idempotent,
+        "openWorldHint": False,
+    }
 
 
 def _tell_once(properties: dict[str, dict[str, Any]], told: set[tuple[str, str]]) -> None:
