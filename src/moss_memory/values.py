@@ -53,6 +53,18 @@ def _normal_form(raw: str, what: str) -> str:
     return norm
 
 
+class Workspace(str):
+    """A workspace as the caller spelled it, and as it is compared (`norm`)."""
+
+    __slots__ = ("norm",)
+    norm: str
+
+    def __new__(cls, raw: str) -> Workspace:
+        workspace = super().__new__(cls, raw)
+        workspace.norm = normalize(raw, what="workspace")
+        return workspace
+
+
 def has_control(text: str) -> bool:
     """Whether the text holds a C0 or C1 control character, tab and line break included."""
     return any(character < " " or "\x7f" <= character <= "\x9f" for character in text)

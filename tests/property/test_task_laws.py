@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from contract.doors import Clock, dump, outcome
 from moss_memory.errors import MossError
-from moss_memory.reasoning.places import Place, Workspace, find_branch
+from moss_memory.reasoning.places import Place, find_branch
 from moss_memory.storage.engine import Call
 from moss_memory.task.mutation import ingest
-from moss_memory.values import IdSource
+from moss_memory.values import IdSource, Workspace
 from property.card_model import TYPES, Card, forms_of
 from property.task_model import check_one_organism, every_event, graph_of, home_of, trace_of
 
@@ -112,12 +112,12 @@ def test_telling_any_event_again_adds_nothing(store: Store, clock: Clock) -> Non
     live_through_everything(store, clock)
     events = every_event(store, "w")
     before = dump(store.config.home)
-    where = Workspace("w")
+    workspace = Workspace("w")
     for _ in range(2):
         with writing(store) as tx:
             for event in [*events, *events[::-1]]:
                 target = event["target"]
-                trace = Place(where, find_branch(tx, where, home_of(target)), f"{target}-trace")
+                trace = Place(workspace, find_branch(tx, workspace, home_of(target)), f"{target}-trace")
                 said = {name: value for name, value in event.items() if name not in ("event_id", "ts", "ts_ms")}
                 assert not ingest(tx, trace, event["event_id"], said), f"{event} was told twice"
     assert dump(store.config.home) == before
@@ -127,11 +127,11 @@ def test_a_new_event_is_told_once_however_often_it_comes(store: Store, clock: Cl
     live_through_everything(store, clock)
     before = trace_of(store, "w", "TASK-001")
     said = {"type": "note_added", "target": "TASK-001", "payload": {}}
-    where = Workspace("w")
+    workspace = Workspace("w")
     new = []
     for _ in range(3):
         with writing(store) as tx:
-            trace = Place(where, find_branch(tx, where, "task/TASK-001"), "TASK-001-trace")
+            trace = Place(workspace, find_branch(tx, workspace, "task/TASK-001"), "TASK-001-trace")
             new += [ingest(tx, trace, event_id, said) for event_id in ("from elsewhere", "from afar", "from elsewhere")]
     assert new == [True, True, *[False] * 7]
     told = [event["event_id"] for _, event in trace_of(store, "w", "TASK-001")[len(before) :]]

@@ -7,7 +7,7 @@ import re
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..storage.sqlite.migrate import SCHEMA_VERSION
-from ..values import shown_time
+from ..values import Workspace, shown_time
 from .arguments import (
     BRANCH,
     Branch,
@@ -15,7 +15,7 @@ from .arguments import (
     RequiredWorkspace,
     checked_name,
 )
-from .places import GRAPH, MAIN, NOTES, TRACE, BranchRow, Workspace, bootstrap, branch_for_writing, find_branch
+from .places import GRAPH, MAIN, NOTES, TRACE, BranchRow, bootstrap, branch_for_writing, find_branch
 from .reach import show_and_hide
 from .views import sql, take_numbers
 
@@ -40,14 +40,14 @@ _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 @operation(mutates=True, idempotent=True, example="moss branch init --workspace shop")
 def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[str, Any]:
     """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
-    where = Workspace(workspace)
-    bootstrap(tx, where)
-    tx.concerns(workspace=where.norm)
+    workspace = Workspace(workspace)
+    bootstrap(tx, workspace)
+    tx.concerns(workspace=workspace.norm)
     return {
         "workspace": workspace,
         "storage_dir": tx.config.home,
         "schema_version": SCHEMA_VERSION,
-        "checkout": _checkout(tx, where),
+        "checkout": _checkout(tx, workspace),
         "defaults": defaults(),
     }
 
@@ -60,16 +60,16 @@ def branchmind_status(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show what a workspace has: its checkout, its last task event and its last entry."""
-    where = Workspace(workspace)
-    found = tx.row(sql["workspace"], {"workspace": where.norm})
+    workspace = Workspace(workspace)
+    found = tx.row(sql["workspace"], {"workspace": workspace.norm})
     status = {
         "workspace": workspace,
         "schema_version": SCHEMA_VERSION,
         "workspace_exists": bool(found and found[1]),
-        "checkout": _checkout(tx, where),
+        "checkout": _checkout(tx, workspace),
         "defaults": defaults(),
-        "last_event": _last_event(tx, where),
-        "last_doc_entry": _last_doc_entry(tx, where),
+        "last_event": _last_event(tx, workspace),
+        "last_doc_entry": _last_doc_entry(tx, workspace),
         "truncated": False,
     }
     return budget.fit([status], lambda rows: dict(rows[0]))
@@ -80,15 +80,15 @@ def branchmind_branch_create(
     tx: Transaction, *, workspace: RequiredWorkspace, name: BranchName, from_: Branch | None = None
 ) -> dict[str, Any]:
     """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
-    where = Workspace(workspace)
-    base = branch_for_writing(tx, where, from_, what="from")
-    _refuse_taken(tx, where, _new_name(name, what="name"))
+    workspace = Workspace(workspace)
+    base = branch_for_writing(tx, workspace, from_, what="from")
+    _refuse_taken(tx, workspace, _new_name(name, what="name"))
     if base.depth >= DEPTH_MAX:
         raise invalid(f"{base.name!r} already stands on {DEPTH_MAX} bases; branch off one of those", path="from")
     last = tx.row(sql["last_number"])
     row = {
         "branch_id": take_numbers(tx, series="branch"),
-        "workspace": where.norm,
+        "workspace": workspace.norm,
         "name": name,
         "base_id": base.branch_id,
         "base_seq": last[0] if last else 0,
@@ -96,7 +96,7 @@ def branchmind_branch_create(
         "canonical": 0,
     }
     tx.run(sql["add_branch"], row)
-    tx.concerns(workspace=where.norm, address=name)
+    tx.concerns(workspace=workspace.norm, address=name)
     return {"workspace": workspace, "branch": {"name": name, "base_branch": base.name, "base_seq": row["base_seq"]}}
 
 
@@ -109,11 +109,11 @@ def branchmind_branch_list(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the branches of a workspace with their bases, those of plans and tasks too, by name."""
-    where = Workspace(workspace)
+    workspace = Workspace(workspace)
     most = min(limit, BRANCHES_MAX)
     rows = [
         {"name": name, "base_branch": base, "base_seq": base_seq}
-        for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": where.norm, "limit": most + 1})
+        for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": workspace.norm, "limit": most + 1})
     ]
     cut = len(rows) > most
     return budget.fit(
@@ -131,11 +131,11 @@ def branchmind_branch_list(
 )
 def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: ExistingBranch) -> dict[str, Any]:
     """Make a branch the one that calls without a branch use; tasks are not affected."""
-    where = Workspace(workspace)
-    branch = branch_for_writing(tx, where, ref, what="ref")
-    previous = _checkout(tx, where)
-    tx.run(sql["set_checkout"], {"workspace": where.norm, "branch_id": branch.branch_id})
-    tx.concerns(workspace=where.norm, address=branch.name)
+    workspace = Workspace(workspace)
+    branch = branch_for_writing(tx, workspace, ref, what="ref")
+    previous = _checkout(tx, workspace)
+    tx.run(sql["set_checkout"], {"workspace": workspace.norm, "branch_id": branch.branch_id})
+    tx.concerns(workspace=workspace.norm, address=branch.name)
     return {"workspace": workspace, "previous": previous, "current": branch.name}
 
 
@@ -144,22 +144,22 @@ def branchmind_branch_rename(
     tx: Transaction, *, workspace: RequiredWorkspace, old: ExistingBranch, new: BranchName
 ) -> dict[str, Any]:
     """Rename a branch; documents, bases, tags and the checkout follow."""
-    where = Workspace(workspace)
-    branch = find_branch(tx, where, old, what="old")
+    workspace = Workspace(workspace)
+    branch = find_branch(tx, workspace, old, what="old")
     if branch.canonical:
         raise _refused(f"{old!r} belongs to a plan or task and keeps its name")
-    _refuse_taken(tx, where, _new_name(new, what="new"))
+    _refuse_taken(tx, workspace, _new_name(new, what="new"))
     tx.run(sql["rename_branch"], {"branch_id": branch.branch_id, "name": new})
-    tx.concerns(workspace=where.norm, address=new)
+    tx.concerns(workspace=workspace.norm, address=new)
     return {"workspace": workspace, "previous": old, "current": new}
 
 
 @operation(mutates=True, destructive=True, example="moss branch delete what-if --workspace shop")
 def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: ExistingBranch) -> dict[str, Any]:
     """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
-    where = Workspace(workspace)
-    branch = find_branch(tx, where, name, what="name")
-    _refuse_needed(tx, where, branch)
+    workspace = Workspace(workspace)
+    branch = find_branch(tx, workspace, name, what="name")
+    _refuse_needed(tx, workspace, branch)
     for table, column in (
         ("doc_entries", "branch_id"),
         ("graph_versions", "branch_id"),
@@ -176,7 +176,7 @@ def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, n
         tx.run(f"delete from {table} where {column} = :branch_id", {"branch_id": branch.branch_id})
     if branch.base_id is not None:
         show_and_hide(tx, branch.base_id)
-    tx.concerns(workspace=where.norm, address=name)
+    tx.concerns(workspace=workspace.norm, address=name)
     return {"workspace": workspace, "name": name, "deleted": True}
 
 
@@ -185,18 +185,18 @@ def defaults() -> dict[str, Any]:
     return {"branch": MAIN, "docs": {"notes": NOTES, "graph": GRAPH, "trace": TRACE}}
 
 
-def _checkout(tx: ReadTransaction, where: Workspace) -> str | None:
-    row = tx.row(sql["checkout"], {"workspace": where.norm})
+def _checkout(tx: ReadTransaction, workspace: Workspace) -> str | None:
+    row = tx.row(sql["checkout"], {"workspace": workspace.norm})
     return None if row is None else row[1]
 
 
-def _last_event(tx: ReadTransaction, where: Workspace) -> dict[str, Any] | None:
-    row = tx.row(sql["last_task_event"], {"workspace": where.norm})
+def _last_event(tx: ReadTransaction, workspace: Workspace) -> dict[str, Any] | None:
+    row = tx.row(sql["last_task_event"], {"workspace": workspace.norm})
     return None if row is None else {"event_id": row[0], "ts": shown_time(row[1]), "ts_ms": row[1]}
 
 
-def _last_doc_entry(tx: ReadTransaction, where: Workspace) -> dict[str, Any] | None:
-    row = tx.row(sql["last_entry"], {"workspace": where.norm})
+def _last_doc_entry(tx: ReadTransaction, workspace: Workspace) -> dict[str, Any] | None:
+    row = tx.row(sql["last_entry"], {"workspace": workspace.norm})
     if row is None:
         return None
     seq, ts_ms, branch, doc, written_as = row
@@ -210,29 +210,29 @@ def _new_name(name: str, *, what: str) -> str:
     return name
 
 
-def _refuse_taken(tx: Transaction, where: Workspace, name: str) -> None:
-    if tx.row(sql["branch"], {"workspace": where.norm, "name": name}) is not None:
+def _refuse_taken(tx: Transaction, workspace: Workspace, name: str) -> None:
+    if tx.row(sql["branch"], {"workspace": workspace.norm, "name": name}) is not None:
         raise MossError(
             "CONFLICT",
             f"there is already a branch {name!r}; choose another name, or check that one out",
             recovery=next_call(
-                "branchmind_checkout", {"workspace": where.raw, "ref": name}, "goes on with that branch"
+                "branchmind_checkout", {"workspace": workspace, "ref": name}, "goes on with that branch"
             ),
         )
 
 
-def _refuse_needed(tx: Transaction, where: Workspace, branch: BranchRow) -> None:
+def _refuse_needed(tx: Transaction, workspace: Workspace, branch: BranchRow) -> None:
     """Refuses to delete what something else stands on, with the reason."""
     name = branch.name
     if name == MAIN:
         raise _refused("'main' is the workspace's first branch and stays")
     if branch.canonical:
         raise _refused(f"{name!r} belongs to a plan or task and stays as long as that")
-    if _checkout(tx, where) == name:
+    if _checkout(tx, workspace) == name:
         raise MossError(
             "CONFLICT",
             f"{name!r} is checked out; check out another branch first",
-            recovery=_another_branch(tx, where),
+            recovery=_another_branch(tx, workspace),
         )
     derived = [row[0] for row in tx.rows(sql["derived_branches"], {"branch_id": branch.branch_id})]
     if derived:
@@ -244,17 +244,17 @@ def _refuse_needed(tx: Transaction, where: Workspace, branch: BranchRow) -> None
             f"{name!r} has an open conflict, {conflict[0]}; resolve it first",
             recovery=next_call(
                 "branchmind_graph_conflict_show",
-                {"workspace": where.raw, "conflict_id": conflict[0]},
+                {"workspace": workspace, "conflict_id": conflict[0]},
                 "shows both sides of the conflict",
             ),
         )
 
 
-def _another_branch(tx: Transaction, where: Workspace) -> dict[str, Any]:
+def _another_branch(tx: Transaction, workspace: Workspace) -> dict[str, Any]:
     """The call that checks out `main`, or shows what else there is where that was renamed."""
-    if tx.row(sql["branch"], {"workspace": where.norm, "name": MAIN}) is None:
-        return next_call("branchmind_branch_list", {"workspace": where.raw}, "lists the branches there are")
-    return next_call("branchmind_checkout", {"workspace": where.raw, "ref": MAIN}, "checks out another branch")
+    if tx.row(sql["branch"], {"workspace": workspace.norm, "name": MAIN}) is None:
+        return next_call("branchmind_branch_list", {"workspace": workspace}, "lists the branches there are")
+    return next_call("branchmind_checkout", {"workspace": workspace, "ref": MAIN}, "checks out another branch")
 
 
 def _refused(reason: str) -> MossError:

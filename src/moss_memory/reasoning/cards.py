@@ -6,6 +6,7 @@ import json
 import re
 
 from ..errors import MossError, invalid, nearest, next_call
+from ..values import Workspace
 from .arguments import (
     TITLE_MAX_CHARS,
     as_list,
@@ -15,7 +16,7 @@ from .arguments import (
 )
 from .changes import Changes, checked_id, graph_tags
 from .documents import append, checked_note
-from .places import GRAPH, TRACE, Place, Workspace, branch_for_writing, find_branch, place_of
+from .places import GRAPH, TRACE, Place, branch_for_writing, find_branch, place_of
 from .targets import reference_of
 from .versions import Version, edge, node
 from .views import log_view, sql
@@ -93,7 +94,7 @@ class CardPlace:
 
     def arguments(self) -> dict[str, str]:
         """The place as a further call takes it."""
-        here = {"workspace": self.graph.workspace.raw, "ref": self.graph.branch.name}
+        here = {"workspace": self.graph.workspace, "ref": self.graph.branch.name}
         return {**here, **({} if self.graph.doc == GRAPH else {"graph_doc": self.graph.doc})}
 
 
@@ -109,7 +110,7 @@ def card_place(
     with_branch: bool = False,
 ) -> CardPlace:
     """The documents that a thinking call means; `with_branch` lets a target's documents be used on another branch."""
-    where = Workspace(workspace)
+    workspace = Workspace(workspace)
     for name, doc in (("trace_doc", trace_doc), ("graph_doc", graph_doc)):
         if target is not None and doc is not None:
             raise invalid(f"target already says where; leave {name} out", path=name)
@@ -119,10 +120,10 @@ def card_place(
         return CardPlace(trace, graph)
     if not with_branch:
         raise invalid("target already says where; leave branch out", path="branch")
-    reference = reference_of(tx, where, target)
-    row = find_branch(tx, where, branch) if writer is None else branch_for_writing(writer, where, branch)
+    reference = reference_of(tx, workspace, target)
+    row = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
     own = (reference.notes_doc, reference.trace_doc, reference.graph_doc)
-    return CardPlace(Place(where, row, reference.trace_doc, own), Place(where, row, reference.graph_doc, own))
+    return CardPlace(Place(workspace, row, reference.trace_doc, own), Place(workspace, row, reference.graph_doc, own))
 
 
 def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str = "card") -> dict[str, Any]:
@@ -318,7 +319,7 @@ def _told(place: CardPlace, card_id: str, *, inserted: bool, applied: dict[str, 
 def _differs(place: CardPlace, card_id: str, *, in_graph: bool) -> MossError:
     """The refusal of a card whose id is taken, with the call that shows it: in the graph, or only in the trace."""
     query = next_call("branchmind_think_query", {**place.arguments(), "ids": [card_id]}, "shows the card that is there")
-    trace = {"workspace": place.trace.workspace.raw, "ref": place.trace.branch.name, "doc": place.trace.doc}
+    trace = {"workspace": place.trace.workspace, "ref": place.trace.branch.name, "doc": place.trace.doc}
     return MossError(
         "CONFLICT",
         f"there is already a card {card_id!r} with other content or edges; use another id, or set its status or links",

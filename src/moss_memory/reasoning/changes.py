@@ -112,12 +112,12 @@ class Changes:
     def _nothing_there(self, key: str, at: str) -> MossError:
         noun = "edge" if EDGE_MARK in key else "node"
         place = self._place
-        where = {"workspace": place.workspace.raw, "branch": place.branch.name}
+        graph = {"workspace": place.workspace, "branch": place.branch.name}
         doc = {} if place.doc == "graph" else {"doc": place.doc}
         return MossError(
             "NOT_FOUND",
             f"{at}: there is no {noun} {key[:300]!r} to delete on branch {place.branch.name!r}; nothing was applied",
-            recovery=next_call("branchmind_graph_query", {**where, **doc}, "shows the nodes and edges there are"),
+            recovery=next_call("branchmind_graph_query", {**graph, **doc}, "shows the nodes and edges there are"),
         )
 
 

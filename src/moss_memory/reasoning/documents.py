@@ -6,7 +6,7 @@ import json
 
 from ..errors import MossError, invalid
 from ..operation import operation
-from ..values import shown_time
+from ..values import Workspace, shown_time
 from .arguments import (
     REF,
     TITLE_MAX_CHARS,
@@ -29,7 +29,7 @@ from .arguments import (
     checked_text,
     meta_json,
 )
-from .places import NOTES, TRACE, BranchRow, Place, Workspace, find_branch, place_of
+from .places import NOTES, TRACE, BranchRow, Place, find_branch, place_of
 from .targets import reference_of
 from .views import View, beyond, log_view, newest_in, sql, take_numbers
 
@@ -96,8 +96,8 @@ def branchmind_export(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
-    where = Workspace(workspace)
-    reference = reference_of(tx, where, target)
+    workspace = Workspace(workspace)
+    reference = reference_of(tx, workspace, target)
     notes = place_of(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)
     trace = place_of(tx, workspace, target=target, branch=None, doc=None, kind=TRACE)
     pages = {NOTES: CursorPage(None, notes_limit), TRACE: CursorPage(None, trace_limit)}
@@ -159,26 +159,26 @@ class Side:
 
 
 def both_logs(
-    tx: ReadTransaction, where: Workspace, first: str, second: str, doc: str, *, names: tuple[str, str]
+    tx: ReadTransaction, workspace: Workspace, first: str, second: str, doc: str, *, names: tuple[str, str]
 ) -> tuple[Side, Side]:
     """Two branches and their views of a document that at least one of them must have."""
     checked_name(doc, what="doc")
-    branches = [find_branch(tx, where, name, what=what) for name, what in zip((first, second), names, strict=True)]
+    branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
     sides = [Side(branch, log_view(tx, branch.branch_id, doc)) for branch in branches]
     if not any(side.view.written for side in sides):
-        one_that_has(tx, where, branches, doc)
+        one_that_has(tx, workspace, branches, doc)
     return sides[0], sides[1]
 
 
-def one_that_has(tx: ReadTransaction, where: Workspace, branches: list[BranchRow], doc: str) -> None:
+def one_that_has(tx: ReadTransaction, workspace: Workspace, branches: list[BranchRow], doc: str) -> None:
     """Refuses a document that none of the branches has."""
     for branch in branches[:-1]:
         try:
-            Place(where, branch, doc).log(tx)
+            Place(workspace, branch, doc).log(tx)
             return
         except MossError:
             continue
-    Place(where, branches[-1], doc).log(tx)
+    Place(workspace, branches[-1], doc).log(tx)
 
 
 class Note:
@@ -301,5 +301,4 @@ def next_cursor(rows: Rows, kept: list[Any]) -> int | None:
 
 
 def _slice(place: Place, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
-    answer = {"branch": place.branch.name, "doc": place.doc}
-    return {**answer, **paged(page, rows, kept), "truncated": kept != list(rows)}
+    return {**place.shown(), **paged(page, rows, kept), "truncated": kept != list(rows)}

@@ -6,6 +6,7 @@ import json
 
 from ..errors import invalid
 from ..operation import operation
+from ..values import Workspace
 from .arguments import (
     REF,
     Branch,
@@ -23,7 +24,7 @@ from .arguments import (
 )
 from .changes import Changes, graph_tags
 from .documents import Rows, Side, next_cursor, one_that_has
-from .places import GRAPH, Workspace, find_branch, place_of
+from .places import GRAPH, find_branch, place_of
 from .versions import Version, columns, nearest_first, present, range_parameters, select, shown_key, visible
 from .views import View, beyond, graph_view
 
@@ -96,8 +97,7 @@ def branchmind_graph_apply(
     changes.apply(ops)
     last_seq = changes.write()
     place.concern(tx)
-    where = {"branch": place.branch.name, "doc": place.doc}
-    return {**where, "applied": changes.applied, "last_seq": last_seq, "last_ts_ms": tx.now_ms}
+    return {**place.shown(), "applied": changes.applied, "last_seq": last_seq, "last_ts_ms": tx.now_ms}
 
 
 @operation(
@@ -378,14 +378,14 @@ def _dangling(edge: Version, ids: set[str]) -> dict[str, Any]:
 
 
 def both_graphs(
-    tx: ReadTransaction, where: Workspace, first: str, second: str, doc: str, *, names: tuple[str, str]
+    tx: ReadTransaction, workspace: Workspace, first: str, second: str, doc: str, *, names: tuple[str, str]
 ) -> tuple[Side, Side]:
     """Two branches and their views of a graph that at least one of them must have."""
     checked_name(doc, what="doc")
-    branches = [find_branch(tx, where, name, what=what) for name, what in zip((first, second), names, strict=True)]
+    branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
     sides = [Side(branch, graph_view(tx, branch.branch_id, doc)) for branch in branches]
     if not any(side.view.written for side in sides):
-        one_that_has(tx, where, branches, doc)
+        one_that_has(tx, workspace, branches, doc)
     return sides[0], sides[1]
 
 

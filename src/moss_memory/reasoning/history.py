@@ -6,7 +6,7 @@ import json
 
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
-from ..values import shown_time
+from ..values import Workspace, shown_time
 from .arguments import (
     BRANCH,
     TITLE_MAX_CHARS,
@@ -25,7 +25,7 @@ from .arguments import (
     checked_text,
 )
 from .documents import Rows, append, checked_note, next_cursor, tail
-from .places import NOTES, STANDARD_DOCS, BranchRow, Workspace, find_branch, place_of
+from .places import NOTES, STANDARD_DOCS, BranchRow, find_branch, place_of
 from .reach import show_and_hide
 from .views import HEAD, cut, graph_view, log_view, sql, take_numbers
 
@@ -136,20 +136,29 @@ def branchmind_tag_create(
     force: Force = False,
 ) -> dict[str, Any]:
     """Name a commit, so that reset and other tags can mean it: `from` is its seq or a tag, default the head."""
-    where = Workspace(workspace)
+    workspace = Workspace(workspace)
     checked_name(name, what="name")
-    checkout = find_branch(tx, where, None)
-    if tx.row(sql["tag"], {"workspace": where.norm, "name": name}) is not None and not force:
+    checkout = find_branch(tx, workspace, None)
+    if tx.row(sql["tag"], {"workspace": workspace.norm, "name": name}) is not None and not force:
         raise MossError(
             "CONFLICT",
             f"there is already a tag {name!r}; choose another name, or move it with force",
             recovery=next_call("branchmind_tag_list", {"workspace": workspace}, "lists the tags there are"),
         )
-    branch_id, doc, seq = _head_of(tx, where, checkout) if from_ is None else _point(tx, where, from_, what="from")
-    row = {"workspace": where.norm, "name": name, "branch_id": branch_id, "doc": doc, "seq": seq, "now_ms": tx.now_ms}
+    branch_id, doc, seq = (
+        _head_of(tx, workspace, checkout) if from_ is None else _point(tx, workspace, from_, what="from")
+    )
+    row = {
+        "workspace": workspace.norm,
+        "name": name,
+        "branch_id": branch_id,
+        "doc": doc,
+        "seq": seq,
+        "now_ms": tx.now_ms,
+    }
     tx.run(sql["set_tag"], row)
-    tx.concerns(workspace=where.norm, address=name)
-    stored = tx.row(sql["tag"], {"workspace": where.norm, "name": name})
+    tx.concerns(workspace=workspace.norm, address=name)
+    stored = tx.row(sql["tag"], {"workspace": workspace.norm, "name": name})
     assert stored is not None, "it was just written"
     return {"workspace": workspace, "tag": _tag(stored)}
 
@@ -162,8 +171,8 @@ def branchmind_tag_list(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the tags of a workspace by name."""
-    where = Workspace(workspace)
-    rows = [_tag(row) for row in tx.rows(sql["list_tags"], {"workspace": where.norm})]
+    workspace = Workspace(workspace)
+    rows = [_tag(row) for row in tx.rows(sql["list_tags"], {"workspace": workspace.norm})]
     return budget.fit(
         rows,
         lambda kept: {"workspace": workspace, "tags": kept, "truncated": False},
@@ -174,11 +183,11 @@ def branchmind_tag_list(
 @operation(mutates=True, destructive=True, example="moss history tag-delete before-rewrite --workspace shop")
 def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: TagName) -> dict[str, Any]:
     """Delete a tag; what it pointed to stays."""
-    where = Workspace(workspace)
+    workspace = Workspace(workspace)
     checked_name(name, what="name")
-    if not tx.run(sql["delete_tag"], {"workspace": where.norm, "name": name}):
-        raise _no_such_tag(where, name)
-    tx.concerns(workspace=where.norm, address=name)
+    if not tx.run(sql["delete_tag"], {"workspace": workspace.norm, "name": name}):
+        raise _no_such_tag(workspace, name)
+    tx.concerns(workspace=workspace.norm, address=name)
     return {"workspace": workspace, "name": name, "deleted": True}
 
 
@@ -219,12 +228,12 @@ def branchmind_reset(
     tx: Transaction, *, workspace: RequiredWorkspace, to: Point, ref: Branch | None = None
 ) -> dict[str, Any]:
     """Move the head of a branch's notes to one of its commits (seq or tag); the reflog leads back to later ones."""
-    where = Workspace(workspace)
-    branch = find_branch(tx, where, ref, what="ref")
-    writer, doc, seq = _point(tx, where, to, what="to")
+    workspace = Workspace(workspace)
+    branch = find_branch(tx, workspace, ref, what="ref")
+    writer, doc, seq = _point(tx, workspace, to, what="to")
     reach = _reach(tx, branch, writer, seq) if doc == NOTES else []
     if not reach:
-        raise _never_shown(where, branch, to)
+        raise _never_shown(workspace, branch, to)
     old_seq = log_view(tx, branch.branch_id, NOTES).head(tx, NOTES)
     number = take_numbers(tx)
     own_after = number
@@ -243,7 +252,7 @@ def branchmind_reset(
     tx.run(sql["add_reset"], row)
     tx.run(sql["note_reset"], {"branch_id": branch.branch_id, "seq": row["seq"]})
     show_and_hide(tx, branch.branch_id)
-    tx.concerns(workspace=where.norm, address=branch.name)
+    tx.concerns(workspace=workspace.norm, address=branch.name)
     return {"workspace": workspace, "ref": branch.name, "doc": NOTES, "old_seq": old_seq, "new_seq": seq}
 
 
@@ -282,34 +291,34 @@ def _ancestry(tx: ReadTransaction, branch: BranchRow) -> list[Row]:
     return [row[:3] for row in tx.rows(sql["chain"], {"branch_id": branch.branch_id, "shape": "log", "doc": NOTES})]
 
 
-def _head_of(tx: Transaction, where: Workspace, checkout: BranchRow) -> tuple[int, str, int]:
+def _head_of(tx: Transaction, workspace: Workspace, checkout: BranchRow) -> tuple[int, str, int]:
     head = log_view(tx, checkout.branch_id, NOTES).head(tx, NOTES)
     if head is None:
         raise MossError(
             "NOT_FOUND",
             f"branch {checkout.name!r} has no commit that a tag could name; commit one first",
-            recovery=next_call("branchmind_log", {"workspace": where.raw}, "lists the commits of the checkout"),
+            recovery=next_call("branchmind_log", {"workspace": workspace}, "lists the commits of the checkout"),
         )
     return checkout.branch_id, NOTES, head
 
 
-def _point(tx: Transaction, where: Workspace, point: str | int, *, what: str) -> tuple[int, str, int]:
+def _point(tx: Transaction, workspace: Workspace, point: str | int, *, what: str) -> tuple[int, str, int]:
     """The branch, document and seq of the note that a seq or a tag means."""
     seq = point if isinstance(point, int) else None
     if isinstance(point, str):
-        tag = tx.row(sql["tag"], {"workspace": where.norm, "name": checked_name(point, what=what)})
+        tag = tx.row(sql["tag"], {"workspace": workspace.norm, "name": checked_name(point, what=what)})
         if tag is not None:
             seq = tag[3]
         elif point.isascii() and point.isdigit() and len(point) < 19:
             seq = int(point)
         else:
-            raise _no_such_tag(where, point)
-    row = tx.row(sql["entry"], {"workspace": where.norm, "seq": seq})
+            raise _no_such_tag(workspace, point)
+    row = tx.row(sql["entry"], {"workspace": workspace.norm, "seq": seq})
     if row is None or row[2] == "event":
         raise MossError(
             "NOT_FOUND",
-            f"there is no commit {point} in workspace {where.raw!r}",
-            recovery=next_call("branchmind_log", {"workspace": where.raw}, "lists the commits of the checkout"),
+            f"there is no commit {point} in workspace {workspace!r}",
+            recovery=next_call("branchmind_log", {"workspace": workspace}, "lists the commits of the checkout"),
         )
     return row[0], row[1], int(seq or 0)
 
@@ -364,19 +373,19 @@ def _tag(row: Row) -> dict[str, Any]:
     return {"name": name, "branch": branch, "doc": doc, "seq": seq, "created_at_ms": created_at_ms}
 
 
-def _no_such_tag(where: Workspace, name: str) -> MossError:
+def _no_such_tag(workspace: Workspace, name: str) -> MossError:
     return MossError(
         "NOT_FOUND",
-        f"there is no tag {name[:100]!r} in workspace {where.raw!r}",
-        recovery=next_call("branchmind_tag_list", {"workspace": where.raw}, "lists the tags there are"),
+        f"there is no tag {name[:100]!r} in workspace {workspace!r}",
+        recovery=next_call("branchmind_tag_list", {"workspace": workspace}, "lists the tags there are"),
     )
 
 
-def _never_shown(where: Workspace, branch: BranchRow, to: str | int) -> MossError:
+def _never_shown(workspace: Workspace, branch: BranchRow, to: str | int) -> MossError:
     return MossError(
         "NOT_FOUND",
         f"the notes of branch {branch.name!r} never showed {to}; its reflog lists what they did show",
         recovery=next_call(
-            "branchmind_reflog", {"workspace": where.raw, "ref": branch.name}, "lists the heads of the branch"
+            "branchmind_reflog", {"workspace": workspace, "ref": branch.name}, "lists the heads of the branch"
         ),
     )

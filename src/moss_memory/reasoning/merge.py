@@ -6,6 +6,7 @@ import json
 
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
+from ..values import Workspace
 from .arguments import (
     Cursor,
     CursorPage,
@@ -19,7 +20,7 @@ from .arguments import (
 )
 from .documents import Rows, Side, both_logs, next_cursor, touch
 from .graph import both_graphs
-from .places import GRAPH, NOTES, BranchRow, Place, Workspace, find_branch
+from .places import GRAPH, NOTES, BranchRow, Place, find_branch
 from .versions import COLUMNS, GONE, Version, present, shown_key, write
 from .views import beyond, graph_view, sql, take_numbers
 
@@ -66,14 +67,14 @@ def branchmind_merge(
 ) -> dict[str, Any]:
     """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
-    where = Workspace(workspace)
-    source, destination = both_logs(tx, where, from_, into, doc, names=("from", "into"))
+    workspace = Workspace(workspace)
+    source, destination = both_logs(tx, workspace, from_, into, doc, names=("from", "into"))
     found = _oldest_notes(tx, source.view, destination.view, doc, page)
     new = _not_yet_there(tx, destination.view, doc, found[: page.limit])
     if new and not dry_run:
         _copy(tx, destination.branch, doc, new)
     if not dry_run:
-        tx.concerns(workspace=where.norm, address=f"{into}:{doc}")
+        tx.concerns(workspace=workspace.norm, address=f"{into}:{doc}")
     count = min(len(found), page.limit)
     last = found[page.limit - 1][0] if len(found) > page.limit else None
     outcome = {"merged": len(new), "skipped": count - len(new)}
@@ -99,13 +100,13 @@ def branchmind_graph_merge(
 ) -> dict[str, Any]:
     """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
-    where = Workspace(workspace)
-    source, destination = both_graphs(tx, where, from_, into, doc, names=("from", "into"))
+    workspace = Workspace(workspace)
+    source, destination = both_graphs(tx, workspace, from_, into, doc, names=("from", "into"))
     if source.branch.base_id != destination.branch.branch_id:
-        raise _not_the_base(tx, where, source.branch, into)
+        raise _not_the_base(tx, workspace, source.branch, into)
     own = {"branch_id": source.branch.branch_id, "doc": doc, "after": page.cursor or 0, "limit": page.limit + 1}
     changed = list(tx.rows(sql["own_keys"], own))
-    merge = _GraphMerge(tx, where, source, destination, doc, [row[1] for row in changed[: page.limit]])
+    merge = _GraphMerge(tx, workspace, source, destination, doc, [row[1] for row in changed[: page.limit]])
     merge.run(dry_run=dry_run)
     last = changed[page.limit - 1][0] if len(changed) > page.limit else None
     pagination = page.answer(min(len(changed), page.limit), last)
@@ -126,9 +127,9 @@ def branchmind_graph_conflicts(
 ) -> dict[str, Any]:
     """List the conflicts of merges into a branch, newest first."""
     page = CursorPage(cursor, limit)
-    where = Workspace(workspace)
-    branch = find_branch(tx, where, into, what="into")
-    Place(where, branch, checked_name(doc, what="doc")).graph(tx)
+    workspace = Workspace(workspace)
+    branch = find_branch(tx, workspace, into, what="into")
+    Place(workspace, branch, checked_name(doc, what="doc")).graph(tx)
     only = {"open": " and resolution is null", "resolved": " and resolution is not null"}.get(status or "", "")
     found = list(
         tx.rows(
@@ -190,10 +191,10 @@ def branchmind_graph_conflict_resolve(
     tx: Transaction, *, workspace: RequiredWorkspace, conflict_id: ConflictId, resolution: Resolution
 ) -> dict[str, Any]:
     """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
-    where = Workspace(workspace)
-    row = _conflict(tx, where, conflict_id)
+    workspace = Workspace(workspace)
+    row = _conflict(tx, workspace, conflict_id)
     doc, settled, theirs, from_id, into_id, from_seq = row[4], row[5], row[7], row[11], row[12], row[13]
-    tx.concerns(workspace=where.norm, address=conflict_id)
+    tx.concerns(workspace=workspace.norm, address=conflict_id)
     if settled is not None and settled != resolution:
         raise MossError(
             "CONFLICT",
@@ -208,7 +209,7 @@ def branchmind_graph_conflict_resolve(
     if applied:
         into = tx.row(sql["branch_by_id"], {"branch_id": into_id})
         assert into is not None, "a branch with open conflicts is never deleted"
-        write(tx, Place(where, BranchRow(*into), doc), [Version(*json.loads(theirs))])
+        write(tx, Place(workspace, BranchRow(*into), doc), [Version(*json.loads(theirs))])
     if settled is None:
         tx.run(sql["reconcile"], {"from_id": from_id, "doc": doc, "key": row[1], "from_seq": from_seq})
         done = {"conflict_id": conflict_id, "resolution": resolution, "now_ms": tx.now_ms}
@@ -220,10 +221,10 @@ class _GraphMerge:
     """One page of keys that a branch changed, on their way into its base."""
 
     def __init__(
-        self, tx: Transaction, where: Workspace, source: Side, destination: Side, doc: str, keys: list[str]
+        self, tx: Transaction, workspace: Workspace, source: Side, destination: Side, doc: str, keys: list[str]
     ) -> None:
         self._tx = tx
-        self._where = where
+        self._workspace = workspace
         self._from = source.branch
         self._into = destination.branch
         self._doc = doc
@@ -248,7 +249,7 @@ class _GraphMerge:
             else:
                 self._disagree(key, base, theirs, ours, dry_run=dry_run)
         if not dry_run:
-            self._tx.concerns(workspace=self._where.norm, address=f"{self._into.name}:{self._doc}")
+            self._tx.concerns(workspace=self._workspace.norm, address=f"{self._into.name}:{self._doc}")
             self._apply()
 
     def outcome(self) -> dict[str, Any]:
@@ -298,7 +299,7 @@ class _GraphMerge:
         """Opens a conflict, or opens one again that was settled before the two sides went on."""
         row = {
             "conflict_id": conflict_id,
-            "workspace": self._where.norm,
+            "workspace": self._workspace.norm,
             "from_id": self._from.branch_id,
             "into_id": self._into.branch_id,
             "doc": self._doc,
@@ -324,7 +325,7 @@ class _GraphMerge:
         for version in self._merged:
             self._agree(version, version, dry_run=False)
         if self._merged:
-            write(self._tx, Place(self._where, self._into, self._doc), self._merged)
+            write(self._tx, Place(self._workspace, self._into, self._doc), self._merged)
 
 
 def _state(version: Version | None) -> str:
@@ -384,7 +385,7 @@ def _copy(tx: Transaction, into: BranchRow, doc: str, notes: list[tuple[int, str
     touch(tx, into.branch_id, doc, first, first + len(notes) - 1)
 
 
-def _not_the_base(tx: ReadTransaction, where: Workspace, source: BranchRow, into: str) -> MossError:
+def _not_the_base(tx: ReadTransaction, workspace: Workspace, source: BranchRow, into: str) -> MossError:
     if source.base_id is None:
         return invalid(f"{source.name!r} has no base to merge back into; only derived branches merge", path="from")
     row = tx.row(sql["branch_by_id"], {"branch_id": source.base_id})
@@ -392,20 +393,20 @@ def _not_the_base(tx: ReadTransaction, where: Workspace, source: BranchRow, into
     error = invalid(
         f"{source.name!r} was branched off {base!r} and merges only into that, not into {into!r}", path="into"
     )
-    arguments = {"workspace": where.raw, "from": source.name, "into": base}
+    arguments = {"workspace": workspace, "from": source.name, "into": base}
     error.recovery = next_call("branchmind_graph_merge", arguments, "merges into the branch's base")
     return error
 
 
-def _conflict(tx: ReadTransaction, where: Workspace, conflict_id: str) -> Row:
-    row = tx.row(sql["conflict"], {"workspace": where.norm, "conflict_id": conflict_id})
+def _conflict(tx: ReadTransaction, workspace: Workspace, conflict_id: str) -> Row:
+    row = tx.row(sql["conflict"], {"workspace": workspace.norm, "conflict_id": conflict_id})
     if row is None:
-        checkout = find_branch(tx, where, None)
+        checkout = find_branch(tx, workspace, None)
         base = tx.row(sql["branch_by_id"], {"branch_id": checkout.base_id or checkout.branch_id})
-        arguments = {"workspace": where.raw, "into": base[1] if base else checkout.name}
+        arguments = {"workspace": workspace, "into": base[1] if base else checkout.name}
         raise MossError(
             "NOT_FOUND",
-            f"there is no conflict {conflict_id[:100]!r} in workspace {where.raw!r}",
+            f"there is no conflict {conflict_id[:100]!r} in workspace {workspace!r}",
             recovery=next_call("branchmind_graph_conflicts", arguments, "lists the conflicts there are"),
         )
     return row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
-from ..values import label
+from ..values import Workspace, label
 from .arguments import (
     BRANCH,
     REF,
@@ -24,7 +24,7 @@ from .cards import CARD_TYPES, CardPlace, card_place, checked_type
 from .documents import Rows, paged, tail
 from .frontier import candidates, next_of, pins_of
 from .graph import NodeFilters, Status, TextPart, next_node, nodes_of
-from .places import NOTES, Place, Workspace, place_of
+from .places import NOTES, Place, place_of
 from .templates import PLAYBOOKS, card_template
 from .versions import select
 
@@ -399,8 +399,8 @@ def _next_of_work(tx: ReadTransaction, place: CardPlace, target: str | None, pac
     from ..task.radar import Look
     from ..task.rows import find_task
 
-    where = place.graph.workspace
-    return Look(tx, where, find_task(tx, where, target)).next()
+    workspace = place.graph.workspace
+    return Look(tx, workspace, find_task(tx, workspace, target)).next()
 
 
 def _beside(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import MossError, invalid, nearest, next_call
-from ..values import normalize
+from ..values import Workspace
 from .arguments import checked_name
 from .targets import reference_of
 from .views import View, graph_view, log_view, sql, take_numbers
@@ -20,16 +20,6 @@ MAIN = "main"
 NOTES, TRACE, GRAPH = "notes", "trace", "graph"
 STANDARD_DOCS = (NOTES, TRACE, GRAPH)
 """The documents that every branch has, written or not."""
-
-
-class Workspace:
-    """A workspace as the caller spelled it, and as it is compared."""
-
-    __slots__ = ("norm", "raw")
-
-    def __init__(self, raw: str) -> None:
-        self.raw = raw
-        self.norm = normalize(raw, what="workspace")
 
 
 class BranchRow:
@@ -78,6 +68,10 @@ class Place:
         """Whether the document reads as empty before anything is written to it."""
         return self.doc in STANDARD_DOCS or self.doc in self.own_docs or self.doc in _canonical_docs(self.branch)
 
+    def shown(self) -> dict[str, str]:
+        """The place as answers name it."""
+        return {"branch": self.branch.name, "doc": self.doc}
+
     def concern(self, tx: Transaction) -> None:
         """Names the place in the event of a call that writes to it."""
         tx.concerns(workspace=self.workspace.norm, address=f"{self.branch.name}:{self.doc}")
@@ -112,7 +106,7 @@ def bootstrap(tx: Transaction, workspace: Workspace) -> None:
     found = tx.row(sql["workspace"], {"workspace": workspace.norm})
     if found is not None and found[0] is not None:
         return
-    tx.run(sql["add_workspace"], {"workspace": workspace.norm, "raw": workspace.raw})
+    tx.run(sql["add_workspace"], {"workspace": workspace.norm, "raw": workspace})
     if tx.row(sql["any_branch"], {"workspace": workspace.norm}) is None:
         add_branch(tx, workspace, MAIN)
     main = tx.row(sql["branch"], {"workspace": workspace.norm, "name": MAIN})
@@ -151,17 +145,17 @@ def place_of(
     `kind` says which document is meant by default. Unknown things are `NOT_FOUND`; `writer` is the same
     transaction where the call writes, so that the first write can make the workspace.
     """
-    where = Workspace(workspace)
+    workspace = Workspace(workspace)
     if target is not None:
         if branch is not None or doc is not None:
             given = "branch" if branch is not None else "doc"
             raise invalid(f"target already says where; leave {given} out", path=given)
-        reference = reference_of(tx, where, target)
+        reference = reference_of(tx, workspace, target)
         docs = {NOTES: reference.notes_doc, TRACE: reference.trace_doc, GRAPH: reference.graph_doc}
-        return Place(where, find_branch(tx, where, reference.branch), docs[kind], tuple(docs.values()))
+        return Place(workspace, find_branch(tx, workspace, reference.branch), docs[kind], tuple(docs.values()))
     named = checked_name(doc, what="doc") if doc is not None else kind
-    found = find_branch(tx, where, branch) if writer is None else branch_for_writing(writer, where, branch)
-    return Place(where, found, named)
+    found = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
+    return Place(workspace, found, named)
 
 
 def unknown_doc(workspace: Workspace, branch: str, doc: str) -> MossError:
@@ -170,7 +164,7 @@ def unknown_doc(workspace: Workspace, branch: str, doc: str) -> MossError:
         "NOT_FOUND",
         f"branch {branch!r} has no document {doc!r}; it appears at its first write",
         recovery=next_call(
-            "branchmind_docs_list", {"workspace": workspace.raw, "ref": branch}, "lists the documents there are"
+            "branchmind_docs_list", {"workspace": workspace, "ref": branch}, "lists the documents there are"
         ),
     )
 
@@ -180,8 +174,8 @@ def _no_such_branch(tx: ReadTransaction, workspace: Workspace, name: str | None)
     if not names:
         return MossError(
             "NOT_FOUND",
-            f"workspace {workspace.raw!r} has no branches yet",
-            recovery=next_call("branchmind_init", {"workspace": workspace.raw}, "makes its branch `main`"),
+            f"workspace {workspace!r} has no branches yet",
+            recovery=next_call("branchmind_init", {"workspace": workspace}, "makes its branch `main`"),
         )
     like = nearest(name, names, cutoff=0.6) if name else None
     hint = f"; did you mean {like!r}?" if like else ""
@@ -189,5 +183,5 @@ def _no_such_branch(tx: ReadTransaction, workspace: Workspace, name: str | None)
     return MossError(
         "NOT_FOUND",
         problem,
-        recovery=next_call("branchmind_branch_list", {"workspace": workspace.raw}, "lists the branches there are"),
+        recovery=next_call("branchmind_branch_list", {"workspace": workspace}, "lists the branches there are"),
     )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..storage.engine import ReadTransaction
-    from .places import Workspace
+    from ..values import Workspace
 
 
 class Reference:
@@ -36,8 +36,8 @@ class Reference:
         }
 
 
-def reference_of(tx: ReadTransaction, where: Workspace, target: str) -> Reference:
+def reference_of(tx: ReadTransaction, workspace: Workspace, target: str) -> Reference:
     """The reference of a plan or a task; an unknown one is `NOT_FOUND`."""
-    task = find_task(tx, where, target)
-    needed = [row[0] for row in tx.rows(sql["dependencies"], {"workspace": where.norm, "id": task.id})]
+    task = find_task(tx, workspace, target)
+    needed = [row[0] for row in tx.rows(sql["dependencies"], {"workspace": workspace.norm, "id": task.id})]
     return Reference(task.id, task.kind, task.summary(needed))

@@ -147,10 +147,9 @@ def branchmind_trace_hydrate(
     page = CursorPage(cursor, limit)
     place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
     rows = tail(tx, place, page)
-    where = {"branch": place.branch.name, "doc": place.doc}
     return budget.fit(
         rows,
-        lambda kept: {**where, **paged(page, rows, kept), "truncated": False},
+        lambda kept: {**place.shown(), **paged(page, rows, kept), "truncated": False},
     )
 
 
@@ -169,11 +168,10 @@ def branchmind_trace_validate(
     check = _Check()
     for seq, title, meta in _steps(tx, place):
         check.step(seq, title, meta)
-    where = {"branch": place.branch.name, "doc": place.doc}
     return budget.fit(
         check.errors,
         lambda kept: {
-            **where,
+            **place.shown(),
             "ok": not check.errors,
             "checked": check.checked,
             "errors": kept,
@@ -186,7 +184,7 @@ def branchmind_trace_validate(
 def _append(tx: Transaction, place: Place, note: Note) -> dict[str, Any]:
     place.concern(tx)
     entry = append(tx, place, note, written_as="step")
-    return {"branch": place.branch.name, "doc": place.doc, "entry": entry}
+    return {**place.shown(), "entry": entry}
 
 
 def _steps(tx: ReadTransaction, place: Place) -> Iterator[tuple[int, str | None, dict[str, Any]]]:

@@ -96,5 +96,5 @@ def _migrate_file(store: Store, collection: str, path: str, *, workspace: str | 
 
 
 def _expected_id(arguments: dict[str, Any], workspace: str | None) -> str:
-    where = normalize(workspace or DEFAULT_WORKSPACE, what="workspace")
-    return payload_id(where, content_id(arguments["capability_id"], arguments["body"], [], None))
+    norm = normalize(workspace or DEFAULT_WORKSPACE, what="workspace")
+    return payload_id(norm, content_id(arguments["capability_id"], arguments["body"], [], None))

@@ -6,8 +6,8 @@ import json
 
 from ..errors import MossError, next_call
 from ..reasoning.documents import Note, append
-from ..reasoning.places import Place, Workspace
-from ..values import shown_time
+from ..reasoning.places import Place
+from ..values import Workspace, shown_time
 from .projection import home_of, show, show_elsewhere, task_node
 from .rows import Step, Task, find_task, save_task
 
@@ -24,17 +24,17 @@ class Mutation:
 
     def __init__(self, tx: Transaction, workspace: str, target: str, expected_revision: int | None) -> None:
         self.tx = tx
-        self.where = Workspace(workspace)
-        self.task = find_task(tx, self.where, target)
+        self.workspace = Workspace(workspace)
+        self.task = find_task(tx, self.workspace, target)
         self._look = (self.task.title, self.task.status)
         if expected_revision is not None and expected_revision != self.task.revision:
-            raise version_mismatch(self.where, target, expected_revision, self.task.revision)
+            raise version_mismatch(self.workspace, target, expected_revision, self.task.revision)
 
     def refuse(
         self, problem: str, *, details: dict[str, Any] | None = None, recovery: dict[str, Any] | None = None
     ) -> MossError:
         """A `CONFLICT` with the state of the plan or task, and what to call instead."""
-        radar = next_call("tasks_radar", {"workspace": self.where.raw, "target": self.task.id}, "shows where it stands")
+        radar = next_call("tasks_radar", {"workspace": self.workspace, "target": self.task.id}, "shows where it stands")
         return MossError("CONFLICT", problem, details=details, recovery=recovery or radar)
 
     def refuse_done(self) -> None:
@@ -43,15 +43,15 @@ class Mutation:
             raise self.refuse(
                 f"{self.task.id} is DONE; reopen it first",
                 recovery=next_call(
-                    "tasks_reopen", {"workspace": self.where.raw, "target": self.task.id}, "makes it ACTIVE again"
+                    "tasks_reopen", {"workspace": self.workspace, "target": self.task.id}, "makes it ACTIVE again"
                 ),
             )
 
     def refuse_in_done_plan(self) -> None:
         """Refuses to open a task of a plan that is closed."""
         parent = self.task.parent_id
-        if parent is not None and find_task(self.tx, self.where, parent).status == "DONE":
-            arguments = {"workspace": self.where.raw, "target": parent}
+        if parent is not None and find_task(self.tx, self.workspace, parent).status == "DONE":
+            arguments = {"workspace": self.workspace, "target": parent}
             raise self.refuse(
                 f"{self.task.id} belongs to {parent}, which is DONE; reopen that first",
                 recovery=next_call("tasks_reopen", arguments, "makes the plan ACTIVE again"),
@@ -64,18 +64,18 @@ class Mutation:
         task = self.task
         task.revision += 1
         save_task(self.tx, task)
-        event = emit(self.tx, self.where, task, type, payload, path=None if step is None else step.path)
+        event = emit(self.tx, self.workspace, task, type, payload, path=None if step is None else step.path)
         versions = list(shown or ())
         if self._look != (task.title, task.status):
             versions.append(task_node(task))
-            show_elsewhere(self.tx, self.where, task)
+            show_elsewhere(self.tx, self.workspace, task)
         if versions:
-            show(self.tx, self.where, task, versions)
+            show(self.tx, self.workspace, task, versions)
         return answer(task, event, step)
 
 
 def emit(
-    tx: Transaction, where: Workspace, task: Task, type: str, payload: dict[str, Any], *, path: str | None = None
+    tx: Transaction, workspace: Workspace, task: Task, type: str, payload: dict[str, Any], *, path: str | None = None
 ) -> dict[str, Any]:
     """Writes an event and, with the same id, its trace entry; gives the event as callers see it."""
     said: dict[str, Any] = {"type": type, "target": task.id}
@@ -83,8 +83,8 @@ def emit(
         said["path"] = path
     said["payload"] = payload
     text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
-    event_id = tx.record_event(workspace=where.norm, address=task.id, payload=text)
-    ingest(tx, home_of(where, task, f"{task.id}-trace"), event_id, said)
+    event_id = tx.record_event(workspace=workspace.norm, address=task.id, payload=text)
+    ingest(tx, home_of(workspace, task, f"{task.id}-trace"), event_id, said)
     return shown_event(event_id, tx.now_ms, said)
 
 
@@ -97,8 +97,8 @@ def ingest(tx: Transaction, trace: Place, event_id: str, said: dict[str, Any]) -
     )
     if there is not None:
         return False
-    where = f" {said['path']}" if "path" in said else ""
-    note = Note(f"{said['type']} {said['target']}{where}", said["type"], None, said)
+    step = f" {said['path']}" if "path" in said else ""
+    note = Note(f"{said['type']} {said['target']}{step}", said["type"], None, said)
     append(tx, trace, note, written_as="event", source_event_id=event_id)
     return True
 
@@ -114,11 +114,11 @@ def answer(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[
     return {"id": task.id, "kind": task.kind, "revision": task.revision, "event": event, **named}
 
 
-def version_mismatch(where: Workspace, target: str, expected: int, actual: int) -> MossError:
+def version_mismatch(workspace: Workspace, target: str, expected: int, actual: int) -> MossError:
     """The refusal of a change that was made for another revision."""
     return MossError(
         "VERSION_MISMATCH",
         f"{target} is at revision {actual}, not {expected}; look at it, then send expected_revision {actual}",
         details={"expected": expected, "actual": actual},
-        recovery=next_call("tasks_radar", {"workspace": where.raw, "target": target}, "shows what it is now"),
+        recovery=next_call("tasks_radar", {"workspace": workspace, "target": target}, "shows what it is now"),
     )

@@ -8,8 +8,8 @@ from ..arguments import Offset, Tag, Tags
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..reasoning.arguments import OneOrMore, as_list
-from ..reasoning.places import Workspace, add_branch, bootstrap
-from ..values import Page, tags_json
+from ..reasoning.places import add_branch, bootstrap
+from ..values import Page, Workspace, tags_json
 from .arguments import (
     Contract,
     Description,
@@ -64,14 +64,14 @@ def tasks_create(
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
     """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
-    where = Workspace(workspace)
+    workspace = Workspace(workspace)
     if expected_revision:
-        raise _not_there_yet(where, expected_revision)
-    plan = None if parent is None else _plan_for(tx, where, kind, parent)
-    bootstrap(tx, where)
-    new = numbered(kind, take_numbers(tx, where, kind))
+        raise _not_there_yet(workspace, expected_revision)
+    plan = None if parent is None else _plan_for(tx, workspace, kind, parent)
+    bootstrap(tx, workspace)
+    new = numbered(kind, take_numbers(tx, workspace, kind))
     row = {
-        "workspace": where.norm,
+        "workspace": workspace.norm,
         "id": new,
         "kind": kind,
         "title": checked_title(title),
@@ -79,18 +79,18 @@ def tasks_create(
         "priority": priority,
         "tags_json": tags_json(tags),
         "parent_id": plan.id if plan else None,
-        "branch_id": add_branch(tx, where, f"{kind}/{new}", canonical=True),
+        "branch_id": add_branch(tx, workspace, f"{kind}/{new}", canonical=True),
         "now_ms": tx.now_ms,
     }
     tx.run(sql["add_task"], row)
-    task = find_task(tx, where, new)
-    added = add_steps(tx, where, task, None, steps) if steps else []
+    task = find_task(tx, workspace, new)
+    added = add_steps(tx, workspace, task, None, steps) if steps else []
     save_task(tx, task)
     payload: dict[str, Any] = {"title": task.title, "steps": len(added)}
-    event = emit(tx, where, task, f"{kind}_created", {**payload, **({"parent": plan.id} if plan else {})})
+    event = emit(tx, workspace, task, f"{kind}_created", {**payload, **({"parent": plan.id} if plan else {})})
     parts = [part for step in added for part in (step_node(step), step_edge(task, step))]
-    show(tx, where, task, [task_node(task), *parts])
-    show_in_plan(tx, where, task)
+    show(tx, workspace, task, [task_node(task), *parts])
+    show_in_plan(tx, workspace, task)
     return {**answer(task, event), "steps": [{**step.address(), "title": step.title} for step in added]}
 
 
@@ -206,13 +206,13 @@ def tasks_delete(
     """Delete a step with those below it, a task, or a plan with its tasks; the trace keeps what happened."""
     mutation = Mutation(tx, workspace, target, expected_revision)
     if step_id is not None or path is not None:
-        step = find_step(tx, mutation.where, mutation.task, step_id, path)
+        step = find_step(tx, mutation.workspace, mutation.task, step_id, path)
         gone = _delete_steps(mutation, step)
         return {**mutation.finish("step_deleted", {"steps": gone}, step=step), "deleted": True}
-    where, task = mutation.where, mutation.task
-    for row in list(tx.rows(sql["tasks_of_plan"], {"workspace": where.norm, "id": task.id})):
-        _delete_task(tx, where, Task(row))
-    return {**answer(task, _delete_task(tx, where, task)), "deleted": True}
+    workspace, task = mutation.workspace, mutation.task
+    for row in list(tx.rows(sql["tasks_of_plan"], {"workspace": workspace.norm, "id": task.id})):
+        _delete_task(tx, workspace, Task(row))
+    return {**answer(task, _delete_task(tx, workspace, task)), "deleted": True}
 
 
 @operation(
@@ -229,9 +229,9 @@ def tasks_focus(
     target: TaskId | None = None,
 ) -> dict[str, Any]:
     """Get, set or clear the plan or task that the workspace works on; radar and hand-over use it by default."""
-    where = Workspace(workspace)
+    workspace = Workspace(workspace)
     wanted = action or ("get" if target is None else "set")
-    row = tx.row(sql["focus"], {"workspace": where.norm})
+    row = tx.row(sql["focus"], {"workspace": workspace.norm})
     previous = None if row is None else row[0]
     if target is not None and wanted != "set":
         raise invalid(f"target has no meaning with action {wanted}; leave it out", path="target")
@@ -239,53 +239,53 @@ def tasks_focus(
         return {"workspace": workspace, "previous": previous, "focus": previous}
     if wanted == "set" and target is None:
         raise invalid("target is needed to set the focus; tasks_list shows what there is", path="target")
-    focus = None if wanted == "clear" else find_task(tx, where, target or "").id
-    tx.run(sql["set_focus"], {"workspace": where.norm, "id": focus})
-    tx.concerns(workspace=where.norm, address=focus)
+    focus = None if wanted == "clear" else find_task(tx, workspace, target or "").id
+    tx.run(sql["set_focus"], {"workspace": workspace.norm, "id": focus})
+    tx.concerns(workspace=workspace.norm, address=focus)
     return {"workspace": workspace, "previous": previous, "focus": focus}
 
 
-def _not_there_yet(where: Workspace, expected: int) -> MossError:
+def _not_there_yet(workspace: Workspace, expected: int) -> MossError:
     """The refusal to create something that the caller has seen at a revision: it is there, to be edited."""
     return MossError(
         "VERSION_MISMATCH",
         f"what is created has no revision yet, and {expected} was expected; leave expected_revision out,"
         " or change what is there with tasks_edit",
         details={"expected": expected, "actual": 0},
-        recovery=next_call("tasks_list", {"workspace": where.raw}, "lists the plans and tasks there are"),
+        recovery=next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are"),
     )
 
 
-def _plan_for(tx: Transaction, where: Workspace, kind: str, parent: str) -> Task:
+def _plan_for(tx: Transaction, workspace: Workspace, kind: str, parent: str) -> Task:
     """The plan that a new task goes into."""
     if kind == "plan":
         raise invalid("a plan has no parent; leave parent out", path="parent")
-    plan = find_task(tx, where, parent, what="parent")
+    plan = find_task(tx, workspace, parent, what="parent")
     if plan.kind != "plan":
         raise invalid(f"{parent} is a task; the parent of a task is a plan", path="parent")
     if plan.status == "DONE":
         raise MossError(
             "CONFLICT",
             f"{parent} is DONE and takes no new tasks; reopen it first",
-            recovery=next_call("tasks_reopen", {"workspace": where.raw, "target": parent}, "makes it ACTIVE again"),
+            recovery=next_call("tasks_reopen", {"workspace": workspace, "target": parent}, "makes it ACTIVE again"),
         )
     return plan
 
 
 def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
-    tx, where, task = mutation.tx, mutation.where, mutation.task
-    others = [find_task(tx, where, one, what="depends_on") for one in ids]
+    tx, workspace, task = mutation.tx, mutation.workspace, mutation.task
+    others = [find_task(tx, workspace, one, what="depends_on") for one in ids]
     for other in others:
         if other.id == task.id:
             raise invalid(f"{task.id} cannot depend on itself", path="depends_on")
-        if tx.row(sql["reaches"], {"workspace": where.norm, "start": other.id, "end": task.id}) is not None:
+        if tx.row(sql["reaches"], {"workspace": workspace.norm, "start": other.id, "end": task.id}) is not None:
             raise mutation.refuse(f"{other.id} already depends on {task.id}; a circle would never end")
-    key = {"workspace": where.norm, "id": task.id}
+    key = {"workspace": workspace.norm, "id": task.id}
     before = [row[0] for row in tx.rows(sql["dependencies"], key)]
     tx.run(sql["clear_dependencies"], key)
     for place, other in enumerate(others):
         tx.run(sql["add_dependency"], {**key, "depends_on": other.id, "place": place})
-    show_dependencies(tx, where, task, before, others)
+    show_dependencies(tx, workspace, task, before, others)
 
 
 def _refuse_open(mutation: Mutation) -> None:
@@ -294,7 +294,7 @@ def _refuse_open(mutation: Mutation) -> None:
     steps = [step.path for step in steps_of(tx, task, "open_steps", limit=20)]
     if steps:
         raise mutation.refuse(f"{task.id} has open steps: {', '.join(steps)}", details={"open": steps})
-    key = {"workspace": mutation.where.norm, "id": task.id}
+    key = {"workspace": mutation.workspace.norm, "id": task.id}
     tasks = [row[0] for row in tx.rows(sql["open_tasks_of_plan"], key)]
     if tasks:
         raise mutation.refuse(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
@@ -306,16 +306,16 @@ def _delete_steps(mutation: Mutation, step: Step) -> list[str]:
     for gone in subtree:
         tx.run(sql["delete_step_evidence"], {"task_row": task.row_id, "step_id": gone.step_id})
         tx.run(sql["delete_step"], {"row_id": gone.row_id})
-    hide_steps(tx, mutation.where, task, subtree)
+    hide_steps(tx, mutation.workspace, task, subtree)
     return [gone.step_id for gone in subtree]
 
 
-def _delete_task(tx: Transaction, where: Workspace, task: Task) -> dict[str, Any]:
+def _delete_task(tx: Transaction, workspace: Workspace, task: Task) -> dict[str, Any]:
     """Removes a plan or task with its steps; gives the event that says so."""
     task.revision += 1
-    event = emit(tx, where, task, f"{task.kind}_deleted", {"title": task.title})
-    hide(tx, where, task)
-    key = {"workspace": where.norm, "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
+    event = emit(tx, workspace, task, f"{task.kind}_deleted", {"title": task.title})
+    hide(tx, workspace, task)
+    key = {"workspace": workspace.norm, "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
     for query in ("delete_steps", "delete_evidence", "clear_dependencies", "forget_dependency", "clear_focus_on"):
         tx.run(sql[query], key)
     tx.run(sql["delete_task"], key)

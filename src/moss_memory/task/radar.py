@@ -10,9 +10,9 @@ from ..operation import operation
 from ..reasoning.arguments import CursorPage
 from ..reasoning.documents import tail
 from ..reasoning.graph import NodeFilters, nodes_of
-from ..reasoning.places import Workspace
 from ..reasoning.targets import Reference
 from ..reasoning.views import graph_view
+from ..values import Workspace
 from .arguments import PageLimit, RequiredWorkspace, TaskId
 from .mutation import shown_event
 from .projection import home_of
@@ -47,8 +47,8 @@ def tasks_radar(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show on one screen where a plan or task (default: the focus) stands and the one next call to make."""
-    where = Workspace(workspace)
-    look = Look(tx, where, _target(tx, where, target))
+    workspace = Workspace(workspace)
+    look = Look(tx, workspace, _target(tx, workspace, target))
     steps = [step.shown() for step in steps_of(tx, look.task, limit=SHOWN_STEPS + 1)]
 
     def build(kept: list[Any]) -> dict[str, Any]:
@@ -70,10 +70,10 @@ def tasks_delta(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
-    where = Workspace(workspace)
+    workspace = Workspace(workspace)
     most = min(limit, EVENTS_MAX)
-    after = 0 if since is None else _seq_of(tx, where, since)
-    found = list(tx.rows(sql["events_after"], {"workspace": where.norm, "after": after, "limit": most + 1}))
+    after = 0 if since is None else _seq_of(tx, workspace, since)
+    found = list(tx.rows(sql["events_after"], {"workspace": workspace.norm, "after": after, "limit": most + 1}))
     events = [shown_event(event_id, ts_ms, json.loads(payload)) for event_id, ts_ms, payload in found[:most]]
     return budget.fit(
         events,
@@ -97,10 +97,10 @@ def tasks_handoff(
     budget: Budget,
 ) -> dict[str, Any]:
     """Sum up a plan or task (default: the focus) for whoever goes on: done, remaining, risks, radar and next call."""
-    where = Workspace(workspace)
-    look = Look(tx, where, _target(tx, where, target))
+    workspace = Workspace(workspace)
+    look = Look(tx, workspace, _target(tx, workspace, target))
     handoff = look.handoff()
-    capsule = _store_capsule(tx, where, look, handoff) if as_capsule else None
+    capsule = _store_capsule(tx, workspace, look, handoff) if as_capsule else None
     parts = [{"list": name, "text": text} for name in ("risks", "remaining", "done") for text in handoff[name]]
 
     def build(kept: list[Any]) -> dict[str, Any]:
@@ -120,17 +120,17 @@ def tasks_handoff(
 class Look:
     """What can be said about a plan or task at one moment."""
 
-    def __init__(self, tx: ReadTransaction, where: Workspace, task: Task) -> None:
+    def __init__(self, tx: ReadTransaction, workspace: Workspace, task: Task) -> None:
         self.tx = tx
-        self.where = where
+        self.workspace = workspace
         self.task = task
-        key = {"workspace": where.norm, "id": task.id}
+        key = {"workspace": workspace.norm, "id": task.id}
         self._needs = list(tx.rows(sql["dependencies"], key))
         self._open = [] if task.status == "DONE" else steps_of(tx, task, "open_steps")
         counted = tx.row(sql["count_steps"], {"task_row": task.row_id})
         self._steps, self._done = counted or (0, 0)
         self._next_task = tx.row(sql["next_task_of_plan"], key) if task.kind == "plan" else None
-        focus = tx.row(sql["focus"], {"workspace": where.norm})
+        focus = tx.row(sql["focus"], {"workspace": workspace.norm})
         self._focus = focus[0] if focus else None
         self._leaf = self._first_leaf()
 
@@ -141,7 +141,7 @@ class Look:
     def shown(self) -> dict[str, Any]:
         """The frame of the radar."""
         return {
-            "workspace": self.where.raw,
+            "workspace": self.workspace,
             "target": {name: getattr(self.task, name) for name in ("id", "kind", "title", "status", "revision")},
             "focus": self._focus,
             "reasoning_ref": Reference(self.task.id, self.task.kind, {}).shown(),
@@ -163,22 +163,22 @@ class Look:
 
     def next(self) -> dict[str, Any]:
         """The one best next call, ready to send."""
-        task, target = self.task, {"workspace": self.where.raw, "target": self.task.id}
+        task, target = self.task, {"workspace": self.workspace, "target": self.task.id}
         if task.status == "DONE":
             return self._after_done()
         unmet = self._unmet()
         if unmet:
-            needed = {"workspace": self.where.raw, "target": unmet[0][0]}
+            needed = {"workspace": self.workspace, "target": unmet[0][0]}
             return next_call("tasks_radar", needed, f"{task.id} depends on it")
         if self._leaf is not None:
             return self._next_of_step(self._leaf, target)
         if self._next_task is not None:
-            work = {"workspace": self.where.raw, "target": self._next_task[0]}
+            work = {"workspace": self.workspace, "target": self._next_task[0]}
             return next_call("tasks_radar", work, "the task of the plan to go on with")
         if self._steps or self._has_tasks():
             return next_call("tasks_complete", target, "everything in it is done")
         if task.kind == "plan":
-            first = {"workspace": self.where.raw, "kind": "task", "parent": task.id, "title": _brief(task.title)}
+            first = {"workspace": self.workspace, "kind": "task", "parent": task.id, "title": _brief(task.title)}
             return next_call("tasks_create", first, "the plan has no task yet; name the first one")
         steps = [{"title": _brief(task.title), "success_criteria": ["it works as described"]}]
         return next_call("tasks_decompose", {**target, "steps": steps}, "it has no steps yet; say how it will be done")
@@ -195,7 +195,7 @@ class Look:
             line = f"{step.path} {step.title}{_state(step)}{_shown_by(evidence.get(step.step_id))}"
             (done if step.done else remaining).append(line)
         done += [f"evidence: {text}" for text in evidence.get(None, ())]
-        for row in self.tx.rows(sql["tasks_of_plan"], {"workspace": self.where.norm, "id": self.task.id}):
+        for row in self.tx.rows(sql["tasks_of_plan"], {"workspace": self.workspace.norm, "id": self.task.id}):
             child = Task(row)
             (done if child.status == "DONE" else remaining).append(f"{child.id} {child.title} ({child.status})")
         risks = self.blockers()
@@ -205,7 +205,7 @@ class Look:
 
     def decisions(self) -> list[str]:
         """What was decided and noted about it, the last first."""
-        graph, notes = f"{self.task.id}-graph", home_of(self.where, self.task, "notes")
+        graph, notes = f"{self.task.id}-graph", home_of(self.workspace, self.task, "notes")
         view = graph_view(self.tx, self.task.branch_id, graph)
         cards = nodes_of(self.tx, view, graph, NodeFilters(types="decision"), CursorPage(None, DECISIONS_MAX))
         said = [f"{card.get('title') or ''} {card.get('text') or ''}".strip() for card in cards]
@@ -233,7 +233,7 @@ class Look:
         return [row for row in self._needs if row[3] != "DONE" and row[0] != self.task.parent_id]
 
     def _has_tasks(self) -> bool:
-        key = {"workspace": self.where.norm, "id": self.task.id}
+        key = {"workspace": self.workspace.norm, "id": self.task.id}
         return self.tx.row(sql["tasks_of_plan"], key) is not None
 
     def _first_leaf(self) -> Step | None:
@@ -255,9 +255,9 @@ class Look:
 
     def _after_done(self) -> dict[str, Any]:
         if self.task.parent_id is not None:
-            plan = {"workspace": self.where.raw, "target": self.task.parent_id}
+            plan = {"workspace": self.workspace, "target": self.task.parent_id}
             return next_call("tasks_radar", plan, "it is done; its plan says what comes next")
-        todo = {"workspace": self.where.raw, "status": "TODO"}
+        todo = {"workspace": self.workspace, "status": "TODO"}
         return next_call("tasks_list", todo, "it is done; choose what comes next")
 
 
@@ -277,42 +277,42 @@ def _state(step: Step) -> str:
     return f" (blocked: {step.block_reason})" if step.block_reason else " (blocked)"
 
 
-def _target(tx: ReadTransaction, where: Workspace, target: str | None) -> Task:
+def _target(tx: ReadTransaction, workspace: Workspace, target: str | None) -> Task:
     """The plan or task asked for, or the one in focus."""
     if target is not None:
-        return find_task(tx, where, target)
-    focus = tx.row(sql["focus"], {"workspace": where.norm})
+        return find_task(tx, workspace, target)
+    focus = tx.row(sql["focus"], {"workspace": workspace.norm})
     if focus is None or focus[0] is None:
         error = invalid("no target is given and nothing is in focus; name one, or set the focus", path="target")
-        error.recovery = next_call("tasks_list", {"workspace": where.raw}, "lists the plans and tasks there are")
+        error.recovery = next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are")
         raise error
-    return find_task(tx, where, focus[0])
+    return find_task(tx, workspace, focus[0])
 
 
-def _seq_of(tx: ReadTransaction, where: Workspace, event_id: str) -> int:
-    row = tx.row(sql["event_seq"], {"workspace": where.norm, "event_id": event_id})
+def _seq_of(tx: ReadTransaction, workspace: Workspace, event_id: str) -> int:
+    row = tx.row(sql["event_seq"], {"workspace": workspace.norm, "event_id": event_id})
     if row is None:
         raise MossError(
             "NOT_FOUND",
-            f"there is no task event {event_id[:100]!r} in workspace {where.raw!r}",
-            recovery=next_call("tasks_delta", {"workspace": where.raw}, "lists the events from the beginning"),
+            f"there is no task event {event_id[:100]!r} in workspace {workspace!r}",
+            recovery=next_call("tasks_delta", {"workspace": workspace}, "lists the events from the beginning"),
         )
     seq: int = row[0]
     return seq
 
 
-def _store_capsule(tx: Transaction, where: Workspace, look: Look, handoff: dict[str, list[str]]) -> dict[str, Any]:
+def _store_capsule(tx: Transaction, workspace: Workspace, look: Look, handoff: dict[str, list[str]]) -> dict[str, Any]:
     """The hand-over as a capsule that passes lint; one of that name that Moss did not write is left alone."""
     from ..capsule.operations import capsule_store
     from ..capsule.rows import capsules
 
     name = f"{look.task.id}-handoff"
-    existing = capsules.find_or_none(tx, Address(None, where.raw, name))
+    existing = capsules.find_or_none(tx, Address(None, workspace, name))
     ours = existing is not None and existing["source"] == HANDOFF_SOURCE
     stored = capsule_store.body(
         tx,
         capsule_text=_capsule_text(look, handoff, tx.config.capsule_max_chars),
-        workspace=where.raw,
+        workspace=workspace,
         name=name,
         title=f"Hand-over of {look.task.id}: {look.task.title}"[:200],
         source=HANDOFF_SOURCE,

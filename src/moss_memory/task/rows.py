@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..reasoning.places import Workspace
     from ..storage.engine import ReadTransaction, Row, Transaction
+    from ..values import Workspace
 
 TASK_COLUMNS = (
     "row_id", "id", "kind", "title", "description", "priority", "tags_json", "status", "parent_id", "contract_json",
@@ -137,9 +137,9 @@ class Step:
         return {"step_id": self.step_id, "path": self.path}
 
 
-def take_numbers(tx: Transaction, where: Workspace, kind: str, count: int = 1) -> int:
+def take_numbers(tx: Transaction, workspace: Workspace, kind: str, count: int = 1) -> int:
     """The first of so many numbers of a workspace that are never given out again."""
-    row = tx.row(sql["take_numbers"], {"workspace": where.norm, "kind": kind, "count": count})
+    row = tx.row(sql["take_numbers"], {"workspace": workspace.norm, "kind": kind, "count": count})
     assert row is not None, "an upsert returns its row"
     last: int = row[0]
     return last - count + 1
@@ -150,27 +150,28 @@ def numbered(kind: str, number: int) -> str:
     return f"{kind.upper()}-{number:0{_DIGITS}d}"
 
 
-def find_task(tx: ReadTransaction, where: Workspace, id: str, *, what: str = "target") -> Task:
+def find_task(tx: ReadTransaction, workspace: Workspace, id: str, *, what: str = "target") -> Task:
     """A plan or task by its id; unknown: `NOT_FOUND` with the call that lists them."""
-    row = tx.row(sql["task"], {"workspace": where.norm, "id": id})
+    row = tx.row(sql["task"], {"workspace": workspace.norm, "id": id})
     if row is None:
-        raise no_such_task(tx, where, id, what=what)
+        raise no_such_task(tx, workspace, id, what=what)
     return Task(row)
 
 
-def no_such_task(tx: ReadTransaction, where: Workspace, id: str, *, what: str = "target") -> MossError:
+def no_such_task(tx: ReadTransaction, workspace: Workspace, id: str, *, what: str = "target") -> MossError:
     """The refusal of a plan or task that does not exist."""
-    known = [row[0] for row in tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": where.norm})]
+    rows = tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": workspace.norm})
+    known = [known_id for (known_id,) in rows]
     like = nearest(id.upper(), known, cutoff=0.6)
     hint = f"; did you mean {like}?" if like else ""
     return MossError(
         "NOT_FOUND",
-        f"{what}: there is no plan or task {id[:100]!r} in workspace {where.raw!r}{hint}",
-        recovery=next_call("tasks_list", {"workspace": where.raw}, "lists the plans and tasks there are"),
+        f"{what}: there is no plan or task {id[:100]!r} in workspace {workspace!r}{hint}",
+        recovery=next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are"),
     )
 
 
-def find_step(tx: ReadTransaction, where: Workspace, task: Task, step_id: str | None, path: str | None) -> Step:
+def find_step(tx: ReadTransaction, workspace: Workspace, task: Task, step_id: str | None, path: str | None) -> Step:
     """A step by its id or its path."""
     if step_id is not None and path is not None:
         raise invalid("step_id and path both name the step; give one of them", path="path")
@@ -179,12 +180,12 @@ def find_step(tx: ReadTransaction, where: Workspace, task: Task, step_id: str | 
     if path is not None:
         row = tx.row(sql["step_by_path"], {"task_row": task.row_id, "path": path})
     else:
-        row = tx.row(sql["step_by_id"], {"workspace": where.norm, "task_row": task.row_id, "step_id": step_id})
+        row = tx.row(sql["step_by_id"], {"workspace": workspace.norm, "task_row": task.row_id, "step_id": step_id})
     if row is None:
         raise MossError(
             "NOT_FOUND",
             f"{task.id} has no step {(path or step_id or '')[:100]!r}",
-            recovery=next_call("tasks_radar", {"workspace": where.raw, "target": task.id}, "lists the steps there are"),
+            recovery=next_call("tasks_radar", {"workspace": workspace, "target": task.id}, "lists the steps there are"),
         )
     return Step(row)
 

@@ -30,8 +30,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..reasoning.places import Workspace
     from ..storage.engine import Transaction
+    from ..values import Workspace
 
     ParentStep = str
     NoteText = str
@@ -64,11 +64,11 @@ def tasks_decompose(
     mutation.refuse_done()
     above = None
     if parent is not None:
-        by_path = parent.startswith("s:")
-        above = find_step(tx, mutation.where, mutation.task, None if by_path else parent, parent if by_path else None)
+        step_id, path = (None, parent) if parent.startswith("s:") else (parent, None)
+        above = find_step(tx, mutation.workspace, mutation.task, step_id, path)
         if above.done:
             raise mutation.refuse(f"step {above.path} is done; reopen it first", recovery=_reopen(mutation, above))
-    added = add_steps(tx, mutation.where, mutation.task, above, steps)
+    added = add_steps(tx, mutation.workspace, mutation.task, above, steps)
     nodes = [part for step in added for part in (step_node(step), step_edge(mutation.task, step))]
     payload = {"steps": [step.step_id for step in added]}
     told = mutation.finish("steps_added", payload, step=above, shown=nodes)
@@ -125,7 +125,7 @@ def tasks_note(
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = _named_step(mutation, step_id, path)
     content = checked_note(note, title=None if step is None else f"{step.path} {step.title}", what="note")
-    entry = append(tx, home_of(mutation.where, mutation.task, "notes"), content)
+    entry = append(tx, home_of(mutation.workspace, mutation.task, "notes"), content)
     return mutation.finish("note_added", {"seq": entry["seq"]}, step=step)
 
 
@@ -258,7 +258,7 @@ def tasks_evidence(
 
 
 def add_steps(
-    tx: Transaction, where: Workspace, task: Task, parent: Step | None, steps: list[dict[str, Any]]
+    tx: Transaction, workspace: Workspace, task: Task, parent: Step | None, steps: list[dict[str, Any]]
 ) -> list[Step]:
     """Writes new steps after the ones there are; their numbers and places are never used again."""
     if not 1 <= len(steps) <= ITEMS_MAX:
@@ -266,13 +266,13 @@ def add_steps(
     holder: Task | Step = task if parent is None else parent
     prefix = "" if parent is None else f"{parent.path}."
     sort_prefix = "" if parent is None else f"{parent.sort_key}."
-    number = take_numbers(tx, where, "step", len(steps))
+    number = take_numbers(tx, workspace, "step", len(steps))
     added = []
     for at, given in enumerate(steps):
         index = holder.next_index + at
         row = {
             "task_row": task.row_id,
-            "workspace": where.norm,
+            "workspace": workspace.norm,
             "step_id": numbered("step", number + at),
             "parent_step": None if parent is None else parent.step_id,
             "path": f"{prefix}s:{index}",
@@ -281,7 +281,7 @@ def add_steps(
             **{f"{name}_json": _stored(checked_texts(given.get(name), what=f"steps[{at}].{name}")) for name in _TEXTS},
         }
         tx.run(sql["add_step"], row)
-        added.append(find_step(tx, where, task, str(row["step_id"]), None))
+        added.append(find_step(tx, workspace, task, str(row["step_id"]), None))
     holder.next_index += len(steps)
     if parent is not None:
         save_step(tx, parent)
@@ -295,18 +295,18 @@ def _stored(texts: list[str]) -> str | None:
 def _named_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step | None:
     if step_id is None and path is None:
         return None
-    return find_step(mutation.tx, mutation.where, mutation.task, step_id, path)
+    return find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
 
 
 def _open_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step:
-    step = find_step(mutation.tx, mutation.where, mutation.task, step_id, path)
+    step = find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
     if step.done:
         raise mutation.refuse(f"step {step.path} is done; reopen it first", recovery=_reopen(mutation, step))
     return step
 
 
 def _reopen(mutation: Mutation, step: Step) -> dict[str, Any]:
-    arguments = {"workspace": mutation.where.raw, "target": mutation.task.id, "step_id": step.step_id}
+    arguments = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
     return next_call("tasks_reopen", arguments, "opens the step again")
 
 
@@ -328,7 +328,7 @@ def _because(step: Step) -> str:
 def _unconfirmed(mutation: Mutation, step: Step) -> MossError:
     missing = step.missing()
     arguments = {
-        "workspace": mutation.where.raw,
+        "workspace": mutation.workspace,
         "target": mutation.task.id,
         "step_id": step.step_id,
         "checkpoints": dict.fromkeys(missing, True),
@@ -350,5 +350,5 @@ def _reopen_upwards(mutation: Mutation, step: Step) -> list[Step]:
         save_step(mutation.tx, above)
         reopened.append(above)
         parent = above.parent_step
-        above = None if parent is None else find_step(mutation.tx, mutation.where, mutation.task, parent, None)
+        above = None if parent is None else find_step(mutation.tx, mutation.workspace, mutation.task, parent, None)
     return reopened

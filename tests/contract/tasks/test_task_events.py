@@ -210,11 +210,11 @@ def test_an_event_cannot_be_ingested_twice(timed: Desk) -> None:
 
 
 def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
-    from moss_memory.reasoning.places import Workspace
     from moss_memory.storage.engine import Call
     from moss_memory.task.mutation import ingest
     from moss_memory.task.projection import home_of
     from moss_memory.task.rows import find_task
+    from moss_memory.values import Workspace
 
     timed.task()
     [event] = timed.events()
@@ -231,8 +231,8 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
     )
     tx = store._engine.begin_write(patience_s=1.0, call=call)
     try:
-        where = Workspace("Shop")
-        trace = home_of(where, find_task(tx, where, "TASK-001"), "TASK-001-trace")
+        workspace = Workspace("Shop")
+        trace = home_of(workspace, find_task(tx, workspace, "TASK-001"), "TASK-001-trace")
         said = {name: event[name] for name in ("type", "target", "payload")}
         assert ingest(tx, trace, event["event_id"], said) is False
         assert ingest(tx, trace, "01J9ZK4T9Q3W7X0V5M2N8B6C4D", said) is True
