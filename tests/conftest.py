@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,28 @@ if TYPE_CHECKING:
 
     from contract.doors import Door
     from moss_memory.store import Store
+
+MODES = pytest.StashKey[dict[str, str]]()
+LEFT_ALONE = (os.devnull, os.path.expanduser("~"), tempfile.gettempdir())
+"""What the tests, run by root, could make useless for everybody else."""
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Remembers the modes of what no test may change."""
+    session.config.stash[MODES] = modes_left_alone()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fails the whole run where a mode is another than at its start; with xdist the controller looks, once."""
+    before, after = session.config.stash[MODES], modes_left_alone()
+    if not hasattr(session.config, "workerinput") and before != after:
+        raise pytest.UsageError(f"the tests changed modes of the system: {before} became {after}")
+
+
+def modes_left_alone() -> dict[str, str]:
+    """The mode of each of them that is there."""
+    return {path: oct(os.stat(path).st_mode) for path in LEFT_ALONE if os.path.exists(path)}
+
 
 settings.register_profile(
     "ci",

@@ -36,11 +36,11 @@ def test_open_store_uses_the_home_it_is_given(home: str) -> None:
 def test_open_store_uses_moss_home(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOSS_HOME", home)
     with moss_memory.open_store() as store:
-        store.call("capsule_list", {})
+        store.call("capsule_store", {"name": "a", "capsule_text": FULL})
     assert os.path.exists(os.path.join(home, "moss.db"))
 
 
-def test_opening_a_store_makes_nothing_until_the_first_call(home: str) -> None:
+def test_opening_a_store_makes_nothing(home: str) -> None:
     with moss_memory.open_store(home):
         assert not os.path.exists(home)
 

@@ -182,7 +182,7 @@ class Store:
 
 
 def open_store(home: str | None = None, *, config: Config | None = None) -> Store:
-    """Opens the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; it is made at the first call."""
+    """Opens the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; the first write makes it."""
     return Store(config or load_config(home))
 
 

@@ -89,10 +89,3 @@ def test_modes_are_private_whatever_the_umask(home: Path, umask: int, racers: in
 def test_the_parents_of_a_home_are_made_whatever_the_umask(home: Path) -> None:
     race(home / "two" / "levels", umask=0o777, racers=1)
     check_one_store(home / "two" / "levels", racers=1)
-
-
-def test_a_home_left_open_by_its_owner_is_closed(home: Path) -> None:
-    home.mkdir(mode=0o755)
-    with open_at(home) as store:
-        store.call("capsule_list", {})
-    assert modes(home)["."] == 0o700

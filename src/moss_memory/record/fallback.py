@@ -7,6 +7,7 @@ import os
 import re
 
 from ..errors import MossError, invalid
+from ..storage.folders import make_private_folder
 from .capabilities import registry_of
 from .identity import entity_id
 from .operations import as_write_error
@@ -74,12 +75,13 @@ def keep(capability: Capability, collection: str, body: dict[str, Any], *, folde
     """Writes a record's body to its file, whole or not at all, readable by its owner only; gives the path."""
     capability.check(body)
     place = os.path.join(folder, collection)
-    os.makedirs(place, mode=0o700, exist_ok=True)
+    make_private_folder(place)
     path = os.path.join(place, f"{file_name(capability, body)}.json")
     temporary = f"{path}.{os.urandom(8).hex()}.part"  # another thread may keep the same record
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, 0o600)
             file.write(_text_of(body))
             file.flush()
             os.fsync(file.fileno())

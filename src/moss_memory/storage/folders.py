@@ -8,7 +8,7 @@ import os
 def make_private_folder(path: str) -> None:
     """Makes a folder that only its owner may enter, whatever the umask, and those missing above it.
 
-    An own one that is there and was left open is closed.
+    What is there already is left as it is: its mode is its owner's business.
     """
     missing = [path]
     while missing:
@@ -26,9 +26,5 @@ def _make(path: str) -> None:
     try:
         os.mkdir(path, 0o700)
     except FileExistsError:
-        status = os.stat(path)
-        shared_on_purpose = status.st_mode & 0o1000 or status.st_uid != os.geteuid()
-        if status.st_mode & 0o077 and not shared_on_purpose:
-            os.chmod(path, status.st_mode & 0o700)  # one made read-only stays so
         return
     os.chmod(path, 0o700)

@@ -16,6 +16,7 @@ from moss_memory.storage.sqlite.engine import SqliteEngine
 from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
 from moss_memory.surfaces.cli.commands import surroundings
 from support.python_process import without_root_powers
+from support.store_truth import modes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,17 +128,36 @@ def test_a_store_that_cannot_be_written_is_read_and_told(cli: Cli, monkeypatch: 
 
 
 @pytest.mark.usefixtures("auth")
-def test_modes_open_to_others_are_found_and_tightened(cli: Cli) -> None:
+@pytest.mark.parametrize("words", [(), ("--fix",)])
+def test_modes_open_to_others_are_told_with_what_to_type_and_left_alone(cli: Cli, words: tuple[str, ...]) -> None:
     cli("export", "--path", "a.jsonl").json  # noqa: B018
-    opened = [cli.home, os.path.join(cli.home, "moss.db"), os.path.join(cli.home, "exports")]
-    for path in opened:
-        os.chmod(path, 0o755)  # noqa: S103 - the mistake to be found
-    code, found = findings(cli)
+    write(os.path.join(cli.home, "config.json"), b"{}")
+    opened = {"": 0o755, "moss.db": 0o644, "moss.lock": 0o664, "exports": 0o777, "config.json": 0o644}
+    for name, mode in opened.items():
+        os.chmod(os.path.join(cli.home, name), mode)
+    code, found = findings(cli, *words)
     assert code == 1
-    assert [check["status"] for check in found["modes"]] == ["fail"] * 3
-    assert findings(cli, "--fix")[0] == 0
-    assert [os.stat(path).st_mode & 0o777 for path in opened] == [0o700, 0o600, 0o700]
+    assert {name: modes(cli.home)[name or "."] for name in opened} == opened
+    told = {check["todo"]: check["status"] for check in found["modes"]}
+    assert told == {
+        f"chmod 700 {cli.home}": "warn",
+        f"chmod 600 {cli.home}/moss.db": "fail",
+        f"chmod 600 {cli.home}/moss.lock": "fail",
+        f"chmod 700 {cli.home}/exports": "fail",
+        f"chmod 600 {cli.home}/config.json": "warn",
+    }
+    for todo in told:
+        subprocess.run(todo.split(), check=True)
     assert [check["status"] for check in findings(cli)[1]["modes"]] == ["ok"]
+
+
+@pytest.mark.parametrize(("mode", "status"), [(0o755, "warn"), (0o1777, "warn"), (0o770, "fail")])
+def test_a_home_that_others_may_change_is_not_healthy(cli: Cli, mode: int, status: str) -> None:
+    os.mkdir(cli.home)
+    os.chmod(cli.home, mode)
+    code, found = findings(cli)
+    assert found["modes"][0]["status"] == status
+    assert code == (status == "fail")
 
 
 def test_settings_that_cannot_be_read_are_a_failure_and_the_rest_is_still_checked(cli: Cli) -> None:

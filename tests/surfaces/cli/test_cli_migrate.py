@@ -245,9 +245,10 @@ def test_what_the_helper_keeps_while_the_store_is_away_arrives_later(cli: Cli, m
     assert ids(cli, "--properties", "id=FU-7") == {"FU-7"}
 
 
-def test_the_helper_refuses_a_broken_record_alike_whether_the_store_is_there_or_not(cli: Cli) -> None:
+def test_the_helper_refuses_a_broken_record_alike_whether_the_store_is_there_or_not(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     broken = {**unit("FU-7"), "status": "done"}
-    for home in (cli.home, os.devnull):
+    for home in (cli.home, str(tmp_path / "file")):
         with open_store(home) as store, pytest.raises(MossError) as refused:
             submit_or_keep(store, "feature_units", broken)
         assert refused.value.code == "VALIDATION_ERROR"

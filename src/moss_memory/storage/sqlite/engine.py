@@ -32,6 +32,7 @@ LOOK_EVERY_S = 0.1
 
 NOBODY, FORKING = 0, -1
 _WRITE_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+_LOCK_FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 _READONLY_FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
@@ -45,6 +46,7 @@ class SqliteEngine:
         self._thread_lock = allocate_lock()
         self._writer: apsw.Connection | None = None
         self._readers: list[apsw.Connection] = []
+        self._empty_readers: list[apsw.Connection] = []
         self._unwritable = False
         self._reading = 0
         self._identity: tuple[int, int] | None = None
@@ -59,7 +61,7 @@ class SqliteEngine:
         self._refuse_after_fork()
         if time.monotonic() > self._look_again_at:
             self._notice_a_move()
-        connection = self._pooled_reader() or self._open_reader()
+        connection = _pop(self._readers) or self._open_reader()
         if snapshot:
             connection.execute("begin")
         self._reading += 1
@@ -71,12 +73,6 @@ class SqliteEngine:
         if self._identity is not None and file_identity(self._path) != self._identity:
             self._close_connections()
             self._identity = None
-
-    def _pooled_reader(self) -> apsw.Connection | None:
-        try:
-            return self._readers.pop()
-        except IndexError:
-            return None
 
     def begin_write(self, *, patience_s: float, call: Call) -> SqliteWrite:
         """The only writing transaction at this moment, in this process and all others."""
@@ -137,7 +133,9 @@ class SqliteEngine:
     def take_back(self, reader: apsw.Connection) -> None:
         """Keeps a reading transaction's connection for the next one."""
         self._reading -= 1
-        if self._unwritable:
+        if is_empty_store(reader):
+            self._empty_readers.append(reader)
+        elif self._unwritable:
             reader.close()  # it may not see what others write
         else:
             self._readers.append(reader)
@@ -215,11 +213,20 @@ class SqliteEngine:
         self._thread_lock.release()
 
     def _open_lock_file(self) -> int:
+        """Opens the lock file as it is; one that is not there is made, private whatever the umask."""
         make_private_folder(self._home)
-        fd = os.open(os.path.join(self._home, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        if os.fstat(fd).st_mode & 0o777 != 0o600:
+        path = os.path.join(self._home, LOCK)
+        while True:
+            try:
+                return os.open(path, _LOCK_FLAGS)
+            except FileNotFoundError:
+                pass
+            try:
+                fd = os.open(path, _LOCK_FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                continue  # another process was quicker
             os.fchmod(fd, 0o600)
-        return fd
+            return fd
 
     def _open_writer(self) -> apsw.Connection:
         """A connection for writing; the caller holds the lock, so creation and migration race with nobody."""
@@ -232,7 +239,7 @@ class SqliteEngine:
         settle(connection, "journal_mode = wal", "wal")
         settle(connection, "synchronous = full", 2)
         settle(connection, "secure_delete = on", 1)
-        self._migrate(connection)
+        migrate(connection)
         self._identity = file_identity(self._path)
         return connection
 
@@ -243,8 +250,8 @@ class SqliteEngine:
         os.close(fd)
 
     def _open_reader(self) -> apsw.Connection:
-        if not os.path.lexists(self._path):
-            self._prepare()
+        if not is_there(self._path):
+            return self._empty_reader()
         try:
             connection = apsw.Connection(self._path, flags=_WRITE_FLAGS)
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -254,15 +261,22 @@ class SqliteEngine:
             self._unwritable = True
             connection = self._open_unwritable()
             version = check_version(connection)
+        refuse_foreign(connection, self._path)
+        if version == 0:
+            connection.close()  # a file that its maker has not filled yet
+            return self._empty_reader()
         if version < SCHEMA_VERSION:
             self._prepare()
-        refuse_foreign(connection, self._path)
         self._identity = file_identity(self._path)
         connection.execute("pragma query_only = on")
         return connection
 
+    def _empty_reader(self) -> apsw.Connection:
+        """What reads see where there is no store yet: one without a row, in memory. Reading makes none on disk."""
+        return _pop(self._empty_readers) or open_empty_store()
+
     def _prepare(self) -> None:
-        """Makes or migrates the database, under the lock that every process respects."""
+        """Migrates the database, under the lock that every process respects."""
         self._acquire(WRITE_PATIENCE_S)
         try:
             if self._writer is None:
@@ -277,22 +291,6 @@ class SqliteEngine:
         name = self._path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         uri = f"file:{name}?mode=ro" + ("&immutable=1" if immutable else "")
         return apsw.Connection(uri, flags=_READONLY_FLAGS)
-
-    def _migrate(self, connection: apsw.Connection) -> None:
-        if check_version(connection) == SCHEMA_VERSION:
-            return
-        connection.execute("begin immediate")
-        try:
-            for number, sql in migrations_after(check_version(connection)):
-                for _ in connection.execute(sql):
-                    pass
-                connection.execute(f"pragma user_version = {number}")
-            connection.execute(f"pragma application_id = {APPLICATION_ID}")
-            connection.execute("commit")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("rollback")
-            raise
 
     def _refuse_after_fork(self) -> None:
         if self._path in _forked_in_use:
@@ -340,6 +338,44 @@ os.register_at_fork(
 )
 
 
+def migrate(connection: apsw.Connection) -> None:
+    """Brings the schema to the newest version, whole or not at all."""
+    if check_version(connection) == SCHEMA_VERSION:
+        return
+    connection.execute("begin immediate")
+    try:
+        for number, sql in migrations_after(check_version(connection)):
+            for _ in connection.execute(sql):
+                pass
+            connection.execute(f"pragma user_version = {number}")
+        connection.execute(f"pragma application_id = {APPLICATION_ID}")
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+
+
+def open_empty_store() -> apsw.Connection:
+    """A store in memory that nothing was ever written to, with the newest schema."""
+    connection = apsw.Connection(":memory:")
+    migrate(connection)
+    connection.execute("pragma query_only = on")
+    return connection
+
+
+def is_empty_store(connection: apsw.Connection) -> bool:
+    """Whether a connection is to a store in memory."""
+    return not connection.filename
+
+
+def _pop(connections: list[apsw.Connection]) -> apsw.Connection | None:
+    try:
+        return connections.pop()
+    except IndexError:
+        return None
+
+
 def settle(connection: apsw.Connection, pragma: str, expected: str | int) -> None:
     """Sets a pragma and makes sure that it took; SQLite ignores what it cannot do without a word."""
     connection.execute(f"pragma {pragma}")
@@ -371,6 +407,15 @@ def refuse_foreign(connection: apsw.Connection, path: str) -> None:
             f"{path} is not a database of Moss; move it away, or set MOSS_HOME to another folder",
             details={"file": path},
         )
+
+
+def is_there(path: str) -> bool:
+    """Whether a file of any kind is there; raises where that cannot be told, as below a file or a closed folder."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def file_identity(path: str) -> tuple[int, int] | None:

@@ -130,9 +130,9 @@ BUILT_IN = (
     BuiltIn(
         "doctor",
         "Check the store, its search index, its modes and the settings, and say what to do.\n\n"
-        "Exits 1 when a check fails. With --fix, modes are tightened and a damaged index is rebuilt.",
+        "Exits 1 when a check fails. With --fix, a damaged index is rebuilt and purges are finished.",
         "moss doctor --table",
-        {"fix": {"type": "boolean", "description": "tighten modes and rebuild the search index"}},
+        {"fix": {"type": "boolean", "description": "rebuild the search index, finish purges"}},
     ),
     BuiltIn("tour", "A guided minute on a throw-away store; yours is not touched.", "moss tour", everywhere=("help",)),
     BuiltIn(

@@ -48,7 +48,7 @@ def examine(home: str | None, *, fix: bool = False) -> dict[str, Any]:
     folder = config.home if config is not None else resolve_home(home)
     database = os.path.join(folder, "moss.db")
     reachable = check_place(report, folder)
-    check_files(report, folder, fix=fix)
+    check_files(report, folder)
     _versions(report)
     _own_files(report, folder)
     if config is None:

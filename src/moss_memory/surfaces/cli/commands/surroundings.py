@@ -73,8 +73,11 @@ def _size(count: int) -> str:
     return f"{count / 1e9:.1f} GB" if count >= 1_000_000_000 else f"{count // 1_000_000} MB"
 
 
-def check_files(report: Report, home: str, *, fix: bool) -> None:
-    """Whether only the owner can read the folder and every file in it; tightened with `fix`."""
+def check_files(report: Report, home: str) -> None:
+    """Whether only the owner can read the folder and every file in it; says what to type where not.
+
+    Nothing is tightened here: the folder may be another's, or open on purpose, and Moss leaves it alone.
+    """
     good = True
     for name, wanted in _PRIVATE:
         path = os.path.join(home, name) if name else home
@@ -85,7 +88,7 @@ def check_files(report: Report, home: str, *, fix: bool) -> None:
         problem = _problem(status)
         if problem:
             good = False
-            _tell(report, path, problem, status, wanted, fix=fix)
+            _tell(report, path, problem, status, wanted)
     if good and os.path.isdir(home):
         report.add("modes", "ok", "only the owner can read the store and its files")
 
@@ -96,23 +99,18 @@ def _problem(status: os.stat_result) -> str:
     if status.st_uid != os.geteuid():
         return f"belongs to another user (uid {status.st_uid})"
     if status.st_mode & 0o077:
-        return f"has mode {stat.S_IMODE(status.st_mode):04o}, so others may read it"
+        verb = "enter" if stat.S_ISDIR(status.st_mode) else "read"
+        return f"has mode {stat.S_IMODE(status.st_mode):04o}, so others may {verb} it"
     return ""
 
 
-def _tell(report: Report, path: str, problem: str, status: os.stat_result, wanted: int, *, fix: bool) -> None:
+def _tell(report: Report, path: str, problem: str, status: os.stat_result, wanted: int) -> None:
+    mode = status.st_mode
     open_to_others = problem.startswith("has mode")
-    if fix and open_to_others:
-        try:
-            os.chmod(path, wanted)
-        except OSError as error:
-            report.add("modes", "fail", f"{path} {problem}; {error.strerror}", f"chmod {wanted:o} {path}")
-        else:
-            report.add("modes", "ok", f"{path} had mode {stat.S_IMODE(status.st_mode):04o}, now {wanted:04o}")
-        return
-    hard = open_to_others and os.path.basename(path) != "config.json"
-    todo = f"`moss doctor --fix`, or chmod {wanted:o} {path}" if open_to_others else "make it yours and real"
-    report.add("modes", "fail" if hard else "warn", f"{path} {problem}", todo)
+    # Others enter an open folder and still read none of its files; one that they may write to is another matter.
+    harmless = not mode & 0o022 or mode & 0o1000 if stat.S_ISDIR(mode) else os.path.basename(path) == "config.json"
+    todo = f"chmod {wanted:o} {path}" if open_to_others else "make it yours and real"
+    report.add("modes", "fail" if open_to_others and not harmless else "warn", f"{path} {problem}", todo)
 
 
 def _file_system(folder: str) -> str:

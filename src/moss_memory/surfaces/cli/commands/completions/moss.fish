@@ -122,7 +122,7 @@ complete -c moss -n '__moss_on delete "capsule delete"' -l name -x -d 'handle, u
 complete -c moss -n '__moss_on delete "capsule delete"' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store'
 complete -c moss -n '__moss_on delete "capsule delete"' -l table -d 'columns for people'
 complete -c moss -n '__moss_on delete "capsule delete"' -l help -d 'its options'
-complete -c moss -n '__moss_on doctor' -l fix -d 'tighten modes and rebuild the search index'
+complete -c moss -n '__moss_on doctor' -l fix -d 'rebuild the search index, finish purges'
 complete -c moss -n '__moss_on doctor' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store'
 complete -c moss -n '__moss_on doctor' -l table -d 'columns for people'
 complete -c moss -n '__moss_on doctor' -l help -d 'its options'
