@@ -59,11 +59,10 @@ class Calls:
         """Answers a call, now or later; `reply` gets none if the client cancels it before."""
         self._indexing.note_call()
         try:
-            store = self._store()  # made here, so that the worker never makes a second one
             if call.operation.takes_long(call.arguments) or self._busy():
                 self._enqueue(Job(call, reply))
                 return
-            answer = tool_answer(call, store.call(call.tool, call.arguments, patient=False))
+            answer = tool_answer(call, self._store().call(call.tool, call.arguments, patient=False))
         except Exception as error:
             if is_busy(error):
                 self._enqueue(Job(call, reply))

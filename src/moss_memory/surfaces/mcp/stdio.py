@@ -8,12 +8,11 @@ import signal
 from _thread import allocate_lock
 
 from moss_memory.catalog import TOOLSETS
-from moss_memory.config import load_config
-from moss_memory.store import open_store
 
 from .calls import Calls
+from .desk import Desk
 from .framing import Lines
-from .listing import mistakes_in, offer_of, unknown_toolsets
+from .listing import unknown_toolsets
 from .messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, Refusal, failure, read
 from .output import Output, is_open, private_stdout, say
 from .protocol import Cancellation, Protocol
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from moss_memory.config import Config
     from moss_memory.store import Store
 
     from .calls import Reply
@@ -54,39 +52,6 @@ def serve(*, home: str | None = None, toolsets: Sequence[str] | None = None) -> 
     code = Server(desk.offer, desk.store, private_stdout()).run()
     desk.close()
     return code
-
-
-class Desk:
-    """The configuration, the tools on offer and the store, each made when first needed."""
-
-    def __init__(self, home: str | None, toolsets: Sequence[str] | None) -> None:
-        self._home = home
-        self._toolsets = toolsets
-        self._config: Config | None = None
-        self._offer: Offer | None = None
-        self._store: Store | None = None
-
-    def offer(self) -> Offer:
-        """The tools that the configuration leaves; its warnings go to stderr, once."""
-        if self._offer is None:
-            config = load_config(self._home)
-            for warning in (*config.warnings, *mistakes_in(config)):
-                say(warning)
-            self._config = config
-            self._offer = offer_of(config, self._toolsets)
-        return self._offer
-
-    def store(self) -> Store:
-        """The store, opened for the first call."""
-        if self._store is None:
-            self.offer()
-            self._store = open_store(config=self._config)
-        return self._store
-
-    def close(self) -> None:
-        """Lets go of the store, if it was opened."""
-        if self._store is not None:
-            self._store.close()
 
 
 class Server:

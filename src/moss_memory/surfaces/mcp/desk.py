@@ -1,0 +1,67 @@
+"""What the connections of one server share: the configuration, the tools on offer and the store."""
+
+from __future__ import annotations
+
+from _thread import allocate_lock
+
+from moss_memory.config import load_config
+from moss_memory.store import open_store
+
+from .listing import mistakes_in, offer_of
+from .output import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from moss_memory.config import Config
+    from moss_memory.store import Store
+
+    from .listing import Offer
+
+
+class Desk:
+    """The configuration, the tools on offer and the store, each made once, by the first who needs it.
+
+    Any number of connections and threads may ask at once.
+    """
+
+    def __init__(self, home: str | None, toolsets: Sequence[str] | None = None) -> None:
+        self._home = home
+        self._toolsets = toolsets
+        self._lock = allocate_lock()
+        self._config: Config | None = None
+        self._offer: Offer | None = None
+        self._store: Store | None = None
+
+    def offer(self) -> Offer:
+        """The tools that the configuration leaves; its warnings go to stderr, once."""
+        if self._offer is not None:
+            return self._offer  # asked for with every message, so without the lock
+        with self._lock:
+            return self._made_offer()
+
+    def store(self) -> Store:
+        """The store, opened for the first call."""
+        if self._store is not None:
+            return self._store
+        with self._lock:
+            self._made_offer()
+            if self._store is None:
+                self._store = open_store(config=self._config)
+            return self._store
+
+    def close(self) -> None:
+        """Lets go of the store, if it was opened."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+
+    def _made_offer(self) -> Offer:
+        if self._offer is None:
+            config = load_config(self._home)
+            for warning in (*config.warnings, *mistakes_in(config)):
+                say(warning)
+            self._config = config
+            self._offer = offer_of(config, self._toolsets)
+        return self._offer

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.doors import FULL
+from moss_memory.config import load_config
+from moss_memory.store import open_store
+from moss_memory.surfaces.mcp import desk as module
+from moss_memory.surfaces.mcp.desk import Desk
+
+
+class TellingLock:
+    """A lock that tells when somebody has to wait for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.somebody_waits = threading.Event()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            self.somebody_waits.set()
+            self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+@pytest.mark.parametrize(("slow", "asked"), [("load_config", "offer"), ("open_store", "store")])
+def test_who_asks_while_it_is_made_waits_and_gets_the_same(
+    home: str, monkeypatch: pytest.MonkeyPatch, slow: str, asked: str
+) -> None:
+    desk, lock = Desk(home), TellingLock()
+    monkeypatch.setattr(desk, "_lock", lock)
+    makes: dict[str, Any] = {"load_config": load_config, "open_store": open_store}
+    made: list[Any] = []
+
+    def make(*given: Any, **named: Any) -> Any:
+        made.append(makes[slow](*given, **named))
+        assert lock.somebody_waits.wait(60), "the second one did not wait for the first"
+        return made[-1]
+
+    monkeypatch.setattr(module, slow, make)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = [pool.submit(getattr(desk, asked)) for _ in range(2)]
+        assert first.result() is second.result()
+    assert len(made) == 1
+    desk.close()
+
+
+def test_connections_in_many_threads_share_one_store_and_hear_its_warnings_once(
+    home: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path(home).mkdir()
+    Path(home, "config.json").write_text('{"disabled_tools": ["capsule_flutter", "artifact_list"]}')
+    desk, start = Desk(home), threading.Barrier(8)
+
+    def connect(number: int) -> Any:
+        start.wait(60)
+        assert desk.offer().find("artifact_list") is None
+        desk.store().call("capsule_store", {"name": f"c{number}", "capsule_text": FULL})
+        return desk.store()
+
+    with ThreadPoolExecutor(8) as pool:
+        stores = set(pool.map(connect, range(8)))
+    (store,) = stores
+    assert store.call("capsule_list", {})["pagination"]["total"] == 8
+    assert capfd.readouterr().err.count("capsule_flutter") == 1
+    desk.close()
+
+
+def test_a_desk_that_was_never_asked_closes_without_making_anything(home: str) -> None:
+    Desk(home).close()
+    assert not Path(home).exists()
