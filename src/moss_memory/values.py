@@ -181,3 +181,8 @@ def shown_time(ms: int) -> str:
 def wall_clock_ms() -> int:
     """Milliseconds since the epoch, by the wall clock."""
     return time.time_ns() // 1_000_000
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: `1 capsule`, `3 capsules`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

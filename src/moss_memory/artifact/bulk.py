@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..arguments import Days, Phase, Role, RunId, Tag, Tags, Workspace
+from ..bulk import NewPhase, NewRole, change_all, new_labels, purge, required_filters
 from ..errors import invalid
-from ..filters import Filters, change_all, filters_from, purge, required_filters
+from ..filters import Filters, filters_from
 from ..operation import operation
-from ..values import label, tags_json
 from .operations import Kind, checked_kind, lifetime, sweep_expired
 from .rows import UNEXPIRED
 
@@ -16,12 +16,8 @@ if TYPE_CHECKING:
 
     from ..storage.engine import Transaction
 
-    NewPhase = str
-    NewRole = str
     NewTtlSeconds = int
 else:
-    NewPhase = {"type": "string", "description": '"" clears'}
-    NewRole = {"type": "string", "description": '"" clears'}
     NewTtlSeconds = {"type": "integer", "minimum": 1, "nullable": True, "description": "from now on; null clears"}
 
 UNCHANGED = 0
@@ -66,12 +62,7 @@ def artifact_bulk_update(
     An empty string or list, or a null time to live, clears the field. Versions stay.
     """
     filters = _filters(tx, workspace=workspace, kind=kind, run_id=run_id, phase=phase, role=role, tag=tag)
-    changes: dict[str, Any] = {}
-    for name, value in (("phase", set_phase), ("role", set_role)):
-        if value is not None:
-            changes[name] = label(value, what=f"set_{name}")
-    if set_tags is not None:
-        changes["tags_json"] = tags_json(set_tags, what="set_tags")
+    changes = new_labels(set_phase, set_role, set_tags)
     if set_ttl_seconds != UNCHANGED:
         changes |= lifetime(tx, set_ttl_seconds, what="set_ttl_seconds")
     if not changes:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from ..arguments import NamePrefix, Phase, Role, RunId, Tag, Tags, Workspace
+from ..bulk import NewPhase, NewRole, change_all, new_labels, required_filters
 from ..errors import invalid
-from ..filters import change_all, counted, required_filters
 from ..operation import operation
-from ..values import label, tags_json
+from ..values import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..storage.engine import Transaction
-
-    NewPhase = str
-    NewRole = str
-else:
-    NewPhase = {"type": "string", "description": '"" clears'}
-    NewRole = {"type": "string", "description": '"" clears'}
 
 
 @operation(mutates=True, destructive=True, example="moss bulk-delete --workspace shop --tag stale")
@@ -66,17 +60,11 @@ def capsule_bulk_update(
     filters = required_filters(
         tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
     )
-    changes: dict[str, Any] = {}
-    said = []
-    for name, value in (("phase", set_phase), ("role", set_role)):
-        if value is not None:
-            changes[name] = label(value, what=f"set_{name}")
-            said.append(f'{name}="{changes[name] or ""}"')
-    if set_tags is not None:
-        changes["tags_json"] = tags_json(set_tags, what="set_tags")
-        said.append(f"tags={changes['tags_json'] or '[]'}")
+    changes = new_labels(set_phase, set_role, set_tags)
     if not changes:
         raise invalid("nothing to set; give set_phase, set_role or set_tags")
     updated = change_all(tx, "capsules", filters, changes)
+    said = [f'{name}="{changes[name] or ""}"' for name in ("phase", "role") if name in changes]
+    said += [f"tags={changes['tags_json'] or '[]'}"] if "tags_json" in changes else []
     message = f"Updated {counted(updated, 'capsule')} matching {filters.shown()}; set {', '.join(said)}"
     return {"updated": updated, "message": message}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 from ..errors import MossError, invalid
-from ..filters import counted
 from ..operation import check_text
-from ..values import NAME_MAX_CHARS, estimate_tokens, label, normalize, tags_json
+from ..values import NAME_MAX_CHARS, counted, estimate_tokens, label, normalize, tags_json
 from .rows import sql
 
 TYPE_CHECKING = False

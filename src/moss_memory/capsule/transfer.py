@@ -6,8 +6,9 @@ import json
 import time
 
 from ..arguments import Days, FilePath, IncludeDeleted, Workspace
+from ..bulk import purge
 from ..errors import MossError
-from ..filters import filters_from, purge
+from ..filters import filters_from
 from ..operation import operation
 from ..storage.files import ExportFile, ImportFile
 from .import_lines import Importer, parse_lines
