@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from artifact.shelf import check_artifacts, listed_names, put
-from contract.doors import START_MS, connect, rows
+from contract.doors import FULL, START_MS, connect, rows
 from moss_memory.errors import MossError
 
 if TYPE_CHECKING:
@@ -318,7 +318,7 @@ def freed(door: StoreDoor) -> None:
 )
 def test_a_sweep_that_fails_does_not_fail_the_write(door: StoreDoor, clock: Clock, trap: str, how: str) -> None:
     if trap == "insert on upkeep":
-        listed_names(door)
+        door("capsule_store", name="no sweep rides on it", capsule_text=FULL)
     else:
         put(door, "first write, first sweep")
     trapped(door, f"{trap} begin select raise({how}")
