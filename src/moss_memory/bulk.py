@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .answers import flag, integer, text
 from .errors import MossError, invalid
 from .filters import Filters, filters_from
 from .values import counted, label, tags_json
@@ -59,6 +60,14 @@ def change_all(tx: Transaction, table: str, filters: Filters, changes: dict[str,
     tx.next_change(count)
     tx.concerns(workspace=filters.parameters.get("f_workspace"))
     return count
+
+
+PURGED = {
+    "purged": integer("how many were removed"),
+    "message": text("the same in a sentence"),
+    "erased": flag("false while a reader still holds their bytes; the next write removes them"),
+}
+"""What a purge answers."""
 
 
 def purge(tx: Transaction, table: str, noun: str, filters: Filters, older_than_days: int | None) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from .answers import TRUNCATED, Shape
 from .errors import MossError, invalid, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from .answers import Field
 
     Schema = dict[str, Any]
     Body = Callable[..., dict[str, Any]]
@@ -32,8 +35,8 @@ class Operation:
     """One tool: what it is called, what it takes, what it promises, and the function that does it."""
 
     __slots__ = (
-        "alias_of", "aliases", "before", "body", "budget_of", "defaults", "description", "destructive", "example",
-        "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters", "recover", "required",
+        "alias_of", "aliases", "answers", "before", "body", "budget_of", "defaults", "description", "destructive",
+        "example", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters", "recover", "required",
         "single_statement", "summary", "translate", "writes_if", "writes_with",
     )  # fmt: skip
 
@@ -59,18 +62,21 @@ class Operation:
         self.summary = self.description.partition("\n")[0]
         self.defaults: dict[str, Any] = {_public(name): value for name, value in (body.__kwdefaults__ or {}).items()}
         self.parameters: dict[str, Schema] = _parameters(body)
+        answers: Shape | dict[str, Field] = traits["answers"]
+        self.answers = answers if isinstance(answers, Shape) else Shape("", answers)
         self.budget_of: BudgetOf | None = None
         if traits["bounded"]:
             self._bound()
         self.required = tuple(name for name in self.parameters if name not in self.defaults)
 
     def _bound(self) -> None:
-        """Gives the tool the arguments of a budget; its body gets them as one `budget`."""
+        """Gives the tool the arguments of a budget, which its body gets as one `budget`; its answers tell of it."""
         from .budget import ARGUMENTS, budget_of
 
         self.parameters |= ARGUMENTS
         self.defaults |= dict.fromkeys(ARGUMENTS)
         self.budget_of = budget_of
+        self.answers = self.answers.with_fields({"truncated": TRUNCATED}, self.answers.name)
 
     def renamed(self, name: str) -> Operation:
         """The same tool under an older name."""
@@ -136,6 +142,7 @@ def looks_for_meaning(default: str) -> LongIf:
 def operation(
     *,
     example: str,
+    answers: Shape | dict[str, Field] | None = None,
     mutates: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
@@ -153,6 +160,7 @@ def operation(
 ) -> Callable[[Body], Operation]:
     """Makes the decorated function a tool of the same name.
 
+    `answers` declares what it answers: the fields of its answer, or a shape that several tools share.
     `long_if` tells from the arguments, as they were sent, that this call may take seconds.
     `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
     names the argument without which the tool only reads, `writes_if` tells it from all of them. One that is not
@@ -167,6 +175,7 @@ def operation(
         return Operation(
             body,
             example=example,
+            answers=answers or {},
             mutates=mutates,
             destructive=destructive,
             idempotent=idempotent,

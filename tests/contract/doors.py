@@ -15,6 +15,7 @@ from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 from moss_memory.values import IdSource
+from support.declared import check_answer
 
 START_MS = 1_900_000_000_000
 LABELS = ("Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions")
@@ -39,10 +40,19 @@ class Clock:
         self.ms += int(seconds * 1000)
 
 
+class CheckedStore(Store):
+    """A store whose every answer is held against what its tool declares."""
+
+    def call(self, tool: str, arguments: dict[str, Any], **more: Any) -> dict[str, Any]:
+        answer = super().call(tool, arguments, **more)
+        check_answer(tool, answer)
+        return answer
+
+
 def open_test_store(home: str, clock: Clock | None = None, **settings: Any) -> Store:
-    """A store whose time and settings the test decides."""
+    """A store whose time and settings the test decides; its answers are checked."""
     config = load_config(home, cwd="/").replace(**settings)
-    return Store(config, clock_ms=clock or Clock(), id_source=IdSource())
+    return CheckedStore(config, clock_ms=clock or Clock(), id_source=IdSource())
 
 
 def outcome(store: Store, tool: str, arguments: Any) -> dict[str, Any] | MossError:
@@ -155,6 +165,7 @@ class McpDoor(Door):
             assert json.loads(result.content[0].text) == answer, "the text is not the structured answer"
         assert isinstance(answer, dict)
         if not result.is_error:
+            check_answer(tool, answer)
             return answer
         error = answer["error"]
         rebuilt = MossError(

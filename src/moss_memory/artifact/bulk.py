@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..answers import integer
 from ..arguments import Days, Phase, Role, RunId, Tag, Tags, Workspace
-from ..bulk import NewPhase, NewRole, change_all, new_labels, purge, required_filters
+from ..bulk import PURGED, NewPhase, NewRole, change_all, new_labels, purge, required_filters
 from ..errors import invalid
 from ..filters import Filters, filters_from
 from ..operation import operation
@@ -24,7 +25,12 @@ UNCHANGED = 0
 """Stands for a time to live that was not given; null means to clear it."""
 
 
-@operation(mutates=True, destructive=True, example="moss artifact bulk-delete --run-id run-1")
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={"deleted": integer("how many were deleted")},
+    example="moss artifact bulk-delete --run-id run-1",
+)
 def artifact_bulk_delete(
     tx: Transaction,
     *,
@@ -42,7 +48,12 @@ def artifact_bulk_delete(
     return {"deleted": deleted}
 
 
-@operation(mutates=True, destructive=True, example="moss artifact bulk-update --run-id run-1 --set-phase done")
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={"updated": integer("how many were changed")},
+    example="moss artifact bulk-update --run-id run-1 --set-phase done",
+)
 def artifact_bulk_update(
     tx: Transaction,
     *,
@@ -73,7 +84,12 @@ def artifact_bulk_update(
 
 
 @operation(
-    mutates=True, destructive=True, long=True, listed=False, example="moss purge --type artifact --older-than 7d"
+    mutates=True,
+    destructive=True,
+    long=True,
+    listed=False,
+    answers=PURGED,
+    example="moss purge --type artifact --older-than 7d",
 )
 def artifact_purge(
     tx: Transaction, *, workspace: Workspace | None = None, older_than_days: Days | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from ..addressing import Address, address_of
+from ..answers import LONG, PAGE, Column, Shape, flag, free, integer, list_of, moment, nameless, object_of, text
 from ..arguments import (
     Id,
     IncludeDeleted,
@@ -24,7 +25,7 @@ from ..errors import MossError, invalid, next_call
 from ..filters import filters_from
 from ..operation import operation
 from ..values import DEFAULT_WORKSPACE, Page, label, normalize, tags_json
-from .rows import UNEXPIRED, artifacts, list_columns, listed, shown, sql
+from .rows import ARTIFACT, ITEM, UNEXPIRED, artifacts, list_columns, listed, shown, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +81,27 @@ DATA_MAX_CHARS = 50_000
 TEXT_MAX_CHARS = 12_000
 TTL_MAX_S = 10**11
 ITEMS_MAX = 50
+
+STORED = Shape(
+    "StoredArtifact",
+    {
+        "id": text("ULID"),
+        "workspace": text("namespace, as it was first written"),
+        "name": text("handle, as it was first written", nullable=True),
+        "kind": text("type of the data"),
+        "version": integer("its version now"),
+    },
+)
+_PART = Shape(
+    "ArtifactPart",
+    {
+        "id": text("ULID"),
+        "name": text("handle", nullable=True),
+        "data": free("structured content"),
+        "text": text("rendered view for models"),
+    },
+    table=(Column("name", least=8), Column("text", least=20, widest=LONG), Column("id", when=nameless)),
+)
 SWEEP_EVERY_S = 300
 SWEEP_ROWS = 100
 
@@ -88,6 +110,13 @@ SWEEP_ROWS = 100
     mutates=True,
     destructive=True,
     before=check_data,
+    answers=STORED.with_fields(
+        {
+            "data_chars": integer("characters of the data as compact JSON"),
+            "text_chars": integer("characters of the text", nullable=True),
+            "expires_at": moment("when it expires", nullable=True),
+        }
+    ),
     example="moss artifact store --kind explorer-finding --name run-1-code --data @finding.json --ttl-seconds 3600",
 )
 def artifact_store(
@@ -139,7 +168,14 @@ def artifact_store(
     }
 
 
-@operation(idempotent=True, example="moss artifact list --run-id run-1 --kind explorer-finding")
+@operation(
+    idempotent=True,
+    answers={
+        "items": list_of(ITEM, "the artifacts, newest first", shown="answer"),
+        "pagination": object_of(PAGE.without("total"), "where this page lies", shown="page"),
+    },
+    example="moss artifact list --run-id run-1 --kind explorer-finding",
+)
 def artifact_list(
     tx: ReadTransaction,
     *,
@@ -171,7 +207,7 @@ def artifact_list(
     return {"items": items[: page.limit], "pagination": pagination}
 
 
-@operation(single_statement=True, idempotent=True, example="moss artifact fetch plan/run-1-code")
+@operation(single_statement=True, idempotent=True, answers=ARTIFACT, example="moss artifact fetch plan/run-1-code")
 def artifact_fetch(
     tx: ReadTransaction,
     *,
@@ -190,6 +226,13 @@ def artifact_fetch(
     mutates=True,
     destructive=True,
     writes_with="store_as",
+    answers={
+        "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
+        "bundle_chars": integer("characters of the bundle", optional=True),
+        "parts": list_of(_PART, "the parts of a JSON bundle", optional=True),
+        "parts_count": integer("how many artifacts are in it"),
+        "stored": object_of(STORED, "the artifact that the bundle was stored as", optional=True),
+    },
     example="moss artifact compose plan/run-1-code plan/run-1-tests",
 )
 def artifact_compose(
@@ -224,7 +267,12 @@ def artifact_compose(
     return answer
 
 
-@operation(mutates=True, destructive=True, example="moss artifact delete plan/run-1-code")
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={"deleted": flag("true"), "id": text("ULID")},
+    example="moss artifact delete plan/run-1-code",
+)
 def artifact_delete(
     tx: Transaction,
     *,
@@ -240,7 +288,16 @@ def artifact_delete(
     return {"deleted": True, "id": row["id"]}
 
 
-@operation(mutates=True, example="moss artifact touch plan/run-1-code --ttl-seconds 7200")
+@operation(
+    mutates=True,
+    answers={
+        "id": text("ULID"),
+        "ttl_seconds": integer("how long it lives from now"),
+        "expires_at": moment("when it expires"),
+        "version": integer("its version, which stays"),
+    },
+    example="moss artifact touch plan/run-1-code --ttl-seconds 7200",
+)
 def artifact_touch(
     tx: Transaction,
     *,

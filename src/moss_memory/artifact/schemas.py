@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ..answers import BAD_FILE, Column, Shape, choice, free, list_of, text
 from ..errors import MossError, invalid, next_call
 from ..json_files import json_files, read_object, shown_path
 from ..operation import check_json, operation
@@ -17,9 +18,26 @@ if TYPE_CHECKING:
 _BUILT_IN = os.path.join(os.path.dirname(__file__), "kinds")
 _ERRORS_MAX = 20
 _SHOWN_CHARS = 200
+_KIND = Shape(
+    "ArtifactKind",
+    {
+        "kind": text("its name"),
+        "source": choice(("built-in", "user"), "where it comes from"),
+        "schema": free("the JSON Schema of its data"),
+    },
+    table=(Column("kind", least=6, goes=3), Column("holds", least=20), Column("source", least=12, goes=1, widest=0)),
+    row=lambda kind: {**kind, "holds": kind["schema"].get("description", "")},
+)
 
 
-@operation(idempotent=True, example="moss artifact kinds")
+@operation(
+    idempotent=True,
+    answers={
+        "kinds": list_of(_KIND, "the kinds, by name", shown="answer"),
+        "problems": list_of(BAD_FILE, "files that hold no schema", optional=True),
+    },
+    example="moss artifact kinds",
+)
 def artifact_kinds(tx: ReadTransaction) -> dict[str, Any]:
     """List the kinds that have a JSON Schema: the built-in ones and the files in the home's kinds folder."""
     kinds, problems = known_kinds(tx.config.home)

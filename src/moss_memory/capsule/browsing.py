@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..addressing import Address
+from ..answers import PAGINATION, SEARCH_REMARKS, Column, choice, list_of, marked, number, object_of
 from ..arguments import (
     IncludeDeleted,
     IncludeText,
@@ -20,7 +21,19 @@ from ..arguments import (
 from ..filters import Filters, filters_from
 from ..operation import looks_for_meaning, operation
 from ..values import DEFAULT_WORKSPACE, Page, normalize
-from .rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
+from .rows import (
+    CAPSULE,
+    DELETED,
+    ID,
+    NAME,
+    NEWEST_FIRST,
+    SUMMARY,
+    WORKSPACE,
+    capsules,
+    shown,
+    summary,
+    summary_columns,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +41,30 @@ if TYPE_CHECKING:
 
     from ..storage.engine import ReadTransaction
 
+HIT = SUMMARY.with_fields(
+    {"snippet": marked("where the words are"), "score": number("how well it matches", shown="never")},
+    "CapsuleHit",
+    table=(NAME, WORKSPACE, Column("title", least=8, goes=9), Column("snippet", least=30), DELETED, ID),
+)
 
-@operation(idempotent=True, example="moss latest --workspace shop --include-text")
+LISTING = {
+    "items": list_of(SUMMARY, "the capsules, newest change first", shown="answer"),
+    "pagination": PAGINATION,
+    "sort": choice(("updated_at_desc",), "their order", shown="never"),
+}
+HITS = {
+    "items": list_of(HIT, "the capsules, best match first", shown="answer"),
+    "pagination": PAGINATION,
+    "sort": choice(("relevance",), "their order", shown="never"),
+    **SEARCH_REMARKS,
+}
+
+
+@operation(
+    idempotent=True,
+    answers={"item": object_of(CAPSULE, "the capsule; null when there is none", nullable=True, shown="opened")},
+    example="moss latest --workspace shop --include-text",
+)
 def capsule_latest(
     tx: ReadTransaction,
     *,
@@ -50,7 +85,7 @@ def capsule_latest(
     return {"item": shown(capsule, include_text=include_text)}
 
 
-@operation(idempotent=True, example="moss list --workspace shop --limit 20")
+@operation(idempotent=True, answers=LISTING, example="moss list --workspace shop --limit 20")
 def capsule_list(
     tx: ReadTransaction,
     *,
@@ -67,7 +102,7 @@ def capsule_list(
     return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
 
 
-@operation(idempotent=True, example="moss inventory --tag auth")
+@operation(idempotent=True, answers=LISTING, example="moss inventory --tag auth")
 def capsule_inventory(
     tx: ReadTransaction,
     *,
@@ -91,6 +126,7 @@ def capsule_inventory(
 @operation(
     idempotent=True,
     long_if=looks_for_meaning("keyword"),
+    answers=HITS,
     example='moss capsule search "where do refresh tokens live"',
 )
 def capsule_search(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..answers import integer, text
 from ..arguments import NamePrefix, Phase, Role, RunId, Tag, Tags, Workspace
 from ..bulk import NewPhase, NewRole, change_all, new_labels, required_filters
 from ..errors import invalid
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
     from ..storage.engine import Transaction
 
 
-@operation(mutates=True, destructive=True, example="moss bulk-delete --workspace shop --tag stale")
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={"deleted": integer("how many were deleted"), "message": text("what was done, in a sentence")},
+    example="moss bulk-delete --workspace shop --tag stale",
+)
 def capsule_bulk_delete(
     tx: Transaction,
     *,
@@ -38,6 +44,7 @@ def capsule_bulk_delete(
     mutates=True,
     destructive=True,
     idempotent=True,
+    answers={"updated": integer("how many were changed"), "message": text("what was done, in a sentence")},
     example="moss bulk-update --run-id r7 --set-phase archived",
 )
 def capsule_bulk_update(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ..addressing import Address, address_of
+from ..answers import Column, Shape, flag, integer, list_of, nameless, object_of, text
 from ..arguments import Id, Name, Ref, StoreMode, Text, Workspace
 from ..errors import MossError, invalid
 from ..operation import operation
 from . import sections as markdown
 from .operations import ITEMS_MAX, capsule_store, check_size, measured, thin_recovery
-from .rows import capsules, fetch_key, sql
+from .rows import FETCH_KEY, STORED, capsules, fetch_key, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,8 +46,37 @@ else:
 
 SEPARATOR = "\n\n---\n\n"
 
+_WITHOUT = Shape(
+    "UnusedCapsule",
+    {
+        "id": text("ULID"),
+        "workspace": text("namespace"),
+        "name": text("handle", optional=True),
+        "display_name": text("what it is called in the bundle"),
+    },
+    table=(
+        Column("display_name", "title", least=8),
+        Column("name", least=8),
+        Column("workspace", least=8, goes=6),
+        Column("chars"),
+        Column("id", when=nameless),
+    ),
+)
+_PART = _WITHOUT.with_fields(
+    {"text": text("its text, or the wanted sections of it"), "chars": integer("characters of that")}, "CapsulePart"
+)
 
-@operation(mutates=True, example='moss append auth --section "Next actions" --content "- rotate the keys"')
+
+@operation(
+    mutates=True,
+    answers={
+        "id": text("ULID"),
+        "section_hit": text("the header as it stands in the capsule"),
+        "replaced": flag("whether a placeholder was replaced"),
+        "fetch_key": object_of(FETCH_KEY, "what leads back to it, where it has a name", optional=True, shown="opened"),
+    },
+    example='moss append auth --section "Next actions" --content "- rotate the keys"',
+)
 def capsule_append(
     tx: Transaction,
     *,
@@ -82,6 +112,14 @@ def capsule_append(
     destructive=True,
     recover=thin_recovery,
     writes_with="store_as",
+    answers={
+        "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
+        "parts": list_of(_PART, "the parts of a JSON bundle", optional=True),
+        "bundle_chars": integer("characters of the bundle, or of all parts"),
+        "parts_count": integer("how many capsules are in it"),
+        "missing": list_of(_WITHOUT, "capsules with none of the wanted sections", optional=True),
+        "stored": object_of(STORED, "the capsule that the bundle was stored as", optional=True),
+    },
     example='moss compose auth shop/db --sections "Next actions"',
 )
 def capsule_compose(

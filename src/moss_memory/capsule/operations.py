@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..addressing import Address, address_of
+from ..answers import Column, Shape, flag, list_of, object_of, text
 from ..arguments import (
     Id,
     IncludeDeleted,
@@ -22,7 +23,7 @@ from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..values import DEFAULT_WORKSPACE, estimate_tokens, label, normalize, tags_json
 from . import sections as markdown
-from .rows import capsules, fetch_key, shown, sql
+from .rows import CAPSULE, STORED, capsules, fetch_key, shown, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,11 +57,27 @@ def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dic
 TITLE_MAX_CHARS = 1_000
 ITEMS_MAX = 50
 
+_REF = Shape(
+    "Reference",
+    {name: text("as it was given", optional=True) for name in ("id", "workspace", "name")},
+    line=lambda ref: "/".join(ref.values()),
+)
+_MISSING = Shape(
+    "MissingCapsule",
+    {
+        "ref": object_of(_REF, "what was asked for"),
+        "code": text("why it is not there, as errors have it"),
+        "message": text("the same in a sentence"),
+    },
+    table=(Column("ref", least=12, goes=2), Column("code"), Column("message", least=20, widest=0)),
+)
+
 
 @operation(
     mutates=True,
     destructive=True,
     recover=thin_recovery,
+    answers=STORED,
     example="moss store --name auth --tags auth,jwt < capsule.md",
 )
 def capsule_store(
@@ -116,7 +133,7 @@ def capsule_store(
     return {"id": row["id"], "fetch_key": fetch_key(row)}
 
 
-@operation(single_statement=True, idempotent=True, example="moss fetch shop/auth")
+@operation(single_statement=True, idempotent=True, answers=CAPSULE, example="moss fetch shop/auth")
 def capsule_fetch(
     tx: Transaction,
     *,
@@ -131,7 +148,14 @@ def capsule_fetch(
     return shown(row, include_text=include_text)
 
 
-@operation(idempotent=True, example="moss fetch-many auth shop/db")
+@operation(
+    idempotent=True,
+    answers={
+        "items": list_of(CAPSULE, "what was found, in the order asked for", shown="answer"),
+        "errors": list_of(_MISSING, "what was not found"),
+    },
+    example="moss fetch-many auth shop/db",
+)
 def capsule_fetch_many(
     tx: Transaction,
     *,
@@ -162,6 +186,7 @@ def capsule_fetch_many(
     mutates=True,
     destructive=True,
     recover=thin_recovery,
+    answers=STORED,
     example='moss update auth --title "Auth, second round"',
 )
 def capsule_update(
@@ -202,7 +227,9 @@ def capsule_update(
     return {"id": row["id"], "fetch_key": fetch_key(row)}
 
 
-@operation(mutates=True, destructive=True, example="moss delete auth")
+@operation(
+    mutates=True, destructive=True, answers={"deleted": flag("true"), "id": text("ULID")}, example="moss delete auth"
+)
 def capsule_delete(
     tx: Transaction,
     *,
@@ -217,7 +244,12 @@ def capsule_delete(
     return {"deleted": True, "id": row["id"]}
 
 
-@operation(mutates=True, idempotent=True, example="moss restore 01ARZ3NDEKTSV4RRFFQ69G5FAV")
+@operation(
+    mutates=True,
+    idempotent=True,
+    answers=STORED.with_fields({"restored": flag("false when it was not deleted")}),
+    example="moss restore 01ARZ3NDEKTSV4RRFFQ69G5FAV",
+)
 def capsule_restore(tx: Transaction, *, id: DeletedId) -> dict[str, Any]:
     """Bring a soft-deleted capsule back under its name; refused when another has taken that name."""
     address = Address(id, None, None)

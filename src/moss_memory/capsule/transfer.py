@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import time
 
+from ..answers import Column, Shape, file_path, integer, list_of, moment, text
 from ..arguments import Days, FilePath, IncludeDeleted, Workspace
-from ..bulk import purge
+from ..bulk import PURGED, purge
 from ..errors import MossError
 from ..filters import filters_from
 from ..operation import operation
@@ -26,9 +27,31 @@ else:
 
 FORMAT_VERSION = "1.0"
 _TOLD_EVERY = 200
+_PROBLEM = Shape(
+    "ImportProblem",
+    {
+        "line": integer("its number in the file"),
+        "id": text("its id, if it has one", optional=True),
+        "name": text("its name, if it has one", optional=True),
+        "code": text("what is wrong with it"),
+        "message": text("the same in a sentence"),
+    },
+    table=(Column("line"), Column("name", least=8, goes=3), Column("code"), Column("message", least=20, widest=0)),
+)
 
 
-@operation(long=True, destructive=True, example="moss export --path backup.jsonl")
+@operation(
+    long=True,
+    destructive=True,
+    answers={
+        "path": file_path("the file"),
+        "count": integer("capsules in it"),
+        "exported_at": moment("when"),
+        "bytes": integer("its size"),
+        "warning": text("when it is too large to be imported as it is", optional=True),
+    },
+    example="moss export --path backup.jsonl",
+)
 def capsule_export(
     tx: Transaction,
     *,
@@ -77,7 +100,17 @@ def capsule_export(
     return answer
 
 
-@operation(mutates=True, destructive=True, long=True, example="moss import --path backup.jsonl --mode rename")
+@operation(
+    mutates=True,
+    destructive=True,
+    long=True,
+    answers={
+        "imported": integer("capsules that came in"),
+        "skipped": integer("records that did not"),
+        "errors": list_of(_PROBLEM, "what was wrong with those"),
+    },
+    example="moss import --path backup.jsonl --mode rename",
+)
 def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error") -> dict[str, Any]:
     """Read capsules from a JSONL file, all in one transaction.
 
@@ -108,7 +141,7 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
     return {"imported": importer.imported, "skipped": len(importer.invalid), "errors": importer.invalid}
 
 
-@operation(mutates=True, destructive=True, long=True, example="moss purge --older-than 7d")
+@operation(mutates=True, destructive=True, long=True, answers=PURGED, example="moss purge --older-than 7d")
 def capsule_purge(
     tx: Transaction, *, workspace: Workspace | None = None, older_than_days: Days | None = None
 ) -> dict[str, Any]:

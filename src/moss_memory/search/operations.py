@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+from ..answers import (
+    PAGINATION,
+    SEARCH_REMARKS,
+    Column,
+    Shape,
+    choice,
+    integer,
+    list_of,
+    marked,
+    moment,
+    nameless,
+    number,
+    object_of,
+    text,
+    texts,
+)
 from ..arguments import Limit, Offset, Query, RunId, SearchMode, Workspace
 from ..errors import invalid
 from ..families import SOURCES, module
@@ -23,9 +39,55 @@ else:
         "description": "what to search; all by default",
     }
 
+_ADDRESS = Shape(
+    "Address",
+    {
+        "id": text("of a capsule or artifact without a name", optional=True),
+        "workspace": text("namespace", optional=True),
+        "name": text("handle of a capsule or artifact", optional=True),
+        "branch": text("of a note or node", optional=True),
+        "doc": text("document of a note or node", optional=True),
+        "cursor": integer("of a note", optional=True),
+        "limit": integer("of a note", optional=True),
+        "ids": texts("of a node or record", optional=True),
+    },
+)
+_HIT = Shape(
+    "Hit",
+    {
+        "type": choice(tuple(SOURCES), "what it is"),
+        "id": text("its id, or the number of a note"),
+        "workspace": text("namespace"),
+        "address": object_of(_ADDRESS, "what to send to the tool that fetches it"),
+        "title": text("its title, or what stands for one"),
+        "kind": text("kind of an artifact, type of a node or record", optional=True),
+        "updated_at": moment("when it last changed"),
+        "snippet": marked("where the words are"),
+        "score": number("how well it matches"),
+    },
+    table=(
+        Column("name", least=8),
+        Column("workspace", least=8, goes=6),
+        Column("type", goes=5),
+        Column("branch", least=6, goes=8),
+        Column("title", least=8, goes=9),
+        Column("snippet", least=30),
+        Column("id", when=nameless),
+    ),
+    row=lambda hit: {**hit["address"], **hit},
+)
+
 
 @operation(
-    idempotent=True, long_if=looks_for_meaning("both"), example='moss search "how do we rotate tokens" --workspace shop'
+    idempotent=True,
+    long_if=looks_for_meaning("both"),
+    answers={
+        "items": list_of(_HIT, "what was found, best match first", shown="answer"),
+        "pagination": PAGINATION,
+        "sort": choice(("relevance",), "their order", shown="never"),
+        **SEARCH_REMARKS,
+    },
+    example='moss search "how do we rotate tokens" --workspace shop',
 )
 def moss_search(
     tx: ReadTransaction,

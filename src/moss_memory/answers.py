@@ -1,0 +1,256 @@
+"""The shapes of answers: what a tool answers, field by field, said once.
+
+The table of the command line, the fields in the reference, the `outputSchema` of MCP and the check of every answer
+in the tests read the same declaration. It is plain values: to declare costs a start-up next to nothing.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Literal
+
+    Kind = Literal[
+        "text", "integer", "number", "flag", "choice", "moment", "moment_ms", "time", "path", "marked", "list",
+        "object", "map", "free", "any", "either",
+    ]  # fmt: skip
+    Shown = Literal["", "never", "if_true", "answer", "opened", "apart", "page", "remark", "side", "whole"]
+    Row = dict[str, Any]
+
+WIDEST = 60
+LONG = 120
+
+
+class Field:
+    """One thing that an answer holds: its type, what it means, whether it is always there, how people see it."""
+
+    __slots__ = ("kind", "label", "meaning", "nullable", "of", "optional", "shown", "values")
+
+    def __init__(
+        self,
+        kind: Kind,
+        meaning: str,
+        *,
+        of: Any = None,
+        values: tuple[str, ...] = (),
+        optional: bool = False,
+        nullable: bool = False,
+        shown: Shown = "",
+        label: str = "",
+    ) -> None:
+        self.kind = kind
+        self.meaning = meaning
+        self.of = of
+        """What is inside: the shape of an object, the field that each item of a list or map is, the alternatives."""
+        self.values = values
+        self.optional = optional
+        """Left out where there is nothing to say; what is not optional is always there."""
+        self.nullable = nullable
+        self.shown = shown
+        """Where people see it: nothing in particular, or one of these. `never`; `if_true`; the list that is the
+        `answer`; an object `opened`, as if it stood in its parent's place, or `apart`, under a heading; the `page`;
+        a `remark` put into words; one `side` of a comparison; a text at the end and `whole`."""
+        self.label = label
+
+
+class Shape:
+    """The fields of an object, and how a list of such objects is shown as a table."""
+
+    __slots__ = ("fields", "line", "name", "row", "table")
+
+    def __init__(
+        self,
+        name: str,
+        fields: dict[str, Field],
+        *,
+        table: tuple[Column, ...] = (),
+        row: Callable[[Row], Row] | None = None,
+        line: Callable[[Row], str] | None = None,
+    ) -> None:
+        self.name = name
+        """What the reference and typed callers call it; empty for the answer of one tool alone."""
+        self.fields = fields
+        self.table = table
+        self.row = row
+        """Makes the row that the columns read, where they show more than the fields themselves."""
+        self.line = line
+        """Says it in a line, where it stands in a place of a table."""
+
+    def with_fields(self, fields: dict[str, Field], name: str = "", **changes: Any) -> Shape:
+        """The same shape with more fields, or with some of them said anew."""
+        kept = {"table": self.table, "row": self.row, "line": self.line, **changes}
+        return Shape(name, {**self.fields, **fields}, **kept)
+
+    def without(self, *names: str, name: str = "") -> Shape:
+        """The same shape without some of its fields."""
+        kept = {key: field for key, field in self.fields.items() if key not in names}
+        return Shape(name, kept, table=self.table, row=self.row, line=self.line)
+
+
+_ANYTHING = object()
+
+
+class Column:
+    """One column of a table: what it shows, how far it may shrink, and how soon it goes when there is no room."""
+
+    __slots__ = ("goes", "key", "least", "title", "unless", "when", "widest")
+
+    def __init__(
+        self,
+        key: str,
+        title: str = "",
+        *,
+        least: int = 0,
+        goes: int = 0,
+        widest: int = WIDEST,
+        unless: Any = _ANYTHING,
+        when: Callable[[list[Row]], bool] | None = None,
+    ) -> None:
+        self.key = key
+        self.title = title or key
+        self.least = least
+        """The narrowest that it is of use; 0 when it is whole or not there at all."""
+        self.goes = goes
+        """Its place in the order in which columns are dropped, the highest first; 0 stays."""
+        self.widest = widest
+        self.unless = unless
+        """The value that says nothing: where every row has it, the column is left out."""
+        self.when = when
+
+    def tells(self, rows: list[Row]) -> bool:
+        """Whether the column is worth its room in a table of these rows."""
+        if not any(self.key in row for row in rows):
+            return False
+        if self.unless is not _ANYTHING:
+            return any(row.get(self.key, self.unless) != self.unless for row in rows)
+        return self.when is None or self.when(rows)
+
+
+def nameless(rows: list[Row]) -> bool:
+    """That a name does not lead to every row, because it has none or is deleted: the id is needed."""
+    return any(row.get("name") is None or row.get("deleted_at") is not None for row in rows)
+
+
+def text(meaning: str, **more: Any) -> Field:
+    """A text of any length."""
+    return Field("text", meaning, **more)
+
+
+def integer(meaning: str, **more: Any) -> Field:
+    """A whole number."""
+    return Field("integer", meaning, **more)
+
+
+def number(meaning: str, **more: Any) -> Field:
+    """A number with decimals."""
+    return Field("number", meaning, **more)
+
+
+def flag(meaning: str, **more: Any) -> Field:
+    """True or false."""
+    return Field("flag", meaning, **more)
+
+
+def choice(values: tuple[str, ...], meaning: str, **more: Any) -> Field:
+    """One of a closed set of words."""
+    return Field("choice", meaning, values=values, **more)
+
+
+def moment(meaning: str, **more: Any) -> Field:
+    """A time in seconds since 1970."""
+    return Field("moment", meaning, **more)
+
+
+def moment_ms(meaning: str, **more: Any) -> Field:
+    """A time in milliseconds since 1970."""
+    return Field("moment_ms", meaning, **more)
+
+
+def time_text(meaning: str, **more: Any) -> Field:
+    """A time as RFC 3339 writes it."""
+    return Field("time", meaning, **more)
+
+
+def file_path(meaning: str, **more: Any) -> Field:
+    """The name of a file, of which the end tells most."""
+    return Field("path", meaning, **more)
+
+
+def marked(meaning: str, **more: Any) -> Field:
+    """A text escaped for HTML in which `<b>` marks what was found."""
+    return Field("marked", meaning, **more)
+
+
+def texts(meaning: str, **more: Any) -> Field:
+    """A list of texts."""
+    return Field("list", meaning, of=_TEXT, **more)
+
+
+def list_of(of: Shape, meaning: str, **more: Any) -> Field:
+    """A list of objects of one shape."""
+    return Field("list", meaning, of=Field("object", "", of=of), **more)
+
+
+def object_of(of: Shape, meaning: str, **more: Any) -> Field:
+    """One object of a shape."""
+    return Field("object", meaning, of=of, **more)
+
+
+def map_of(of: Field, meaning: str, **more: Any) -> Field:
+    """An object whose names are data: each holds a value of the same type."""
+    return Field("map", meaning, of=of, **more)
+
+
+def free(meaning: str, **more: Any) -> Field:
+    """A JSON object of the caller's own making."""
+    return Field("free", meaning, **more)
+
+
+def anything(meaning: str, **more: Any) -> Field:
+    """Any JSON value."""
+    return Field("any", meaning, **more)
+
+
+def either(of: tuple[Field, ...], meaning: str, **more: Any) -> Field:
+    """A value of one of several types."""
+    return Field("either", meaning, of=of, **more)
+
+
+_TEXT = Field("text", "")
+
+NEXT_CALL = Shape(
+    "NextCall",
+    {
+        "tool": text("the tool to call"),
+        "arguments": free("what to send"),
+        "reason": text("why"),
+    },
+)
+"""A call that an answer proposes."""
+
+PAGE = Shape(
+    "Page",
+    {
+        "limit": integer("most rows of a page"),
+        "offset": integer("rows skipped"),
+        "has_more": flag("whether rows follow"),
+        "total": integer("rows in all"),
+    },
+)
+"""Where a page of an offset list lies."""
+
+PAGINATION = object_of(PAGE, "where this page lies", shown="page")
+TRUNCATED = flag("something was shortened or left out to keep to the budget", shown="if_true")
+SEARCH_REMARKS = {
+    "degraded": flag("only words were looked for: search by meaning is not installed", optional=True, shown="remark"),
+    "pending": integer("how many rows are not prepared for search by meaning yet", optional=True, shown="remark"),
+}
+"""What a search says of itself, where there is something to say."""
+
+BAD_FILE = Shape(
+    "BadFile",
+    {"file": file_path("the file"), "message": text("what is wrong with it")},
+    table=(Column("file", least=16, widest=0), Column("message", least=20, widest=0)),
+)
+"""A file of a user's own that cannot be used."""

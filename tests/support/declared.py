@@ -1,0 +1,111 @@
+"""Answers held against what their tools declare: nothing undeclared, nothing missing, everything of its type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from moss_memory import catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from moss_memory.answers import Field, Shape
+
+V1_NAMES = {"fetch_key": "task_link"}
+_TYPES: dict[str, Any] = {
+    "text": str, "time": str, "path": str, "marked": str, "choice": str, "integer": int, "moment": int,
+    "moment_ms": int, "number": (int, float), "flag": bool, "list": list, "object": dict, "map": dict, "free": dict,
+    "any": object,
+}  # fmt: skip
+
+
+def check_answer(tool: str, answer: dict[str, Any]) -> None:
+    """Fails when an answer is not what its tool declares."""
+    operation = catalog.find(tool)
+    assert operation is not None, tool
+    if not operation.answers.fields:
+        return
+    names = V1_NAMES if operation.alias_of else {}
+    found = list(deviations(answer, operation.answers, names))
+    assert not found, f"{tool} answers what it does not declare: {'; '.join(found[:5])}"
+
+
+def deviations(answer: dict[str, Any], shape: Shape, names: dict[str, str], at: str = "") -> Iterator[str]:
+    """Where an object differs from its shape; `names` are what some fields are called instead."""
+    declared = {names.get(key, key): field for key, field in shape.fields.items()}
+    for key, value in answer.items():
+        if key not in declared:
+            yield f"{at}{key} is not declared"
+        else:
+            yield from _wrong(value, declared[key], names, f"{at}{key}")
+    for key, field in declared.items():
+        if key not in answer and not field.optional:
+            yield f"{at}{key} is missing"
+
+
+def _wrong(value: Any, field: Field, names: dict[str, str], at: str) -> Iterator[str]:
+    if value is None:
+        if not field.nullable and field.kind != "any":
+            yield f"{at} is null"
+    elif field.kind == "either":
+        if all(list(_wrong(value, one, names, at)) for one in field.of):
+            yield f"{at} is none of its types: {value!r:.80}"
+    elif not isinstance(value, _TYPES[field.kind]) or (isinstance(value, bool) and field.kind not in ("flag", "any")):
+        yield f"{at} is no {field.kind}: {value!r:.80}"
+    elif field.kind == "choice" and value not in field.values:
+        yield f"{at} is none of {', '.join(field.values)}: {value!r:.80}"
+    else:
+        yield from _wrong_inside(value, field, names, at)
+
+
+def _wrong_inside(value: Any, field: Field, names: dict[str, str], at: str) -> Iterator[str]:
+    if field.kind == "list":
+        for index, item in enumerate(value):
+            yield from _wrong(item, field.of, names, f"{at}[{index}]")
+    elif field.kind == "map":
+        for key, item in value.items():
+            yield from _wrong(item, field.of, names, f"{at}.{key}")
+    elif field.kind == "object":
+        yield from deviations(value, field.of, names, f"{at}.")
+
+
+def told_apart(answer: Any, shape: Shape, at: str = "") -> Iterator[str]:
+    """The paths of all that an answer holds of its shape, and of the optional and nullable parts that it lacks."""
+    for key, field in shape.fields.items():
+        if key in answer:
+            yield from _told(answer[key], field, f"{at}{key}")
+        elif field.optional:
+            yield f"{at}{key} left out"
+
+
+def _told(value: Any, field: Field, at: str) -> Iterator[str]:
+    yield f"{at} null" if value is None else at
+    if value is None:
+        return
+    if field.kind == "object":
+        yield from told_apart(value, field.of, f"{at}.")
+    elif field.kind in ("list", "map"):
+        for item in value if field.kind == "list" else value.values():
+            yield from _told(item, field.of, f"{at}[]")
+    elif field.kind == "choice":
+        yield f"{at} = {value}"
+
+
+def tellable(shape: Shape, at: str = "") -> Iterator[str]:
+    """Everything of a shape that `told_apart` can find in answers."""
+    for key, field in shape.fields.items():
+        if field.optional:
+            yield f"{at}{key} left out"
+        yield from _tellable(field, f"{at}{key}")
+
+
+def _tellable(field: Field, at: str) -> Iterator[str]:
+    yield at
+    if field.nullable:
+        yield f"{at} null"
+    if field.kind == "object":
+        yield from tellable(field.of, f"{at}.")
+    elif field.kind in ("list", "map"):
+        yield from _tellable(field.of, f"{at}[]")
+    elif field.kind == "choice":
+        yield from (f"{at} = {value}" for value in field.values)
