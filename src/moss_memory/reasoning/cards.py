@@ -7,6 +7,7 @@ import re
 
 from ..errors import MossError, invalid, nearest, next_call
 from ..values import Workspace
+from ..work.reference import reference_of
 from .arguments import (
     TITLE_MAX_CHARS,
     as_list,
@@ -17,7 +18,6 @@ from .arguments import (
 from .changes import Changes, checked_id, graph_tags
 from .documents import append, checked_note
 from .places import GRAPH, TRACE, Place, branch_for_writing, find_branch, place_of
-from .targets import reference_of
 from .versions import Version, edge, node
 from .views import log_view, sql
 

@@ -7,6 +7,8 @@ import json
 from ..errors import MossError, invalid
 from ..operation import operation
 from ..values import Workspace, shown_time
+from ..work.reference import reference_of
+from ..work.rows import summary_of
 from .arguments import (
     REF,
     TITLE_MAX_CHARS,
@@ -30,7 +32,6 @@ from .arguments import (
     meta_json,
 )
 from .places import NOTES, TRACE, BranchRow, Place, find_branch, place_of
-from .targets import reference_of
 from .views import View, beyond, log_view, newest_in, sql, take_numbers
 
 TYPE_CHECKING = False
@@ -98,13 +99,14 @@ def branchmind_export(
     """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
     workspace = Workspace(workspace)
     reference = reference_of(tx, workspace, target)
+    summary = summary_of(tx, workspace, reference.task)
     notes = place_of(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)
     trace = place_of(tx, workspace, target=target, branch=None, doc=None, kind=TRACE)
     pages = {NOTES: CursorPage(None, notes_limit), TRACE: CursorPage(None, trace_limit)}
     rows = {NOTES: tail(tx, notes, pages[NOTES]), TRACE: tail(tx, trace, pages[TRACE])}
     labelled: list[dict[str, Any]] = [{"part": kind, "row": row} for kind in (NOTES, TRACE) for row in rows[kind]]
     labelled.sort(key=lambda one: -int(one["row"]["seq"]))
-    labelled.insert(0, {"part": "target", "row": reference.summary})
+    labelled.insert(0, {"part": "target", "row": summary})
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = {kind: [one["row"] for one in kept if one["part"] == kind] for kind in rows}
@@ -112,9 +114,7 @@ def branchmind_export(
             "notes": _slice(notes, pages[NOTES], rows[NOTES], parts[NOTES]),
             "trace": _slice(trace, pages[TRACE], rows[TRACE], parts[TRACE]),
         }
-        target = (
-            kept[0]["row"] if kept else {name: reference.summary[name] for name in ("id", "kind", "title", "status")}
-        )
+        target = kept[0]["row"] if kept else {name: summary[name] for name in ("id", "kind", "title", "status")}
         if not kept:  # the budget is tight, and the reference says where the documents are
             slices = {name: {key: part[key] for key in ("entries", "pagination")} for name, part in slices.items()}
         return {"target": target, "reasoning_ref": reference.shown(), **slices, "truncated": False}

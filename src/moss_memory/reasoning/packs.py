@@ -396,11 +396,11 @@ def _next_of_work(tx: ReadTransaction, place: CardPlace, target: str | None, pac
     """The next call: a target's own, else what its cards ask for."""
     if target is None:
         return next_of(place, pack.candidates, pack.stats["cards"])
-    from ..task.radar import Look
-    from ..task.rows import find_task
+    from ..work.rows import find_task
+    from ..work.standing import Standing
 
     workspace = place.graph.workspace
-    return Look(tx, workspace, find_task(tx, workspace, target)).next()
+    return Standing(tx, workspace, find_task(tx, workspace, target)).next()
 
 
 def _beside(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..errors import MossError, invalid, nearest, next_call
 from ..values import Workspace
+from ..work.reference import reference_of
 from .arguments import checked_name
-from .targets import reference_of
 from .views import View, graph_view, log_view, sql, take_numbers
 
 TYPE_CHECKING = False

@@ -8,8 +8,8 @@ from ..errors import MossError, next_call
 from ..reasoning.documents import Note, append
 from ..reasoning.places import Place
 from ..values import Workspace, shown_time
+from ..work.rows import Step, Task, find_task, save_task
 from .projection import home_of, show, show_elsewhere, task_node
-from .rows import Step, Task, find_task, save_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from ..operation import operation
 from ..reasoning.arguments import OneOrMore, as_list
 from ..reasoning.places import add_branch, bootstrap
 from ..values import Page, Workspace, tags_json
+from ..work.rows import Step, Task, find_step, find_task, numbered, save_task, sql, steps_of, take_numbers
 from .arguments import (
     Contract,
     Description,
@@ -29,7 +30,6 @@ from .arguments import (
 )
 from .mutation import Mutation, answer, emit
 from .projection import hide, hide_steps, show, show_dependencies, show_in_plan, step_edge, step_node, task_node
-from .rows import Step, Task, find_step, find_task, numbered, save_task, sql, steps_of, take_numbers
 from .steps import add_steps
 
 TYPE_CHECKING = False

@@ -7,13 +7,13 @@ import json
 from ..reasoning.places import BranchRow, Place
 from ..reasoning.versions import EDGE_MARK, Version, edge, node, present, select, write
 from ..reasoning.views import graph_view
-from .rows import Task, find_task, sql
+from ..work.rows import Task, find_task, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..storage.engine import Transaction
     from ..values import Workspace
-    from .rows import Step
+    from ..work.rows import Step
 
 CONTAINS, DEPENDS_ON = "contains", "depends_on"
 _OURS = "v.deleted = 0 and (v.key >= 'task:' and v.key < 'task;' or v.key >= 'step:' and v.key < 'step;')"

@@ -7,6 +7,7 @@ import json
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..reasoning.documents import append, checked_note
+from ..work.rows import Step, Task, find_step, numbered, save_step, sql, take_numbers
 from .arguments import (
     ITEMS_MAX,
     Checkpoints,
@@ -24,7 +25,6 @@ from .arguments import (
 )
 from .mutation import Mutation
 from .projection import home_of, step_edge, step_node
-from .rows import Step, Task, find_step, numbered, save_step, sql, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

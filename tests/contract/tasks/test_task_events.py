@@ -213,8 +213,8 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
     from moss_memory.storage.engine import Call
     from moss_memory.task.mutation import ingest
     from moss_memory.task.projection import home_of
-    from moss_memory.task.rows import find_task
     from moss_memory.values import Workspace
+    from moss_memory.work.rows import find_task
 
     timed.task()
     [event] = timed.events()

@@ -171,6 +171,12 @@ def no_such_task(tx: ReadTransaction, workspace: Workspace, id: str, *, what: st
     )
 
 
+def summary_of(tx: ReadTransaction, workspace: Workspace, task: Task) -> dict[str, Any]:
+    """A plan or task with what it depends on, as radar and export show it."""
+    needed = tx.rows(sql["dependencies"], {"workspace": workspace.norm, "id": task.id})
+    return task.summary([other for other, *_ in needed])
+
+
 def find_step(tx: ReadTransaction, workspace: Workspace, task: Task, step_id: str | None, path: str | None) -> Step:
     """A step by its id or its path."""
     if step_id is not None and path is not None:
