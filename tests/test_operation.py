@@ -219,7 +219,7 @@ def test_a_tool_belongs_to_the_toolset_of_its_prefix() -> None:
 def test_two_spellings_of_one_argument_are_refused_by_both_names(order: tuple[str, str]) -> None:
     tool = catalog.find("branchmind_show")
     assert tool is not None
-    with pytest.raises(MossError, match=f" {order[1]} and {order[0]} mean the same") as caught:
+    with pytest.raises(MossError, match=f" `{order[1]}` and `{order[0]}` mean the same") as caught:
         tool.decode({"workspace": "w", **dict.fromkeys(order, "main")})
     assert caught.value.details == {"path": order[1]}
 

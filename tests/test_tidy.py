@@ -302,3 +302,29 @@ def test_no_test_sleeps_or_is_skipped() -> None:
         if path.name != Path(__file__).name:
             match = banned.search(path.read_text(encoding="utf-8"))
             assert match is None, f"{path.relative_to(ROOT)}: {match and match.group()}"
+
+
+UNMARKED = (
+    "section not found: ",  # the words of the documents
+    "{path} must be", "{path} is no field of ", "{path} is {",  # of a record: its fields are no arguments
+)  # fmt: skip
+
+
+def refusals(path: Path) -> list[tuple[str, str]]:
+    """What each refusal of a module says, and the argument that it is about; what is filled in stands in braces."""
+    found = []
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "invalid" and node.args:
+            for keyword in node.keywords:
+                about = ast.unparse(keyword.value)
+                name = "{" + about + "}" if about.isidentifier() else about.strip("'")
+                if keyword.arg == "path":
+                    found.append((ast.unparse(node.args[0]).lstrip("f").strip("'\""), name))
+    return found
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if "surfaces" not in path.parts], ids=name_of)
+def test_a_refusal_marks_the_argument_that_it_begins_with(path: Path) -> None:
+    for said, argument in refusals(path):
+        if not said.startswith(UNMARKED):
+            assert said.split()[0] != argument, f"{name_of(path)}: mark {argument} with backticks in {said!r}"

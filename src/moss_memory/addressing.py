@@ -22,9 +22,9 @@ class Address:
             if name is not None or workspace is not None:
                 raise _ambiguous(at)
             if not id.strip():
-                raise invalid(f"{at}id is blank; give an id, or workspace and name", path=f"{at}id")
+                raise invalid(f"`{at}id` is blank; give an id, or `workspace` and `name`", path=f"{at}id")
         elif name is None:
-            raise invalid(f"{at}id or {at}name is needed", path=f"{at}name")
+            raise invalid(f"`{at}id` or `{at}name` is needed", path=f"{at}name")
         self.id = id
         self.name = name
         self.workspace = workspace
@@ -52,7 +52,7 @@ def address_of(ref: dict[str, Any], index: int) -> Address:
 def _ambiguous(at: str) -> MossError:
     return MossError(
         "AMBIGUOUS_ADDRESSING",
-        f"{at}id stands beside {at}name or {at}workspace; give the id alone, or workspace and name",
+        f"`{at}id` stands beside `{at}name` or `{at}workspace`; give the id alone, or `workspace` and `name`",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .answers import flag, integer, text
-from .errors import MossError, invalid
+from .errors import MossError, invalid, marked
 from .filters import Filters, filters_from
 from .values import counted, label, tags_json
 
@@ -24,7 +24,7 @@ def required_filters(tx: ReadTransaction, *, code: str = "INVALID_REQUEST", **gi
     """The filters of a bulk change: at least one, and no blank one, so that nothing is ever changed by mistake."""
     filters = filters_from(tx, strict=True, **given)
     if not filters.named:
-        raise MossError(code, f"at least one filter is needed: {', '.join(given)}")
+        raise MossError(code, f"at least one filter is needed: {marked(given)}")
     return filters
 
 
@@ -73,7 +73,7 @@ PURGED = {
 def purge(tx: Transaction, table: str, noun: str, filters: Filters, older_than_days: int | None) -> dict[str, Any]:
     """Removes soft-deleted rows for good: from the table, the search index and the disk."""
     if older_than_days is not None and older_than_days < 0:
-        raise invalid("older_than_days is negative; 0 means all", path="older_than_days")
+        raise invalid("`older_than_days` is negative; 0 means all", path="older_than_days")
     if older_than_days:
         before = tx.now - min(older_than_days * 86_400, 2**62)
         filters.add("older_than_days", str(older_than_days), "deleted_at <= :f_before", f_before=before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 STATUS: dict[str, int] = {
@@ -77,6 +78,11 @@ def _rebuild(code: str, message: str, details: dict[str, Any] | None, recovery: 
 def invalid(message: str, **details: Any) -> MossError:
     """An `INVALID_REQUEST` whose message names the thing and says what to do."""
     return MossError("INVALID_REQUEST", message, details=details or None)
+
+
+def marked(names: Iterable[str]) -> str:
+    """Names of arguments as messages mark them, so that each face can say them in its own words."""
+    return ", ".join([f"`{name}`" for name in names])
 
 
 def nearest(name: str, known: list[str], *, cutoff: float = 0.0) -> str | None:

@@ -71,5 +71,5 @@ def filters_from(
 def _present(name: str, value: str, strict: bool) -> str | None:
     trimmed = label(value, what=name)
     if trimmed is None and strict:
-        raise invalid(f"{name} is blank; give it a value or leave it out", path=name)
+        raise invalid(f"`{name}` is blank; give it a value or leave it out", path=name)
     return trimmed

@@ -112,7 +112,7 @@ class Operation:
     def decode(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments checked against the schema; refuses unknown names and wrong types by path."""
         if not isinstance(arguments, dict):
-            raise invalid(f"the arguments of {self.name} must be a JSON object")
+            raise invalid(f"the arguments of `{self.name}` must be a JSON object")
         decoded: dict[str, Any] = {}
         for given, value in arguments.items():
             name = self.aliases.get(given, given) if self.aliases else given
@@ -122,11 +122,11 @@ class Operation:
             if value is not None or schema.get("nullable"):
                 if name in decoded:
                     first = next(one for one in arguments if self.aliases.get(one, one) == name)
-                    raise invalid(f"{given} and {first} mean the same; give one of them", path=given)
+                    raise invalid(f"`{given}` and `{first}` mean the same; give one of them", path=given)
                 decoded[name] = _check(value, schema, given)
         for name in self.required:
             if name not in decoded:
-                raise invalid(f"{name} is required by {self.name}; add it", path=name)
+                raise invalid(f"`{name}` is required by `{self.name}`; add it", path=name)
         if "from" in decoded:
             decoded["from_"] = decoded.pop("from")
         if self.budget_of is not None:
@@ -228,14 +228,14 @@ def _check_string(value: Any, schema: Schema, path: str) -> str:
     check_text(value, path)
     if "enum" in schema and value not in schema["enum"]:
         known = ", ".join(map(repr, schema["enum"]))
-        raise invalid(f"{path} is not one of {known}", path=path, allowed=schema["enum"])
+        raise invalid(f"`{path}` is not one of {known}", path=path, allowed=schema["enum"])
     return value
 
 
 def _check_integer(value: Any, schema: Schema, path: str) -> int:
     number = _integer(value, path)
     if number < schema.get("minimum", number):
-        raise invalid(f"{path} is {number}; give at least {schema['minimum']}", path=path)
+        raise invalid(f"`{path}` is {number}; give at least {schema['minimum']}", path=path)
     return number
 
 
@@ -267,7 +267,7 @@ def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
             decoded[name] = _check(part, properties[name], f"{path}.{name}")
     for name in schema.get("required", ()):
         if name not in decoded:
-            raise invalid(f"{path}.{name} is required; add it", path=f"{path}.{name}")
+            raise invalid(f"`{path}.{name}` is required; add it", path=f"{path}.{name}")
     return decoded
 
 
@@ -295,19 +295,15 @@ def _integer(value: Any, path: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise _wrong_type(value, "integer", path)
     if not -_INT64 <= value < _INT64:
-        raise invalid(f"{path} does not fit into 64 bits", path=path)
+        raise invalid(f"`{path}` does not fit into 64 bits", path=path)
     return value
 
 
 def check_text(value: str, path: str) -> None:
     """Refuses what no database and no JSON text can carry: NUL and lone surrogates."""
-    if "\0" in value:
-        raise invalid(f"{path} contains a NUL character; remove it", path=path)
-    if not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise invalid(f"{path} contains half of a surrogate pair; send valid Unicode", path=path) from None
+    found = None if value.isascii() and "\0" not in value else _text_oddity(value)
+    if found is not None:
+        raise invalid(f"`{path}` {found[1]}", path=path)
 
 
 def check_json(value: Any, path: str) -> None:
@@ -316,7 +312,8 @@ def check_json(value: Any, path: str) -> None:
     if found is not None:
         place, problem = found
         where = (path + place)[:_PATH_CHARS]
-        raise invalid(f"{where} {problem}", path=where)
+        # No mark around names that the caller chose: only Moss's own are said in other words.
+        raise invalid(f"{where if place else f'`{where}`'} {problem}", path=where)
 
 
 def _oddity(value: Any, depth: int) -> tuple[str, str] | None:
@@ -347,16 +344,18 @@ def _oddity_inside(value: dict[Any, Any] | list[Any], depth: int) -> tuple[str, 
 
 
 def _text_oddity(value: str) -> tuple[str, str] | None:
+    if "\0" in value:
+        return "", "contains a NUL character; remove it"
     try:
-        check_text(value, "")
-    except MossError as error:
-        return "", error.message.strip()
+        value.encode()
+    except UnicodeEncodeError:
+        return "", "contains half of a surrogate pair; send valid Unicode"
     return None
 
 
 def _wrong_type(value: Any, expected: str, path: str) -> MossError:
     article = "an" if expected[0] in "aio" else "a"
-    return invalid(f"{path} must be {article} {expected}, not {_json_type(value)}", path=path)
+    return invalid(f"`{path}` must be {article} {expected}, not {_json_type(value)}", path=path)
 
 
 def _json_type(value: Any) -> str:

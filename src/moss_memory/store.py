@@ -188,13 +188,13 @@ def open_store(home: str | None = None, *, config: Config | None = None) -> Stor
 
 def internal_error(tool: str) -> MossError:
     """What a caller sees of a fault of Moss; its cause is chained for the log and for Python callers."""
-    return MossError("INTERNAL", f"{tool} failed in a way it should not; please report it")
+    return MossError("INTERNAL", f"`{tool}` failed in a way it should not; please report it")
 
 
 def unknown_tool(tool: str) -> MossError:
     """The refusal of a tool that does not exist, naming the nearest one that does."""
     like = nearest(tool, [operation.name for operation in catalog.operations()])
-    return invalid(f"there is no tool {tool[:100]!r}; the nearest is {like!r}", nearest=like)
+    return invalid(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
 
 
 def _v1_answer(value: Any) -> Any:

@@ -280,7 +280,7 @@ def test_a_ttl_beyond_all_time_is_refused_by_the_name_it_was_given(call: Door, t
     put(call, "a")
     error = call.refuses("INVALID_REQUEST", "artifact_bulk_update", workspace="default", set_ttl_seconds=ttl)
     assert (error.details or {})["path"] == "set_ttl_seconds"
-    assert error.message.startswith("set_ttl_seconds")
+    assert error.message.startswith("`set_ttl_seconds`")
 
 
 def test_a_null_ttl_means_no_expiry(call: Door) -> None:

@@ -91,7 +91,7 @@ def test_a_malformed_query_is_refused_with_advice(query: str) -> None:
     with pytest.raises(MossError) as refused:
         parse(query)
     assert refused.value.code == "INVALID_REQUEST"
-    assert refused.value.message.startswith("query ")
+    assert refused.value.message.startswith("`query` ")
 
 
 def test_a_query_of_a_thousand_characters_is_taken() -> None:

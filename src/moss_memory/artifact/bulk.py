@@ -77,7 +77,7 @@ def artifact_bulk_update(
     if set_ttl_seconds != UNCHANGED:
         changes |= lifetime(tx, set_ttl_seconds, what="set_ttl_seconds")
     if not changes:
-        raise invalid("nothing to set; give set_phase, set_role, set_tags or set_ttl_seconds")
+        raise invalid("nothing to set; give `set_phase`, `set_role`, `set_tags` or `set_ttl_seconds`")
     updated = change_all(tx, "artifacts", filters, changes, UNEXPIRED)
     sweep_expired(tx)
     return {"updated": updated}

@@ -138,7 +138,7 @@ def artifact_store(
 ) -> dict[str, Any]:
     """Save typed JSON state for code, with an optional text view, name, version check and time to live.
 
-    Replacing, by mode or by expected_version, clears what is not given. Durable when it returns.
+    Replacing, by `mode` or `expected_version`, clears what is not given. Durable when it returns.
     """
     row = {
         "workspace_raw": workspace,
@@ -247,9 +247,9 @@ def artifact_compose(
     Every artifact needs a text. `store_as` also saves the bundle as an artifact that names its sources.
     """
     if not 1 <= len(items) <= ITEMS_MAX:
-        raise invalid(f"items has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
+        raise invalid(f"`items` has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
     if format == "json" and store_as is not None:
-        raise invalid("store_as needs the markdown format", path="store_as")
+        raise invalid("`store_as` needs the markdown format", path="store_as")
     rows = []
     for index, ref in enumerate(items):
         tx.check_cancelled()
@@ -280,7 +280,7 @@ def artifact_delete(
     workspace: Workspace | None = None,
     name: Name | None = None,
 ) -> dict[str, Any]:
-    """Soft-delete one artifact: its name is free again, include_deleted still shows it."""
+    """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
     row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.concerns(workspace=row["workspace_norm"], address=row["id"])
@@ -319,7 +319,7 @@ def checked_kind(raw: str) -> str:
     """A kind without blanks around it; a blank one is refused."""
     kind = label(raw, what="kind")
     if kind is None:
-        raise invalid("kind is blank; name the type of the data", path="kind")
+        raise invalid("`kind` is blank; name the type of the data", path="kind")
     return kind
 
 
@@ -328,7 +328,7 @@ def lifetime(tx: Transaction, ttl_seconds: int | None, *, what: str = "ttl_secon
     if ttl_seconds is None:
         return {"ttl_seconds": None, "expires_at": None}
     if ttl_seconds > TTL_MAX_S:
-        raise invalid(f"{what} is over {TTL_MAX_S}; without one an artifact never expires", path=what)
+        raise invalid(f"`{what}` is over {TTL_MAX_S}; without one an artifact never expires", path=what)
     return {"ttl_seconds": ttl_seconds, "expires_at": tx.now + ttl_seconds}
 
 
@@ -359,7 +359,7 @@ def _check_limit(what: str, code: str, actual: int, limit: int) -> None:
     if actual > limit:
         raise MossError(
             code,
-            f"{what} has {actual} characters, the limit is {limit}; split it into several artifacts",
+            f"`{what}` has {actual} characters, the limit is {limit}; split it into several artifacts",
             details={"max_chars": limit, "actual_chars": actual},
         )
 
@@ -372,7 +372,7 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
         if expires_at is not None and expires_at <= tx.now:
             tx.run(sql["soft_delete"], {"id": old_id, "now": tx.now, "change_seq": tx.next_change()})
         elif mode == "error":
-            hint = 'choose another name, or store with mode "replace" or expected_version'
+            hint = 'choose another name, or store with `mode: "replace"` or `expected_version`'
             raise artifacts.name_taken(row["workspace_raw"], row["name_raw"], hint)
         else:
             return _update_versioned(tx, row, version)
@@ -384,7 +384,7 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
 def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: int) -> dict[str, Any]:
     """The next version of a named artifact; only when nothing changed is the reason looked up."""
     if row["name_norm"] is None:
-        raise invalid("expected_version needs the name of the artifact to update", path="expected_version")
+        raise invalid("`expected_version` needs the name of the artifact to update", path="expected_version")
     update = {**row, "change_seq": tx.next_change(), "expected_version": expected_version}
     changed = tx.row(sql["update_versioned"], update)
     if changed is not None:
@@ -395,7 +395,7 @@ def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: in
     raise MossError(
         "VERSION_MISMATCH",
         f"{address.shown()} is at version {actual}, not {expected_version}; fetch it, apply your change to what is "
-        f"there now and store with expected_version {actual}",
+        f"there now and store with `expected_version: {actual}`",
         details={"expected": expected_version, "actual": actual},
         recovery=next_call("artifact_fetch", address.arguments(), "shows the current data and version"),
     )

@@ -75,7 +75,7 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], *, required: bool
         if required:
             raise MossError(
                 "INVALID_REQUEST",
-                f"kind {kind!r} has no schema to validate against; known: {', '.join(sorted(kinds))}",
+                f"`kind` {kind!r} has no schema to validate against; known: {', '.join(sorted(kinds))}",
                 details={"path": "kind", "known": sorted(kinds)},
                 recovery=next_call("artifact_kinds", {}, "lists the kinds with their schemas"),
             )
@@ -84,7 +84,7 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], *, required: bool
     if found:
         first = found[0]
         raise invalid(
-            f"data is no valid {kind}: {first['path']} {first['message']}"
+            f"`data` is no valid {kind}: {first['path']} {first['message']}"
             + (f" (and {len(found) - 1} more)" if len(found) > 1 else ""),
             errors=found[:_ERRORS_MAX],
         )
@@ -100,7 +100,7 @@ def _violations(schema: dict[str, Any], data: dict[str, Any]) -> list[dict[str, 
         validator = dialect(schema, registry=EMPTY_REGISTRY)
         found = sorted(validator.iter_errors(data), key=lambda error: list(map(str, error.absolute_path)))
     except Exception as error:
-        raise invalid(f"the kind's schema cannot be used ({type(error).__name__}); see artifact_kinds") from error
+        raise invalid(f"the kind's schema cannot be used ({type(error).__name__}); see `artifact_kinds`") from error
     return [{"path": _path(error.absolute_path), "message": str(error.message)[:_SHOWN_CHARS]} for error in found]
 
 

@@ -69,7 +69,7 @@ def capsule_bulk_update(
     )
     changes = new_labels(set_phase, set_role, set_tags)
     if not changes:
-        raise invalid("nothing to set; give set_phase, set_role or set_tags")
+        raise invalid("nothing to set; give `set_phase`, `set_role` or `set_tags`")
     updated = change_all(tx, "capsules", filters, changes)
     said = [f'{name}="{changes[name] or ""}"' for name in ("phase", "role") if name in changes]
     said += [f"tags={changes['tags_json'] or '[]'}"] if "tags_json" in changes else []

@@ -93,7 +93,7 @@ def capsule_append(
     """
     address = Address(id, workspace, name)
     if not content.strip():
-        raise invalid("content is blank; give the text to append", path="content")
+        raise invalid("`content` is blank; give the text to append", path="content")
     row = capsules.find(tx, address)
     target = _section(row["capsule_text"], section)
     text, replaced = markdown.append_to(row["capsule_text"], target, content)
@@ -135,11 +135,11 @@ def capsule_compose(
     `store_as` also saves the Markdown bundle as a capsule, checked like any other.
     """
     if not 1 <= len(items) <= ITEMS_MAX:
-        raise invalid(f"items has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
+        raise invalid(f"`items` has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
     if format == "json" and store_as is not None:
-        raise invalid("store_as needs the markdown format; JSON has no section headers", path="store_as")
+        raise invalid("`store_as` needs the markdown format; JSON has no section headers", path="store_as")
     if sections is not None and not any(title.strip() for title in sections):
-        raise invalid("sections is empty; name at least one header or leave it out", path="sections")
+        raise invalid("`sections` is empty; name at least one header or leave it out", path="sections")
     parts, missing = _parts(tx, items, sections)
     if format == "json":
         size = sum(part["chars"] for part in parts)
@@ -172,10 +172,10 @@ def _check_bundle_size(tx: Transaction, size: int) -> None:
 def _section(text: str, title: str) -> markdown.Section:
     """The first section with that header; a refusal lists the headers there are."""
     if not title.strip():
-        raise invalid("section is blank; give the header of a section", path="section")
+        raise invalid("`section` is blank; give the header of a section", path="section")
     found = markdown.parse(text)
     if not found:
-        raise invalid("the capsule has no Markdown headers to append to; use capsule_update", path="section")
+        raise invalid("the capsule has no Markdown headers to append to; use `capsule_update`", path="section")
     for section in found:
         if markdown.same_title(section.title, title):
             return section

@@ -82,11 +82,11 @@ class Importer:
         """Fails the whole import when any line collided in a way its mode does not settle."""
         if self._collisions:
             lines = ", ".join([str(problem["line"]) for problem in self._collisions[:10]])
-            advice = "" if self._mode == "replace" else ', "replace" overwrites where that is unambiguous'
+            advice = "" if self._mode == "replace" else ', `mode: "replace"` overwrites where that is unambiguous'
             raise MossError(
                 "CONFLICT",
                 f"{counted(len(self._collisions), 'line')} cannot stand beside what is there ({lines}); nothing was "
-                f'imported. Mode "rename" keeps both{advice}',
+                f'imported. `mode: "rename"` keeps both{advice}',
                 details={"errors": self._collisions},
             )
 

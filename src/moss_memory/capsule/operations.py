@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     CapsuleText = str
     DeletedId = str
 else:
-    DeletedId = {"type": "string", "description": "id, as lists show it with include_deleted"}
+    DeletedId = {"type": "string", "description": "id of a deleted capsule"}
     AllowThin = {"type": "boolean", "description": "skip the check of the six sections"}
     CapsuleText = {"type": "string", "description": "the capsule, Markdown with the six sections"}
 
@@ -50,7 +50,7 @@ def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dic
         return next_call(tool, {**arguments, "store_as": store_as}, "stores the bundle without the six sections")
     headers = "".join([f"\n\n## {title}\n(pending)" for title in missing])
     text = arguments["capsule_text"].rstrip() + headers + "\n"
-    reason = "adds the missing headers; better fill them in first, or allow_thin: true stores it as it is"
+    reason = "adds the missing headers; better fill them in first, or `allow_thin: true` stores it as it is"
     return next_call(tool, {**arguments, "capsule_text": text}, reason)
 
 
@@ -98,7 +98,7 @@ def capsule_store(
     """Save a capsule: a distilled hand-over that another session can load by name.
 
     It needs six sections: Objective, Current status, Decisions, Next actions, Key locations, Open questions.
-    A taken name is refused unless `mode` is `replace`, which keeps the id and clears every optional field not
+    A taken name is refused unless `mode: "replace"`, which keeps the id and clears every optional field not
     given again. Durable when it returns.
     """
     row = {
@@ -123,7 +123,7 @@ def capsule_store(
         row["change_seq"] = tx.next_change()
         tx.run(sql["insert"], row)
     elif mode == "error":
-        hint = 'choose another name, update that one, or store with mode "replace"'
+        hint = 'choose another name, update that one, or store with `mode: "replace"`'
         raise capsules.name_taken(workspace, str(name), hint)
     else:
         kept = capsules.find(tx, Address(taken[0], None, None))
@@ -168,7 +168,7 @@ def capsule_fetch_many(
     What is missing is reported in `errors` beside what was found.
     """
     if len(items) > ITEMS_MAX:
-        raise invalid(f"items has {len(items)} entries; at most {ITEMS_MAX} are allowed", path="items")
+        raise invalid(f"`items` has {len(items)} entries; at most {ITEMS_MAX} are allowed", path="items")
     found: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
     for index, ref in enumerate(items):
@@ -206,7 +206,7 @@ def capsule_update(
 ) -> dict[str, Any]:
     """Change a capsule's text or metadata; its id, workspace and name stay.
 
-    An empty string clears title, source, run_id, phase or role; an empty list clears the tags.
+    An empty string clears `title`, `source`, `run_id`, `phase` or `role`; an empty list clears the tags.
     """
     address = Address(id, workspace, name)
     labels = {"source": source, "run_id": run_id, "phase": phase, "role": role}
@@ -216,7 +216,8 @@ def capsule_update(
     if tags is not None:
         changes["tags_json"] = tags_json(tags)
     if not changes and capsule_text is None:
-        raise invalid("no fields to update; give capsule_text, title, tags, source, run_id, phase or role")
+        fields = "`capsule_text`, `title`, `tags`, `source`, `run_id`, `phase` or `role`"
+        raise invalid(f"no fields to update; give {fields}")
     row = capsules.find(tx, address)
     if capsule_text is not None:
         changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin)
@@ -237,7 +238,7 @@ def capsule_delete(
     workspace: Workspace | None = None,
     name: Name | None = None,
 ) -> dict[str, Any]:
-    """Soft-delete a capsule: it leaves lists and search, its name is free again, capsule_restore brings it back."""
+    """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
     row = capsules.find(tx, Address(id, workspace, name))
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.concerns(workspace=row["workspace_norm"], address=row["id"])
@@ -267,7 +268,7 @@ def capsule_restore(tx: Transaction, *, id: DeletedId) -> dict[str, Any]:
 def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
     """The text with its measures, once it has passed size and structure."""
     if not text.strip():
-        raise invalid("capsule_text is empty; write the six sections", path="capsule_text")
+        raise invalid("`capsule_text` is empty; write the six sections", path="capsule_text")
     check_size(tx, text)
     missing = [] if allow_thin else markdown.missing_sections(text)
     if missing:
@@ -313,5 +314,5 @@ def _title(raw: str | None) -> str | None:
     if raw is None or not raw.strip():
         return None
     if len(raw) > TITLE_MAX_CHARS:
-        raise invalid(f"title has {len(raw)} characters; at most {TITLE_MAX_CHARS} are allowed", path="title")
+        raise invalid(f"`title` has {len(raw)} characters; at most {TITLE_MAX_CHARS} are allowed", path="title")
     return raw

@@ -59,7 +59,7 @@ def capsule_export(
     workspace: Workspace | None = None,
     include_deleted: IncludeDeleted = False,
 ) -> dict[str, Any]:
-    """Write capsules to a JSONL file, the backup that capsule_import reads.
+    """Write capsules to a JSONL file, the backup that `capsule_import` reads.
 
     Without a path a new file in the exports folder. The file appears whole or not at all.
     """
@@ -123,7 +123,7 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
             raise MossError(
                 "FILE_TOO_LARGE",
                 f"{file.path} has {file.size_bytes} bytes, the limit is {limit}; "
-                "`moss import --max-bytes` or import_max_bytes in the configuration raise it",
+                "`moss import --max-bytes` or `import_max_bytes` in the configuration raise it",
                 details={"max_bytes": limit, "actual_bytes": file.size_bytes},
             )
         content = file.read()

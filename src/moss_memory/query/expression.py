@@ -80,7 +80,7 @@ def _read_phrase(text: str, start: int) -> tuple[Piece, int]:
     while True:
         end = text.find('"', at)
         if end < 0:
-            raise invalid(f"query has a quote without its partner at character {start + 1}; close or remove it")
+            raise invalid(f"`query` has a quote without its partner at character {start + 1}; close or remove it")
         if text[end + 1 : end + 2] != '"':
             break
         at = end + 2
@@ -126,11 +126,11 @@ def _pair_parentheses(pieces: list[Piece]) -> None:
             opened.append("(")
         elif piece.kind == ")":
             if not opened:
-                raise invalid('query has a ")" without its "("; add or remove one, or put the text in quotes')
+                raise invalid('`query` has a ")" without its "("; add or remove one, or put the text in quotes')
             if opened.pop() == "t":
                 piece.kind = "word"
     if opened:
-        raise invalid('query has a "(" without its ")"; add or remove one, or put the text in quotes')
+        raise invalid('`query` has a "(" without its ")"; add or remove one, or put the text in quotes')
 
 
 def parse_pieces(pieces: list[Piece]) -> tuple[Operand | Operation | None, bool]:
@@ -170,7 +170,7 @@ class _Reader:
             parts.append(self.read_and(nesting))
         found = [part for part in parts if part is not None]
         if len(found) > 1 and any(part.excludes for part in found):
-            raise invalid("query has OR beside NOT, which would find nearly everything; use `a NOT b` instead")
+            raise invalid("`query` has OR beside NOT, which would find nearly everything; use `a NOT b` instead")
         if len(found) > 1:
             return _Found(_join("OR", [part.node for part in found]))
         return found[0] if found else None
@@ -205,7 +205,7 @@ class _Reader:
 
     def read_group(self, nesting: int) -> _Found | None:
         if nesting >= MAX_NESTING:
-            raise invalid(f"query nests parentheses more than {MAX_NESTING} deep; flatten it")
+            raise invalid(f"`query` nests parentheses more than {MAX_NESTING} deep; flatten it")
         self.at += 1
         found = self.read_or(nesting + 1)
         self.at += 1
@@ -252,8 +252,8 @@ def wanted_words(node: Operand | Operation) -> list[str]:
 def _missing_operand(pieces: list[Piece], at: int) -> str:
     near = pieces[at - 1].text if at else pieces[at].text
     if near == "(":
-        return "query has empty parentheses; put something to look for between them, or quote them"
-    return f"query has {near} without something to look for on each side; add it, or write {near.lower()} as a word"
+        return "`query` has empty parentheses; put something to look for between them, or quote them"
+    return f"`query` has {near} without something to look for on each side; add it, or write {near.lower()} as a word"
 
 
 def _check_cost(node: Operand | Operation) -> None:
@@ -266,10 +266,10 @@ def _check_cost(node: Operand | Operation) -> None:
         prefixes.update(part.words for part in level if isinstance(part, Operand) and part.prefix)
         level = [inner for part in level if isinstance(part, Operation) for inner in part.parts]
     if depth > MAX_DEPTH:
-        raise invalid(f"query nests its operators more than {MAX_DEPTH} deep; flatten it")
+        raise invalid(f"`query` nests its operators more than {MAX_DEPTH} deep; flatten it")
     short = [words for words in prefixes if len(words) == 1 and len(words[0]) < SHORT_PREFIX_CHARS]
     if len(prefixes) > MAX_PREFIXES or len(short) > MAX_SHORT_PREFIXES:
         raise invalid(
-            f"query has too many prefixes; use at most {MAX_PREFIXES}, and at most {MAX_SHORT_PREFIXES} of them"
+            f"`query` has too many prefixes; use at most {MAX_PREFIXES}, and at most {MAX_SHORT_PREFIXES} of them"
             f" shorter than {SHORT_PREFIX_CHARS} characters"
         )

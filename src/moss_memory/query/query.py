@@ -82,15 +82,17 @@ def _natural(text: str) -> Query:
 
 def _check(text: str) -> None:
     if not text.strip():
-        raise invalid('query is blank; give a word, a "phrase" or a prefix* to look for')
+        raise invalid('`query` is blank; give a word, a "phrase" or a prefix* to look for')
     if len(text) > MAX_CHARS:
         raise invalid(
-            f"query has {len(text)} characters; shorten it to {MAX_CHARS}", max_chars=MAX_CHARS, actual_chars=len(text)
+            f"`query` has {len(text)} characters; shorten it to {MAX_CHARS}",
+            max_chars=MAX_CHARS,
+            actual_chars=len(text),
         )
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise invalid("query holds half of a surrogate pair; send whole Unicode characters") from None
+        raise invalid("`query` holds half of a surrogate pair; send whole Unicode characters") from None
 
 
 def _question(text: str) -> tuple[str, ...]:

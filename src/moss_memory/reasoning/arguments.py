@@ -78,18 +78,18 @@ _LAST_SEQ = 2**63 - 1
 def checked_name(raw: str, *, what: str) -> str:
     """A branch, document or tag name: compared exactly, so only its size and its characters are checked."""
     if not raw.strip():
-        raise invalid(f"{what} is blank; give a name", path=what)
+        raise invalid(f"`{what}` is blank; give a name", path=what)
     if len(raw) > NAME_MAX_CHARS:
-        raise invalid(f"{what} has {len(raw)} characters; at most {NAME_MAX_CHARS} are allowed", path=what)
+        raise invalid(f"`{what}` has {len(raw)} characters; at most {NAME_MAX_CHARS} are allowed", path=what)
     if has_control(raw):
-        raise invalid(f"{what} contains a control character; remove tabs, line breaks and the like", path=what)
+        raise invalid(f"`{what}` contains a control character; remove tabs, line breaks and the like", path=what)
     return raw
 
 
 def checked_text(text: str | None, *, what: str, most: int = TEXT_MAX_CHARS) -> str | None:
     """A text within its limit."""
     if text is not None and len(text) > most:
-        raise invalid(f"{what} has {len(text)} characters; at most {most} are allowed", path=what)
+        raise invalid(f"`{what}` has {len(text)} characters; at most {most} are allowed", path=what)
     return text
 
 
@@ -99,7 +99,7 @@ def checked_label(raw: str | None, *, what: str) -> str | None:
         return None
     label = raw.strip()
     if len(label) > LABEL_MAX_CHARS or has_control(label):
-        raise invalid(f"{what} needs at most {LABEL_MAX_CHARS} characters and no control characters", path=what)
+        raise invalid(f"`{what}` needs at most {LABEL_MAX_CHARS} characters and no control characters", path=what)
     return label
 
 

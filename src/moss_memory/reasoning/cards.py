@@ -51,7 +51,7 @@ class Card:
         self.supports = sorted({checked_id(one, what="supports") for one in supports})
         self.blocks = sorted({checked_id(one, what="blocks") for one in blocks})
         if self.title is None and self.text is None:
-            raise invalid("card needs a title or a text; give at least one of them", path="card")
+            raise invalid("`card` needs a title or a text; give at least one of them", path="card")
 
     def said(self) -> dict[str, Any]:
         """Everything that makes a repeated card the same one."""
@@ -113,13 +113,13 @@ def card_place(
     workspace = Workspace(workspace)
     for name, doc in (("trace_doc", trace_doc), ("graph_doc", graph_doc)):
         if target is not None and doc is not None:
-            raise invalid(f"target already says where; leave {name} out", path=name)
+            raise invalid(f"`target` already says where; leave `{name}` out", path=name)
     if target is None or branch is None:
         trace = place_of(tx, workspace, target=target, branch=branch, doc=trace_doc, kind=TRACE, writer=writer)
         graph = place_of(tx, workspace, target=target, branch=branch, doc=graph_doc, kind=GRAPH, writer=writer)
         return CardPlace(trace, graph)
     if not with_branch:
-        raise invalid("target already says where; leave branch out", path="branch")
+        raise invalid("`target` already says where; leave `branch` out", path="branch")
     reference = reference_of(tx, workspace, target)
     row = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
     own = (reference.notes_doc, reference.trace_doc, reference.graph_doc)
@@ -131,7 +131,7 @@ def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str
     raw = dict(given) if isinstance(given, dict) else _from_text(given, what)
     if "card_id" in raw:
         if raw.get("id") not in (None, raw["card_id"]):
-            raise invalid(f"{what}.id and {what}.card_id differ; give one of them", path=f"{what}.card_id")
+            raise invalid(f"`{what}.id` and `{what}.card_id` differ; give one of them", path=f"{what}.card_id")
         raw["id"] = raw.pop("card_id")
     fields: dict[str, Any] = {name: _text_field(raw.pop(name, None), f"{what}.{name}") for name in _KEYS[2:6]}
     fields["id"] = _text_field(raw.pop("id", None), f"{what}.id")
@@ -147,7 +147,7 @@ def checked_type(raw: str, *, what: str, workspace: str) -> str:
     if kind not in CARD_TYPES:
         like = nearest(kind, list(CARD_TYPES)) or "note"
         error = invalid(
-            f"{what} is {raw[:100]!r}; the types of cards are {', '.join(CARD_TYPES)}",
+            f"`{what}` is {raw[:100]!r}; the types of cards are {', '.join(CARD_TYPES)}",
             path=what,
             supported_types=list(CARD_TYPES),
         )
@@ -196,7 +196,7 @@ def links(values: str | list[str] | None, *, what: str) -> list[str]:
     """The ids of other cards."""
     found = as_list(values)
     if len(found) > LINKS_MAX:
-        raise invalid(f"{what} has {len(found)} entries; at most {LINKS_MAX} are allowed", path=what)
+        raise invalid(f"`{what}` has {len(found)} entries; at most {LINKS_MAX} are allowed", path=what)
     return found
 
 
@@ -213,7 +213,7 @@ def _from_json(text: str, what: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise invalid(f"{what} begins like a JSON object and is none; mend it, or send text", path=what) from None
+        raise invalid(f"`{what}` begins like a JSON object and is none; mend it, or send text", path=what) from None
     check_json(found, what)
     return dict(found)
 
@@ -242,7 +242,7 @@ def _text_field(value: Any, what: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise invalid(f"{what} must be a string", path=what)
+        raise invalid(f"`{what}` must be a string", path=what)
     return value.strip() or None
 
 
@@ -252,7 +252,7 @@ def _tags(value: Any, what: str) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
-        raise invalid(f"{what} must be a list of strings", path=what)
+        raise invalid(f"`{what}` must be a list of strings", path=what)
     return value
 
 
@@ -261,11 +261,11 @@ def _meta(value: Any, what: str) -> dict[str, Any]:
         try:
             value = json.loads(value) if value.strip() else None
         except (ValueError, RecursionError):
-            raise invalid(f"{what} must be a JSON object", path=what) from None
+            raise invalid(f"`{what}` must be a JSON object", path=what) from None
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise invalid(f"{what} must be an object", path=what)
+        raise invalid(f"`{what}` must be an object", path=what)
     from ..operation import check_json
 
     check_json(value, what)

@@ -49,7 +49,7 @@ class Changes:
     def apply(self, ops: list[dict[str, Any]]) -> None:
         """Takes operations as a caller sends them; refuses all of them when one is wrong."""
         if not 1 <= len(ops) <= OPS_MAX:
-            raise invalid(f"ops has {len(ops)} entries; give 1 to {OPS_MAX}", path="ops")
+            raise invalid(f"`ops` has {len(ops)} entries; give 1 to {OPS_MAX}", path="ops")
         for index, op in enumerate(ops):
             at = f"ops[{index}]"
             _check_fields(op, at)
@@ -124,13 +124,13 @@ class Changes:
 def checked_id(raw: str, *, what: str, most: int = ID_MAX_CHARS, reserved: bool = True) -> str:
     """A node's id, a type or a rel: not blank, bounded, without control characters and `|`."""
     if not raw.strip():
-        raise invalid(f"{what} is blank; give it a name", path=what)
+        raise invalid(f"`{what}` is blank; give it a name", path=what)
     if len(raw) > most:
-        raise invalid(f"{what} has {len(raw)} characters; at most {most} are allowed", path=what)
+        raise invalid(f"`{what}` has {len(raw)} characters; at most {most} are allowed", path=what)
     if EDGE_MARK in raw or has_control(raw):
-        raise invalid(f"{what} contains `|` or a control character; remove it", path=what)
+        raise invalid(f"`{what}` contains `|` or a control character; remove it", path=what)
     if reserved and raw.startswith(RESERVED):
-        raise invalid(f"{what} begins with {raw[:5]!r}, which Moss keeps for plans and tasks", path=what)
+        raise invalid(f"`{what}` begins with {raw[:5]!r}, which Moss keeps for plans and tasks", path=what)
     return raw
 
 
@@ -141,12 +141,12 @@ def graph_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
         normal = tag.strip().lower()
         if not normal or len(normal) > TAG_MAX_CHARS or has_control(normal):
             raise invalid(
-                f"{what}[{index}] needs 1 to {TAG_MAX_CHARS} characters and no control characters",
+                f"`{what}[{index}]` needs 1 to {TAG_MAX_CHARS} characters and no control characters",
                 path=f"{what}[{index}]",
             )
         tags.add(normal)
     if len(tags) > TAGS_MAX:
-        raise invalid(f"{what} has {len(tags)} entries; at most {TAGS_MAX} are allowed", path=what)
+        raise invalid(f"`{what}` has {len(tags)} entries; at most {TAGS_MAX} are allowed", path=what)
     return sorted(tags)
 
 
@@ -154,10 +154,10 @@ def _check_fields(op: dict[str, Any], at: str) -> None:
     kind = op["op"]
     for name in op:
         if name != "op" and name not in _FIELDS[kind]:
-            raise invalid(f"{at}.{name} has no meaning for {kind}; leave it out", path=f"{at}.{name}")
+            raise invalid(f"`{at}.{name}` has no meaning for {kind}; leave it out", path=f"{at}.{name}")
     for name in _NEEDED[kind]:
         if name not in op:
-            raise invalid(f"{at}.{name} is required by {kind}; add it", path=f"{at}.{name}")
+            raise invalid(f"`{at}.{name}` is required by {kind}; add it", path=f"{at}.{name}")
 
 
 def _node(op: dict[str, Any], at: str) -> Version:

@@ -204,7 +204,7 @@ def checked_note(
 ) -> Note:
     """A note within its limits; an empty one is refused."""
     if not content.strip():
-        raise invalid(f"{what} is empty; write what is worth remembering", path=what)
+        raise invalid(f"`{what}` is empty; write what is worth remembering", path=what)
     checked_text(content, what=what)
     checked_text(title, what="title", most=TITLE_MAX_CHARS)
     return Note(content, title, checked_label(format, what="format"), meta)

@@ -243,7 +243,7 @@ class NodeFilters:
         """Only nodes that are open, or have no status."""
         for name, values in (("ids", self.ids), ("types", self.types), ("tags_any", self.tags_any)):
             if values is not None and not trusted and not 1 <= len(values) <= IDS_MAX:
-                raise invalid(f"{name} has {len(values)} entries; give 1 to {IDS_MAX} or leave it out", path=name)
+                raise invalid(f"`{name}` has {len(values)} entries; give 1 to {IDS_MAX} or leave it out", path=name)
 
     def streams(self) -> list[tuple[str, str, dict[str, Any]]]:
         """Tables and conditions that together find the nodes, each one led by an index; `{at}` is the range."""

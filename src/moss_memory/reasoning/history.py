@@ -62,12 +62,12 @@ def branchmind_commit(
 ) -> dict[str, Any]:
     """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
     if not message.strip():
-        raise invalid("message is blank; say in a line what this commit is", path="message")
+        raise invalid("`message` is blank; say in a line what this commit is", path="message")
     checked_text(message, what="message", most=TITLE_MAX_CHARS)
     note = checked_note(artifact, title=message, meta=meta, what="artifact")
     names = [checked_name(doc, what="docs") for doc in as_list(docs)]
     if not names:
-        raise invalid("docs is empty; name at least one document or leave it out", path="docs")
+        raise invalid("`docs` is empty; name at least one document or leave it out", path="docs")
     places = [place_of(tx, workspace, target=None, branch=None, doc=doc, kind=NOTES, writer=tx) for doc in names]
     entries = [append(tx, place, note) for place in places]
     places[0].concern(tx)
@@ -142,7 +142,7 @@ def branchmind_tag_create(
     if tx.row(sql["tag"], {"workspace": workspace.norm, "name": name}) is not None and not force:
         raise MossError(
             "CONFLICT",
-            f"there is already a tag {name!r}; choose another name, or move it with force",
+            f"there is already a tag {name!r}; choose another name, or move it with `force: true`",
             recovery=next_call("branchmind_tag_list", {"workspace": workspace}, "lists the tags there are"),
         )
     branch_id, doc, seq = (

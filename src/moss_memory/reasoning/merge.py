@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     ConflictStatus = Literal["open", "resolved"]
     Resolution = Literal["use_from", "use_into"]
 else:
-    ConflictId = {"type": "string", "description": "from graph_merge or graph_conflicts"}
+    ConflictId = {"type": "string", "description": "from a merge, or the list of conflicts"}
     ConflictStatus = {"type": "string", "enum": ["open", "resolved"], "description": "all by default"}
     Resolution = {
         "type": "string",

@@ -291,7 +291,7 @@ def branchmind_context_pack(
 ) -> dict[str, Any]:
     """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
     if target is not None and notes_doc is not None:
-        raise invalid("target already says where; leave notes_doc out", path="notes_doc")
+        raise invalid("`target` already says where; leave `notes_doc` out", path="notes_doc")
     place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     notes = place_of(tx, workspace, target=target, branch=ref, doc=notes_doc, kind=NOTES)
     pack = _Pack(tx, place, notes, notes_limit, trace_limit, limit_cards)

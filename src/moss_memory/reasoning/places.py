@@ -149,7 +149,7 @@ def place_of(
     if target is not None:
         if branch is not None or doc is not None:
             given = "branch" if branch is not None else "doc"
-            raise invalid(f"target already says where; leave {given} out", path=given)
+            raise invalid(f"`target` already says where; leave `{given}` out", path=given)
         reference = reference_of(tx, workspace, target)
         docs = {NOTES: reference.notes_doc, TRACE: reference.trace_doc, GRAPH: reference.graph_doc}
         return Place(workspace, find_branch(tx, workspace, reference.branch), docs[kind], tuple(docs.values()))

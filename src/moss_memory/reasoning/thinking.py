@@ -96,7 +96,7 @@ def branchmind_think_set_status(
     """Set the status of one or more cards, all or none; the rest of them stays."""
     wanted = checked_label(status, what="status")
     if wanted is None:
-        raise invalid("status is blank; say what the cards are, e.g. closed", path="status")
+        raise invalid("`status` is blank; say what the cards are, e.g. closed", path="status")
     place = _existing_place(tx, workspace, target, ref, graph_doc)
     changes = Changes(tx, place.graph)
     cards = [_card(changes, place, one) for one in _ids(ids)]
@@ -261,7 +261,7 @@ def _existing_place(
 def _ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
     found = as_list(ids)
     if not 1 <= len(found) <= IDS_MAX:
-        raise invalid(f"{what} has {len(found)} entries; give 1 to {IDS_MAX}", path=what)
+        raise invalid(f"`{what}` has {len(found)} entries; give 1 to {IDS_MAX}", path=what)
     return found
 
 

@@ -80,7 +80,7 @@ def branchmind_trace_step(
 ) -> dict[str, Any]:
     """Append a step to a trace: what was done and what came of it."""
     if not step.strip():
-        raise invalid("step is blank; say in a line what was done", path="step")
+        raise invalid("`step` is blank; say in a line what was done", path="step")
     said = {
         "mode": checked_label(mode, what="mode"),
         "supports": links(supports, what="supports"),

@@ -40,7 +40,7 @@ class Capability:
     def check(self, body: dict[str, Any]) -> None:
         """Refuses a body that the capability does not allow, by the path of what is wrong."""
         if len(canonical(body)) > BODY_MAX_CHARS:
-            raise invalid(f"body has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
+            raise invalid(f"`body` has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
         for name in body:
             if name not in self.fields:
                 like = nearest(name, list(self.fields)) or ""

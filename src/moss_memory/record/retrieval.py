@@ -110,10 +110,10 @@ class RecordFilters:
         from ..search.fuse import search
 
         if not terms or not any(term.strip() for term in terms):
-            raise invalid("search is blank; give at least one word to look for", path="search")
+            raise invalid("`search` is blank; give at least one word to look for", path="search")
         words = " ".join(terms)
         if len(words) > MAX_CHARS:
-            raise invalid(f"search has {len(words)} characters; shorten it to {MAX_CHARS}", path="search")
+            raise invalid(f"`search` has {len(words)} characters; shorten it to {MAX_CHARS}", path="search")
         hits = search(
             tx,
             parse_any(terms),
@@ -145,7 +145,7 @@ def record_filters(
     workspace: str | None,
 ) -> RecordFilters:
     if properties is not None and len(properties) > PROPERTIES_MAX:
-        raise invalid(f"properties has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties")
+        raise invalid(f"`properties` has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties")
     ways, conditions = [], []
     placed, values = where(workspace, (("type", type),), table="records.")
     capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []

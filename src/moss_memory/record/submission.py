@@ -43,9 +43,9 @@ class Submission:
         self._workspace = workspace
         refs = provenance.get("source_refs", [])
         if len(refs) > REFS_MAX:
-            raise invalid(f"provenance.source_refs has {len(refs)} entries; at most {REFS_MAX}", path="provenance")
+            raise invalid(f"`provenance.source_refs` has {len(refs)} entries; at most {REFS_MAX}", path="provenance")
         if provenance and len(canonical(provenance)) > PROVENANCE_MAX_CHARS:
-            raise invalid(f"provenance has more than {PROVENANCE_MAX_CHARS} characters of JSON", path="provenance")
+            raise invalid(f"`provenance` has more than {PROVENANCE_MAX_CHARS} characters of JSON", path="provenance")
         self.content_id = content_id(capability.capability_id, body, refs, provenance.get("extractor_version"))
         self.key = {"workspace": normalize(workspace, what="workspace")}
         told = provenance.get("extracted_at")
@@ -169,7 +169,7 @@ def first_answer(again: Row, content: str, request: str) -> dict[str, Any]:
     """What a repeated request is told: the same as the first time; other content is refused."""
     if again[0] != content:
         raise invalid(
-            f"client_request_id {request[:100]!r} was used for other content; use a new one", path="client_request_id"
+            f"`client_request_id` {request[:100]!r} was used for other content; use a new one", path="client_request_id"
         )
     answer: dict[str, Any] = json.loads(again[1])
     return answer

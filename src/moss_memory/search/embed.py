@@ -81,7 +81,7 @@ def embedder() -> Embedder:
         problem = "is installed" if isinstance(error, ImportError) else f"can be loaded ({str(error)[:_REASON_CHARS]})"
         raise MossError(
             "SEMANTIC_UNAVAILABLE",
-            f"no model to search by meaning {problem}; {INSTALL}, or search with search_mode keyword",
+            f'no model to search by meaning {problem}; {INSTALL}, or search with `search_mode: "keyword"`',
             details={"install": INSTALL},
         ) from error
 

@@ -102,7 +102,7 @@ def moss_search(
 ) -> dict[str, Any]:
     """Search everything in Moss by words and meaning, best first: type, address, title, snippet and score of each hit.
 
-    Send a hit's `address` to the fetch tool of its type. Query syntax as in capsule_search.
+    Send a hit's `address` to the fetch tool of its type. Query syntax as in `capsule_search`.
     """
     from ..query.query import parse  # decoding and refusals need no tokenizer
     from .fuse import search
@@ -136,12 +136,12 @@ def _sources(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -
     """What to search: that asked for, or all, without what the configuration switched off or has no runs."""
     known = [source.name for source in SOURCES.values() if source.family not in disabled]
     if types is not None and not types:
-        raise invalid(f"types is empty; name at least one of {', '.join(known)} or leave it out", path="types")
+        raise invalid(f"`types` is empty; name at least one of {', '.join(known)} or leave it out", path="types")
     chosen = [name for name in known if types is None or name in types]
     if not chosen:
         raise invalid("every type asked for is disabled by the configuration", path="types")
     if of_runs and not any(SOURCES[name].has_runs for name in chosen):
-        raise invalid(f"run_id cannot choose among {' and '.join(chosen)}s; leave it out", path="run_id")
+        raise invalid(f"`run_id` cannot choose among {' and '.join(chosen)}s; leave it out", path="run_id")
     return tuple(name for name in chosen if SOURCES[name].has_runs or not of_runs)
 
 

@@ -26,13 +26,13 @@ _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 def locate(config: Config, path: str) -> tuple[str, str]:
     """The allowed folder and the file name in it that a caller's path means; refuses everything else."""
     if not path.strip() or has_control(path):
-        raise invalid("path is blank or contains a control character; give the name of a .jsonl file", path="path")
+        raise invalid("`path` is blank or contains a control character; give the name of a .jsonl file", path="path")
     expanded = os.path.expanduser(path)
     name = os.path.basename(expanded)
     if not name.endswith(EXTENSION) or name == EXTENSION:
-        raise invalid(f"path must name a file that ends in {EXTENSION}", path="path")
+        raise invalid(f"`path` must name a file that ends in {EXTENSION}", path="path")
     if ".." in expanded.split("/"):
-        raise invalid("path must not contain '..'", path="path")
+        raise invalid("`path` must not contain '..'", path="path")
     if "/" not in expanded:
         return config.exports, name
     folder = os.path.normpath(os.path.join(_current_folder(), os.path.dirname(expanded)))
@@ -40,7 +40,7 @@ def locate(config: Config, path: str) -> tuple[str, str]:
     if config.allow_unsafe_paths or folder in (config.exports, *config.allowed_paths):
         return folder, name
     raise invalid(
-        f"path must be a file directly in {config.exports} or in a folder listed under allowed_paths "
+        f"`path` must be a file directly in {config.exports} or in a folder listed under `allowed_paths` "
         "in the configuration; put the file there and give its bare name",
         path="path",
     )
@@ -199,7 +199,7 @@ class ExportFile:
             self._fd = -1
             self._remove(self._temporary)
         self._temporary = ""
-        raise invalid(f"{self._folder} is full of exports of this second; give a path", path="path")
+        raise invalid(f"{self._folder} is full of exports of this second; give a `path`", path="path")
 
     def _refuse_existing(self) -> None:
         try:
@@ -235,7 +235,7 @@ def refusal(error: OSError, path: str) -> MossError | None:
     if error.errno in (errno.ENXIO, errno.ENODEV, errno.EISDIR):
         return _not_plain(path)
     if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
-        return invalid("path is too long or has characters that this system does not allow in names", path="path")
+        return invalid("`path` is too long or has characters that this system does not allow in names", path="path")
     if error.errno in (errno.EACCES, errno.EPERM):
         return invalid(f"{path} may not be opened by this user; check its permissions", path="path")
     return None

@@ -51,7 +51,7 @@ else:
         "description": "in the order of work",
     }
     StepId = _text("STEP-001")
-    StepPath = _text("s:0.s:2, instead of step_id")
+    StepPath = _text("s:0.s:2; or `step_id`")
     Checkpoints = {
         "type": "object",
         "properties": {
@@ -80,14 +80,14 @@ def checked_title(raw: str, *, what: str = "title") -> str:
     """A title without blanks around it."""
     title = raw.strip()
     if not title:
-        raise invalid(f"{what} is blank; say what is to be done", path=what)
+        raise invalid(f"`{what}` is blank; say what is to be done", path=what)
     return checked_size(title, what=what, most=TITLE_MAX_CHARS)
 
 
 def checked_size(text: str, *, what: str, most: int = TEXT_MAX_CHARS) -> str:
     """A text within its limit."""
     if len(text) > most:
-        raise invalid(f"{what} has {len(text)} characters; at most {most} are allowed", path=what)
+        raise invalid(f"`{what}` has {len(text)} characters; at most {most} are allowed", path=what)
     return text
 
 
@@ -95,9 +95,9 @@ def checked_texts(raw: str | list[str] | None, *, what: str) -> list[str]:
     """One text or several, none of them blank."""
     texts = [text.strip() for text in as_list(raw)]
     if len(texts) > ITEMS_MAX:
-        raise invalid(f"{what} has {len(texts)} entries; at most {ITEMS_MAX} are allowed", path=what)
+        raise invalid(f"`{what}` has {len(texts)} entries; at most {ITEMS_MAX} are allowed", path=what)
     for index, text in enumerate(texts):
         if not text:
-            raise invalid(f"{what}[{index}] is blank; leave it out", path=f"{what}[{index}]")
+            raise invalid(f"`{what}[{index}]` is blank; leave it out", path=f"{what}[{index}]")
         checked_size(text, what=f"{what}[{index}]")
     return texts

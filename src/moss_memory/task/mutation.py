@@ -118,7 +118,7 @@ def version_mismatch(workspace: Workspace, target: str, expected: int, actual: i
     """The refusal of a change that was made for another revision."""
     return MossError(
         "VERSION_MISMATCH",
-        f"{target} is at revision {actual}, not {expected}; look at it, then send expected_revision {actual}",
+        f"{target} is at revision {actual}, not {expected}; look at it, then send `expected_revision: {actual}`",
         details={"expected": expected, "actual": actual},
         recovery=next_call("tasks_radar", {"workspace": workspace, "target": target}, "shows what it is now"),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ..arguments import Offset, Tag, Tags
-from ..errors import MossError, invalid, next_call
+from ..errors import MossError, invalid, marked, next_call
 from ..operation import operation
 from ..reasoning.arguments import OneOrMore, as_list
 from ..reasoning.places import add_branch, bootstrap
@@ -152,7 +152,7 @@ def tasks_edit(
     given = dict(zip(_EDITED, (title, description, priority, tags, depends_on, contract), strict=True))
     changed = [name for name, value in given.items() if value is not None]
     if not changed:
-        raise invalid(f"nothing to change; give at least one of {', '.join(_EDITED)}")
+        raise invalid(f"nothing to change; give at least one of {marked(_EDITED)}")
     mutation = Mutation(tx, workspace, target, expected_revision)
     task = mutation.task
     if contract is not None and task.kind != "plan":
@@ -234,11 +234,11 @@ def tasks_focus(
     row = tx.row(sql["focus"], {"workspace": workspace.norm})
     previous = None if row is None else row[0]
     if target is not None and wanted != "set":
-        raise invalid(f"target has no meaning with action {wanted}; leave it out", path="target")
+        raise invalid(f'`target` has no meaning with `action: "{wanted}"`; leave it out', path="target")
     if wanted == "get":
         return {"workspace": workspace, "previous": previous, "focus": previous}
     if wanted == "set" and target is None:
-        raise invalid("target is needed to set the focus; tasks_list shows what there is", path="target")
+        raise invalid("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
     focus = None if wanted == "clear" else find_task(tx, workspace, target or "").id
     tx.run(sql["set_focus"], {"workspace": workspace.norm, "id": focus})
     tx.concerns(workspace=workspace.norm, address=focus)
@@ -249,8 +249,8 @@ def _not_there_yet(workspace: Workspace, expected: int) -> MossError:
     """The refusal to create something that the caller has seen at a revision: it is there, to be edited."""
     return MossError(
         "VERSION_MISMATCH",
-        f"what is created has no revision yet, and {expected} was expected; leave expected_revision out,"
-        " or change what is there with tasks_edit",
+        f"what is created has no revision yet, and {expected} was expected; leave `expected_revision` out,"
+        " or change what is there with `tasks_edit`",
         details={"expected": expected, "actual": 0},
         recovery=next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are"),
     )
@@ -259,7 +259,7 @@ def _not_there_yet(workspace: Workspace, expected: int) -> MossError:
 def _plan_for(tx: Transaction, workspace: Workspace, kind: str, parent: str) -> Task:
     """The plan that a new task goes into."""
     if kind == "plan":
-        raise invalid("a plan has no parent; leave parent out", path="parent")
+        raise invalid("a plan has no parent; leave `parent` out", path="parent")
     plan = find_task(tx, workspace, parent, what="parent")
     if plan.kind != "plan":
         raise invalid(f"{parent} is a task; the parent of a task is a plan", path="parent")

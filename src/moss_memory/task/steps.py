@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Blocked = bool
     Reason = str
 else:
-    ParentStep = {"type": "string", "description": "path or step_id of the step to divide"}
+    ParentStep = {"type": "string", "description": "path or id of the step to divide"}
     NoteText = {"type": "string", "description": "progress worth remembering"}
     Blocked = {"type": "boolean", "description": "false unblocks"}
     Reason = {"type": "string", "description": "what it waits for"}
@@ -93,7 +93,7 @@ def tasks_define(
     given = {"success_criteria": success_criteria, "tests": tests, "blockers": blockers}
     changed = [name for name, value in (("title", title), *given.items()) if value is not None]
     if not changed:
-        raise invalid("nothing to change; give title, success_criteria, tests or blockers")
+        raise invalid("nothing to change; give `title`, `success_criteria`, `tests` or `blockers`")
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = _open_step(mutation, step_id, path)
     confirmed = step.checkpoints()
@@ -145,7 +145,7 @@ def tasks_verify(
 ) -> dict[str, Any]:
     """Confirm checkpoints of a step (criteria, tests, security, perf, docs); criteria and tests open the gate."""
     if not checkpoints:
-        raise invalid("checkpoints is empty; confirm at least one of them", path="checkpoints")
+        raise invalid("`checkpoints` is empty; confirm at least one of them", path="checkpoints")
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = _open_step(mutation, step_id, path)
     _confirm(step, checkpoints)
@@ -247,7 +247,7 @@ def tasks_evidence(
     given = {"links": links, "checks": checks, "texts": texts}
     found = {name: checked_texts(value, what=name) for name, value in given.items()}
     if not any(found.values()):
-        raise invalid("there is no evidence; give links, checks or texts", path="links")
+        raise invalid("there is no evidence; give `links`, `checks` or `texts`", path="links")
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = _named_step(mutation, step_id, path)
     row = {"task_row": mutation.task.row_id, "step_id": None if step is None else step.step_id, "now_ms": tx.now_ms}
@@ -262,7 +262,7 @@ def add_steps(
 ) -> list[Step]:
     """Writes new steps after the ones there are; their numbers and places are never used again."""
     if not 1 <= len(steps) <= ITEMS_MAX:
-        raise invalid(f"steps has {len(steps)} entries; give 1 to {ITEMS_MAX}", path="steps")
+        raise invalid(f"`steps` has {len(steps)} entries; give 1 to {ITEMS_MAX}", path="steps")
     holder: Task | Step = task if parent is None else parent
     prefix = "" if parent is None else f"{parent.path}."
     sort_prefix = "" if parent is None else f"{parent.sort_key}."
@@ -335,7 +335,7 @@ def _unconfirmed(mutation: Mutation, step: Step) -> MossError:
     }
     return MossError(
         "CHECKPOINTS_NOT_CONFIRMED",
-        f"step {step.path} is not confirmed: {' and '.join(missing)}; check them, then confirm with tasks_verify",
+        f"step {step.path} is not confirmed: {' and '.join(missing)}; check them, then confirm with `tasks_verify`",
         details={"missing": missing, "success_criteria": step.texts("success_criteria"), "tests": step.texts("tests")},
         recovery=next_call("tasks_verify", arguments, "confirms the checkpoints once they hold"),
     )

@@ -166,7 +166,7 @@ def no_such_task(tx: ReadTransaction, workspace: Workspace, id: str, *, what: st
     hint = f"; did you mean {like}?" if like else ""
     return MossError(
         "NOT_FOUND",
-        f"{what}: there is no plan or task {id[:100]!r} in workspace {workspace!r}{hint}",
+        f"`{what}`: there is no plan or task {id[:100]!r} in workspace {workspace!r}{hint}",
         recovery=next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are"),
     )
 
@@ -180,9 +180,9 @@ def summary_of(tx: ReadTransaction, workspace: Workspace, task: Task) -> dict[st
 def find_step(tx: ReadTransaction, workspace: Workspace, task: Task, step_id: str | None, path: str | None) -> Step:
     """A step by its id or its path."""
     if step_id is not None and path is not None:
-        raise invalid("step_id and path both name the step; give one of them", path="path")
+        raise invalid("`step_id` and `path` both name the step; give one of them", path="path")
     if step_id is None and path is None:
-        raise invalid("step_id or path is needed; tasks_radar lists the steps", path="step_id")
+        raise invalid("`step_id` or `path` is needed; `tasks_radar` lists the steps", path="step_id")
     if path is not None:
         row = tx.row(sql["step_by_path"], {"task_row": task.row_id, "path": path})
     else:

@@ -123,7 +123,7 @@ def test_one_plan_can_be_shown_alone(shop: Cli, words: list[str]) -> None:
     [
         (["-w", "shop", "--plan", "PLAN-009"], 1, "[NOT_FOUND] there is no plan or task 'PLAN-009'"),
         (["-w", "shop", "--plan", "TASK-001"], 1, "[INVALID_REQUEST] TASK-001 is a task; --plan names a plan"),
-        (["-w", " "], 1, "[INVALID_REQUEST] workspace is blank"),
+        (["-w", " "], 1, "[INVALID_REQUEST] --workspace is blank"),
         ([], 2, "moss: --workspace is needed by `moss task board`"),
     ],
 )

@@ -25,36 +25,39 @@ def tool(name: str) -> Operation:
 @pytest.mark.parametrize(
     ("name", "said", "expected"),
     [
-        ("capsule_fetch", "gone; shown with include_deleted", "gone; shown with --include-deleted"),
-        ("capsule_store", 'or store with mode "replace"', "or store with --mode replace"),
-        ("capsule_import", 'Mode "rename" keeps both', "--mode rename keeps both"),
-        ("capsule_store", "to capsule_text; allow_thin: true stores it", "to --capsule-text; --allow-thin stores it"),
-        ("capsule_append", "no headers; use capsule_update", "no headers; use moss update"),
-        ("capsule_list", "limit is 0; ask for at least 1", "--limit is 0; ask for at least 1"),
-        ("capsule_fetch", "id or name is needed", "--id or --name is needed"),
-        ("capsule_bulk_update", "give set_phase, set_role or set_tags", "give --set-phase, --set-role or --set-tags"),
+        ("capsule_fetch", "gone; shown with `include_deleted`", "gone; shown with --include-deleted"),
+        ("capsule_store", 'or store with `mode: "replace"`', "or store with --mode replace"),
+        ("artifact_store", "store with `expected_version: 3`", "store with --expected-version 3"),
+        ("capsule_store", "to `capsule_text`; `allow_thin: true` stores", "to --capsule-text; --allow-thin stores"),
+        ("capsule_append", "no headers; use `capsule_update`", "no headers; use moss update"),
+        ("branchmind_init", "see `branchmind_graph_conflict_show`", "see moss graph conflict-show"),
+        ("capsule_list", "`limit` is 0; ask for at least 1", "--limit is 0; ask for at least 1"),
+        ("capsule_fetch", "`id` or `name` is needed", "--id or --name is needed"),
+        ("capsule_compose", "`items[2].id` and `store_as.name`", "--items[2].id and --store-as.name"),
     ],
 )  # fmt: skip
 def test_a_refusal_names_options_and_commands(name: str, said: str, expected: str) -> None:
-    assert spoken(said, tool(name), refusal=True) == expected
+    assert spoken(said, tool(name)) == expected
 
 
 @pytest.mark.parametrize(
     "said",
     [
         'exists in workspace "shop"; choose another name',
-        "listed under allowed_paths in the configuration",
-        "a/include_deleted/b does not exist",
-        "the folder include_deleted/x",
+        "listed under `allowed_paths` in the configuration",
+        "limit and allow_thin without a mark",
+        "see `moss doctor`, or write `a NOT b`",
+        "`capsule_vanish` is no tool",
     ],
 )
 def test_plain_words_settings_and_paths_stay_as_they_are(said: str) -> None:
-    assert spoken(said, tool("capsule_store"), refusal=True) == said
+    assert spoken(said, tool("capsule_store")) == said
 
 
 def test_what_the_caller_wrote_is_repeated_as_it_was(cli: Cli) -> None:
-    first = cli("fetch", "--name", "my include_text").err.splitlines()[0]
-    assert first.startswith("[NOT_FOUND] capsule not found: default/my include_text")
+    for name in ("my include_text", "a `name`", "`capsule_list`"):
+        first = cli("fetch", "--name", name).err.splitlines()[0]
+        assert first == f"[NOT_FOUND] capsule not found: default/{name}"
 
 
 @pytest.mark.usefixtures("auth")
@@ -76,7 +79,7 @@ def test_help_names_options_and_commands(cli: Cli, words: list[str]) -> None:
 def test_programs_and_agents_are_told_in_arguments(cli: Cli) -> None:
     from moss_memory import MossError, open_store
 
-    with open_store(cli.home) as store, pytest.raises(MossError, match=r"^\[INVALID_REQUEST\] limit is 0"):
+    with open_store(cli.home) as store, pytest.raises(MossError, match=r"^\[INVALID_REQUEST\] `limit` is 0"):
         store.call("capsule_list", {"limit": 0})
 
 

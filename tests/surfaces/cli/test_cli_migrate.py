@@ -135,7 +135,7 @@ def test_a_workspace_that_cannot_be_is_refused_before_any_file(kept: Cli) -> Non
     for words in ([], ["--dry-run"]):
         outcome = kept("record", "migrate", FOLDER, "-w", " ", *words)
         assert outcome.code == 1
-        assert outcome.err.startswith("[INVALID_REQUEST] workspace is blank")
+        assert outcome.err.startswith("[INVALID_REQUEST] --workspace is blank")
 
 
 @pytest.mark.parametrize("linked", ["file", "collection"])

@@ -196,7 +196,7 @@ def _hits(found: list[tuple[int, float]], words: dict[int, int] | None = None) -
 def check_cancelled(call: Call) -> None:
     """Ends a call whose caller has given up; its transaction is undone."""
     if call.cancelled is not None and call.cancelled():
-        raise MossError("CANCELLED", f"{call.operation} was cancelled; nothing was changed")
+        raise MossError("CANCELLED", f"`{call.operation}` was cancelled; nothing was changed")
 
 
 def only_value(connection: apsw.Connection, sql: str) -> Any:

@@ -258,4 +258,4 @@ def is_by_meaning(call: ToolCall) -> bool:
 
 
 def _stopped(call: ToolCall) -> MossError:
-    return MossError("CANCELLED", f"{call.tool} was cancelled because the server stops; nothing was changed")
+    return MossError("CANCELLED", f"`{call.tool}` was cancelled because the server stops; nothing was changed")

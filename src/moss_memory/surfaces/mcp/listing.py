@@ -84,7 +84,7 @@ class Offer:
             return invalid(f"there is no tool {tool!r}; every tool is disabled by the configuration")
         wanted = "capsule_" + tool[5:] if tool.startswith(("moss.", "moss_")) else tool
         like = nearest(wanted, names)
-        return invalid(f"there is no tool {tool!r}; the nearest is {like!r}", nearest=like)
+        return invalid(f"there is no tool {tool!r}; the nearest is `{like}`", nearest=like)
 
     def _lists(self, tool: str) -> bool:
         if self._disabled(tool):

@@ -146,7 +146,7 @@ class Protocol:
         if arguments is None:
             arguments = {}
         elif not isinstance(arguments, dict):
-            return _invalid_call(request, operation, f"the arguments of {name} must be a JSON object")
+            return _invalid_call(request, operation, f"the arguments of `{name}` must be a JSON object")
         call = ToolCall(request, offer, operation, arguments)
         meta = params.get("_meta")
         if meta:

@@ -64,7 +64,7 @@ def _listed_of(store: Store, workspace: str, plan: str) -> list[str]:
     try:
         found = store.call("tasks_radar", {"workspace": workspace, "target": plan})["target"]
     except MossError as error:
-        error.message = error.message.removeprefix("target: ")
+        error.message = error.message.removeprefix("`target`: ")
         raise
     if found["kind"] != "plan":
         raise invalid(f"{plan} is a task; --plan names a plan, and `moss task radar {plan}` shows a task", path="plan")

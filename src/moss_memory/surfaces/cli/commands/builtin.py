@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.catalog import TOOLSETS
+from moss_memory.errors import MossError
 
 from ..parsing.command import Command
 from ..parsing.usage import Usage
@@ -164,7 +165,13 @@ def run_built_in(name: str, words: list[str], home: str | None) -> int:
         return 0
     command.require(request)
     request.extras.setdefault("home", home or "")
-    return int(globals()[f"_{name.replace(' ', '_')}"](request))
+    try:
+        return int(globals()[f"_{name.replace(' ', '_')}"](request))
+    except MossError as error:
+        from ..speaking.language import spoken
+
+        error.message = spoken(error.message, description, written=request.arguments)
+        raise
 
 
 def _home(request: Request) -> str | None:

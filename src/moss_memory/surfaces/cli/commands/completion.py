@@ -236,6 +236,7 @@ def _fish() -> str:
 def _fish_options(command: Command, names: list[str], commands: list[Command]) -> list[str]:
     """The options of one command under all of its names."""
     from ..speaking.help import denied, everywhere
+    from ..speaking.language import spoken
 
     on = "__moss_on " + " ".join(f'"{name}"' if " " in name else name for name in names)
     lines = []
@@ -245,7 +246,8 @@ def _fish_options(command: Command, names: list[str], commands: list[Command]) -
         if option.kind not in _TAKES_NOTHING:
             line += " -r -F" if _takes_file(command, option.name) else " -x"
             line += f" -a {choices}" if choices != "''" else ""
-        lines.append(f"{line} -d {_quoted(option.description)}" if option.description else line)
+        means = spoken(option.description, command.operation)
+        lines.append(f"{line} -d {_quoted(means)}" if means else line)
         if denied(command, option):
             lines.append(f"complete -c moss -n '{on}' -l {denied(command, option)[2:]}")
         is_word = option.name == command.positional or option.name in command.slots

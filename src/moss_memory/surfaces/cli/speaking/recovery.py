@@ -30,7 +30,7 @@ def recovery_line(recovery: dict[str, Any]) -> str:
         line += " < FILE"
     reason = recovery.get("reason")
     if reason and operation is not None:
-        reason = spoken(reason, operation, refusal=True)
+        reason = spoken(reason, operation)
     return f"{line}  # {reason}" if reason else line
 
 

@@ -9,33 +9,21 @@ from .language import spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from moss_memory.config import Config
     from moss_memory.errors import MossError
 
     from ..parsing.command import Command, Request
 
-_REPEATED_CHARS = 300
-
 
 def retell(error: MossError, command: Command, request: Request, config: Config) -> None:
     """Puts the message into the command line's words, and adds what else to type where a file was refused."""
-    if not _is_about_fields(error):
-        error.message = spoken(error.message, command.operation, values=_texts(request.arguments), refusal=True)
+    error.message = spoken(error.message, command.operation, written=request.arguments)
     if error.code == "CAPSULE_TOO_THIN" and error.recovery and command.text in error.recovery["arguments"]:
-        reason = "with the missing headers added; allow_thin: true stores it as it is"
+        reason = "with the missing headers added; `allow_thin: true` stores it as it is"
         error.recovery = {**error.recovery, "reason": reason}
     about_the_file = error.code == "NOT_FOUND" or (error.details or {}).get("path") == "path"
     if about_the_file and command.operation.name.endswith("_import"):
         _tell_where_imports_lie(error, command, request.arguments["path"], config)
-
-
-def _is_about_fields(error: MossError) -> bool:
-    """Whether a refusal speaks of the fields of a record or of a capability's file, which are no options."""
-    path = str((error.details or {}).get("path", ""))
-    return error.code == "UNKNOWN_CAPABILITY" or path.startswith(("body.", "properties."))
 
 
 def _tell_where_imports_lie(error: MossError, command: Command, path: str, config: Config) -> None:
@@ -50,12 +38,3 @@ def _tell_where_imports_lie(error: MossError, command: Command, path: str, confi
         error.add_note(f"try: ls {shlex.quote(folder)}  # a bare file name means one of these")
     else:
         error.add_note(f"moss: imports lie in {folder}, which is made by `moss export` or by hand; copy the file there")
-
-
-def _texts(value: Any, depth: int = 3) -> Iterator[str]:
-    """The texts in the arguments that a message may repeat."""
-    if isinstance(value, str) and len(value) <= _REPEATED_CHARS:
-        yield value
-    elif isinstance(value, (dict, list)) and depth:
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part, depth - 1)
