@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory import catalog
+from moss_memory.answers import integer, texts
+from moss_memory.answers import text as text_field
 from moss_memory.errors import MossError
 from moss_memory.operation import MAX_DEPTH, Operation, operation
 
@@ -31,7 +33,9 @@ else:
     }
 
 
-@operation(mutates=True, example="moss demo")
+@operation(
+    mutates=True, answers={"text": text_field("what was given"), "count": integer("how many")}, example="moss demo"
+)
 def demo_tool(
     tx: object,
     *,
@@ -48,7 +52,7 @@ def demo_tool(
     return {"text": text, "count": count}
 
 
-@operation(bounded=True, example="moss demo")
+@operation(bounded=True, answers={"rows": texts("what fits")}, example="moss demo")
 def bounded_tool(tx: object, *, text: str, budget: Budget) -> dict[str, Any]:
     """Does something small."""
     return budget.fit([text], lambda kept: {"rows": kept, "truncated": False})

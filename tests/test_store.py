@@ -13,7 +13,7 @@ import moss_memory
 from contract.doors import FULL, StoreDoor, dump, open_test_store
 from moss_memory import catalog
 from moss_memory.errors import STATUS, MossError
-from moss_memory.operation import Operation
+from moss_memory.operation import Operation, operation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,9 +83,7 @@ def broken_tool(name: str, failure: Exception) -> Operation:
         raise failure
 
     body.__name__ = name
-    return Operation(body, mutates=True, destructive=False, idempotent=False, long=False, long_if=None,
-                     writes_with=None, writes_if=None, aliases=None, translate=None,
-                     single_statement=False, listed=True, recover=None, before=None, example="moss broken")  # fmt: skip
+    return operation(mutates=True, answers={}, example="moss broken")(body)
 
 
 def test_a_failure_in_the_middle_changes_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     Kind = Literal[
-        "text", "integer", "number", "flag", "choice", "moment", "moment_ms", "time", "path", "marked", "list",
+        "text", "integer", "number", "flag", "choice", "moment", "moment_ms", "time", "path", "highlighted", "list",
         "object", "map", "free", "any", "either",
     ]  # fmt: skip
     Shown = Literal["", "never", "if_true", "answer", "opened", "apart", "page", "remark", "side", "whole"]
@@ -52,6 +52,19 @@ class Field:
         `answer`; an object `opened`, as if it stood in its parent's place, or `apart`, under a heading; the `page`;
         a `remark` put into words; one `side` of a comparison; a text at the end and `whole`."""
         self.label = label
+
+    def or_absent(self) -> Field:
+        """The same, but it may be left out."""
+        return Field(
+            self.kind,
+            self.meaning,
+            of=self.of,
+            values=self.values,
+            optional=True,
+            nullable=self.nullable,
+            shown=self.shown,
+            label=self.label,
+        )
 
 
 class Shape:
@@ -177,9 +190,9 @@ def file_path(meaning: str, **more: Any) -> Field:
     return Field("path", meaning, **more)
 
 
-def marked(meaning: str, **more: Any) -> Field:
+def highlighted(meaning: str, **more: Any) -> Field:
     """A text escaped for HTML in which `<b>` marks what was found."""
-    return Field("marked", meaning, **more)
+    return Field("highlighted", meaning, **more)
 
 
 def texts(meaning: str, **more: Any) -> Field:

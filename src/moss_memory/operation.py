@@ -142,7 +142,7 @@ def looks_for_meaning(default: str) -> LongIf:
 def operation(
     *,
     example: str,
-    answers: Shape | dict[str, Field] | None = None,
+    answers: Shape | dict[str, Field],
     mutates: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
@@ -175,7 +175,7 @@ def operation(
         return Operation(
             body,
             example=example,
-            answers=answers or {},
+            answers=answers,
             mutates=mutates,
             destructive=destructive,
             idempotent=idempotent,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 V1_NAMES = {"fetch_key": "task_link"}
 _TYPES: dict[str, Any] = {
-    "text": str, "time": str, "path": str, "marked": str, "choice": str, "integer": int, "moment": int,
+    "text": str, "time": str, "path": str, "highlighted": str, "choice": str, "integer": int, "moment": int,
     "moment_ms": int, "number": (int, float), "flag": bool, "list": list, "object": dict, "map": dict, "free": dict,
     "any": object,
 }  # fmt: skip
@@ -23,8 +23,6 @@ def check_answer(tool: str, answer: dict[str, Any]) -> None:
     """Fails when an answer is not what its tool declares."""
     operation = catalog.find(tool)
     assert operation is not None, tool
-    if not operation.answers.fields:
-        return
     names = V1_NAMES if operation.alias_of else {}
     found = list(deviations(answer, operation.answers, names))
     assert not found, f"{tool} answers what it does not declare: {'; '.join(found[:5])}"

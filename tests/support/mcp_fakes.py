@@ -13,26 +13,26 @@ from moss_memory.surfaces.mcp.output import private_stdout
 from moss_memory.surfaces.mcp.stdio import Server
 
 
-@operation(example="")
+@operation(answers={}, example="")
 def echo(tx: Any, *, text: str = "") -> dict[str, Any]:
     """Says what it was told."""
     return {"text": text}
 
 
-@operation(mutates=True, example="")
+@operation(mutates=True, answers={}, example="")
 def note(tx: Any, *, text: str) -> dict[str, Any]:
     """Keeps a text."""
     tx.notes.append(text)
     return {"kept": len(tx.notes)}
 
 
-@operation(example="")
+@operation(answers={}, example="")
 def recall(tx: Any) -> dict[str, Any]:
     """Shows what was kept."""
     return {"notes": list(tx.notes)}
 
 
-@operation(mutates=True, long=True, example="")
+@operation(mutates=True, long=True, answers={}, example="")
 def haul(tx: Any, *, gate: str = "", steps: int = 0) -> dict[str, Any]:
     """Waits for a file or an event, step by step, then keeps a note; leaves none when cancelled."""
     for step in range(1, steps + 1):
@@ -46,7 +46,7 @@ def haul(tx: Any, *, gate: str = "", steps: int = 0) -> dict[str, Any]:
     return {"kept": len(tx.notes)}
 
 
-@operation(mutates=True, long=True, example="")
+@operation(mutates=True, long=True, answers={}, example="")
 def stuck(tx: Any) -> dict[str, Any]:
     """Never ends and hears nothing."""
     tx.started.set()
@@ -54,13 +54,13 @@ def stuck(tx: Any) -> dict[str, Any]:
         tx.never.wait(60)
 
 
-@operation(example="")
+@operation(answers={}, example="")
 def crash(tx: Any) -> dict[str, Any]:
     """Has a bug."""
     raise RuntimeError("the secret cause")
 
 
-@operation(example="")
+@operation(answers={}, example="")
 def shout(tx: Any) -> dict[str, Any]:
     """Prints where it must not."""
     print("printed by a library")
@@ -68,13 +68,13 @@ def shout(tx: Any) -> dict[str, Any]:
     return {}
 
 
-@operation(example="")
+@operation(answers={}, example="")
 def unprintable(tx: Any) -> dict[str, Any]:
     """Answers what is no JSON."""
     return {"value": float("nan")}
 
 
-@operation(mutates=True, example="")
+@operation(mutates=True, answers={}, example="")
 def contended(tx: Any) -> dict[str, Any]:
     """Finds the store busy unless it is called with patience."""
     if not tx.patient:

@@ -25,7 +25,8 @@ from ..errors import MossError, invalid, next_call
 from ..filters import filters_from
 from ..operation import operation
 from ..values import DEFAULT_WORKSPACE, Page, label, normalize, tags_json
-from .rows import ARTIFACT, ITEM, UNEXPIRED, artifacts, list_columns, listed, shown, sql
+from .answers import ARTIFACT, ITEM
+from .rows import UNEXPIRED, artifacts, list_columns, listed, shown, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

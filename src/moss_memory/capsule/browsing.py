@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..addressing import Address
-from ..answers import PAGINATION, SEARCH_REMARKS, Column, choice, list_of, marked, number, object_of
+from ..answers import PAGINATION, SEARCH_REMARKS, Column, choice, highlighted, list_of, number, object_of
 from ..arguments import (
     IncludeDeleted,
     IncludeText,
@@ -21,19 +21,8 @@ from ..arguments import (
 from ..filters import Filters, filters_from
 from ..operation import looks_for_meaning, operation
 from ..values import DEFAULT_WORKSPACE, Page, normalize
-from .rows import (
-    CAPSULE,
-    DELETED,
-    ID,
-    NAME,
-    NEWEST_FIRST,
-    SUMMARY,
-    WORKSPACE,
-    capsules,
-    shown,
-    summary,
-    summary_columns,
-)
+from .answers import CAPSULE, DELETED, ID, NAME, SUMMARY, WORKSPACE
+from .rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +31,7 @@ if TYPE_CHECKING:
     from ..storage.engine import ReadTransaction
 
 HIT = SUMMARY.with_fields(
-    {"snippet": marked("where the words are"), "score": number("how well it matches", shown="never")},
+    {"snippet": highlighted("where the words are"), "score": number("how well it matches", shown="never")},
     "CapsuleHit",
     table=(NAME, WORKSPACE, Column("title", least=8, goes=9), Column("snippet", least=30), DELETED, ID),
 )

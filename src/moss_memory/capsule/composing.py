@@ -8,8 +8,9 @@ from ..arguments import Id, Name, Ref, StoreMode, Text, Workspace
 from ..errors import MossError, invalid
 from ..operation import operation
 from . import sections as markdown
+from .answers import FETCH_KEY, STORED
 from .operations import ITEMS_MAX, capsule_store, check_size, measured, thin_recovery
-from .rows import FETCH_KEY, STORED, capsules, fetch_key, sql
+from .rows import capsules, fetch_key, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..values import DEFAULT_WORKSPACE, estimate_tokens, label, normalize, tags_json
 from . import sections as markdown
-from .rows import CAPSULE, STORED, capsules, fetch_key, shown, sql
+from .answers import CAPSULE, STORED
+from .rows import capsules, fetch_key, shown, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from ..addressing import NamedRows
-from ..answers import Column, Shape, integer, moment, nameless, object_of, text, texts
 from ..storage.queries import load_queries
 
 TYPE_CHECKING = False
@@ -27,59 +26,6 @@ sql = load_queries(__file__)
 
 
 capsules = NamedRows("capsules", FULL_COLUMNS, noun="capsule", lists="capsule_list", lists_all="capsule_inventory")
-
-
-FETCH_KEY = Shape(
-    "FetchKey",
-    {
-        "moss_capsule": text("its name", optional=True, label="name"),
-        "moss_workspace": text("its workspace", optional=True, label="workspace"),
-        "moss_id": text("its id, where it has no name", optional=True, shown="never"),
-    },
-)
-KEY = object_of(FETCH_KEY, "what to put into a task, so that another session finds it", shown="opened")
-
-_SUMMARY = {
-    "id": text("ULID"),
-    "workspace": text("namespace, as it was written"),
-    "workspace_norm": text("the form in which workspaces are compared", shown="never"),
-    "name": text("handle, as it was written", optional=True),
-    "name_norm": text("the form in which names are compared", optional=True, shown="never"),
-    "title": text("display title", optional=True),
-    "capsule_chars": integer("characters of its text"),
-    "tokens_estimate": integer("tokens of its text, about"),
-    "tags": texts("tags"),
-    "source": text("who wrote it", optional=True),
-    "run_id": text("workflow run", optional=True),
-    "phase": text("workflow phase", optional=True),
-    "role": text("agent role", optional=True),
-    "created_at": moment("when it was first stored"),
-    "updated_at": moment("when it last changed"),
-    "deleted_at": moment("when it was deleted", optional=True),
-    "fetch_key": KEY,
-}
-NAME = Column("name", least=8)
-WORKSPACE = Column("workspace", least=8, goes=6)
-DELETED = Column("deleted_at", "deleted", goes=2, unless=None)
-ID = Column("id", when=nameless)
-
-SUMMARY = Shape(
-    "CapsuleSummary",
-    _SUMMARY,
-    table=(
-        NAME,
-        WORKSPACE,
-        Column("title", least=8, goes=7),
-        Column("capsule_chars", "chars", goes=4),
-        Column("updated_at", "updated", goes=3),
-        DELETED,
-        ID,
-    ),
-)
-CAPSULE = SUMMARY.with_fields(
-    {"capsule_text": text("the capsule itself, if asked for", optional=True, shown="whole")}, "Capsule"
-)
-STORED = Shape("StoredCapsule", {"id": text("ULID"), "fetch_key": KEY})
 
 
 def fetch_key(row: dict[str, Any]) -> dict[str, str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from ..answers import Shape, file_path, flag, integer, list_of, object_of, text
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..storage.sqlite.migrate import SCHEMA_VERSION
 from ..values import Workspace, shown_time
+from .answers import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
 from .arguments import (
     BRANCH,
     Branch,
@@ -37,7 +39,18 @@ BRANCHES_MAX = 1000
 _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 
 
-@operation(mutates=True, idempotent=True, example="moss branch init --workspace shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    answers={
+        **WORKSPACE,
+        "storage_dir": file_path("the home folder"),
+        "schema_version": integer("of the store"),
+        "checkout": text("the branch that calls mean when they name none"),
+        "defaults": DEFAULTS,
+    },
+    example="moss branch init --workspace shop",
+)
 def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[str, Any]:
     """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
     workspace = Workspace(workspace)
@@ -52,7 +65,26 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
     }
 
 
-@operation(idempotent=True, bounded=True, example="moss branch status --workspace shop")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        **WORKSPACE,
+        "schema_version": integer("of the store"),
+        "workspace_exists": flag("whether it has branches"),
+        "checkout": text("the branch that calls mean when they name none", nullable=True),
+        "defaults": DEFAULTS,
+        "last_event": object_of(
+            Shape("LastEvent", {"event_id": text("its id"), **WHEN}), "the last task event", nullable=True
+        ),
+        "last_doc_entry": object_of(
+            ENTRY.without("title", "format", "meta", "content", "source_event_id", name="LastEntry"),
+            "the last entry of any document",
+            nullable=True,
+        ),
+    },
+    example="moss branch status --workspace shop",
+)
 def branchmind_status(
     tx: ReadTransaction,
     *,
@@ -75,7 +107,11 @@ def branchmind_status(
     return budget.fit([status], lambda rows: dict(rows[0]))
 
 
-@operation(mutates=True, example="moss branch create what-if --workspace shop")
+@operation(
+    mutates=True,
+    answers={**WORKSPACE, "branch": object_of(BRANCH_ROW, "the new branch", shown="opened")},
+    example="moss branch create what-if --workspace shop",
+)
 def branchmind_branch_create(
     tx: Transaction, *, workspace: RequiredWorkspace, name: BranchName, from_: Branch | None = None
 ) -> dict[str, Any]:
@@ -100,7 +136,12 @@ def branchmind_branch_create(
     return {"workspace": workspace, "branch": {"name": name, "base_branch": base.name, "base_seq": row["base_seq"]}}
 
 
-@operation(idempotent=True, bounded=True, example="moss branch list --workspace shop")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={**WORKSPACE, "branches": list_of(BRANCH_ROW, "the branches, by name", shown="answer")},
+    example="moss branch list --workspace shop",
+)
 def branchmind_branch_list(
     tx: ReadTransaction,
     *,
@@ -127,6 +168,7 @@ def branchmind_branch_list(
     mutates=True,
     idempotent=True,
     aliases=BRANCH,
+    answers={**WORKSPACE, "previous": text("the checkout before", nullable=True), "current": text("the checkout now")},
     example="moss branch checkout what-if --workspace shop",
 )
 def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: ExistingBranch) -> dict[str, Any]:
@@ -139,7 +181,11 @@ def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: E
     return {"workspace": workspace, "previous": previous, "current": branch.name}
 
 
-@operation(mutates=True, example="moss branch rename what-if cache-in-redis --workspace shop")
+@operation(
+    mutates=True,
+    answers={**WORKSPACE, "previous": text("its name before"), "current": text("its name now")},
+    example="moss branch rename what-if cache-in-redis --workspace shop",
+)
 def branchmind_branch_rename(
     tx: Transaction, *, workspace: RequiredWorkspace, old: ExistingBranch, new: BranchName
 ) -> dict[str, Any]:
@@ -154,7 +200,12 @@ def branchmind_branch_rename(
     return {"workspace": workspace, "previous": old, "current": new}
 
 
-@operation(mutates=True, destructive=True, example="moss branch delete what-if --workspace shop")
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={**WORKSPACE, "name": text("its name"), "deleted": flag("true")},
+    example="moss branch delete what-if --workspace shop",
+)
 def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: ExistingBranch) -> dict[str, Any]:
     """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
     workspace = Workspace(workspace)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..operation import operation
+from .answers import WRITTEN_CARD
 from .arguments import REF, Branch, CardInput, GraphDoc, OneOrMore, RequiredWorkspace, Target, TraceDoc
 from .cards import Card, card_place, commit_card, links, parse_card
 
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
     from ..storage.engine import Transaction
 
 
-@operation(mutates=True, idempotent=True, aliases=REF, example="moss think card 'The cache is never cleared.' -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think card 'The cache is never cleared.' -w shop",
+)
 def branchmind_think_card(
     tx: Transaction,
     *,
@@ -62,7 +69,13 @@ def _write_card(
     return commit_card(tx, place, parsed)
 
 
-@operation(mutates=True, idempotent=True, aliases=REF, example="moss think add-hypothesis 'Say it in a line' -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-hypothesis 'Say it in a line' -w shop",
+)
 def branchmind_think_add_hypothesis(
     tx: Transaction,
     *,
@@ -79,7 +92,13 @@ def branchmind_think_add_hypothesis(
     return _write_card(tx, "hypothesis", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
-@operation(mutates=True, idempotent=True, aliases=REF, example="moss think add-question 'Say it in a line' -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-question 'Say it in a line' -w shop",
+)
 def branchmind_think_add_question(
     tx: Transaction,
     *,
@@ -96,7 +115,13 @@ def branchmind_think_add_question(
     return _write_card(tx, "question", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
-@operation(mutates=True, idempotent=True, aliases=REF, example="moss think add-test 'Say it in a line' -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-test 'Say it in a line' -w shop",
+)
 def branchmind_think_add_test(
     tx: Transaction,
     *,
@@ -113,7 +138,13 @@ def branchmind_think_add_test(
     return _write_card(tx, "test", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
-@operation(mutates=True, idempotent=True, aliases=REF, example="moss think add-note 'Say it in a line' -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-note 'Say it in a line' -w shop",
+)
 def branchmind_think_add_note(
     tx: Transaction,
     *,
@@ -130,7 +161,13 @@ def branchmind_think_add_note(
     return _write_card(tx, "note", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
-@operation(mutates=True, idempotent=True, aliases=REF, example="moss think add-decision 'Say it in a line' -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-decision 'Say it in a line' -w shop",
+)
 def branchmind_think_add_decision(
     tx: Transaction,
     *,
@@ -147,7 +184,13 @@ def branchmind_think_add_decision(
     return _write_card(tx, "decision", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
-@operation(mutates=True, idempotent=True, aliases=REF, example="moss think add-evidence 'Say it in a line' -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-evidence 'Say it in a line' -w shop",
+)
 def branchmind_think_add_evidence(
     tx: Transaction,
     *,
@@ -164,7 +207,13 @@ def branchmind_think_add_evidence(
     return _write_card(tx, "evidence", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
-@operation(mutates=True, idempotent=True, aliases=REF, example="moss think add-frame 'Say it in a line' -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-frame 'Say it in a line' -w shop",
+)
 def branchmind_think_add_frame(
     tx: Transaction,
     *,
@@ -181,7 +230,13 @@ def branchmind_think_add_frame(
     return _write_card(tx, "frame", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
 
 
-@operation(mutates=True, idempotent=True, aliases=REF, example="moss think add-update 'Say it in a line' -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-update 'Say it in a line' -w shop",
+)
 def branchmind_think_add_update(
     tx: Transaction,
     *,

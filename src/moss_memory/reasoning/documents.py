@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+from ..answers import TRUNCATED, Shape, object_of, text
 from ..errors import MossError, invalid
 from ..operation import operation
 from ..values import Workspace, shown_time
+from ..work.answers import REFERENCE, TARGET
 from ..work.reference import reference_of
 from ..work.rows import summary_of
+from .answers import ENTRIES, ENTRY, PLACE
 from .arguments import (
     REF,
     TITLE_MAX_CHARS,
@@ -41,10 +44,20 @@ if TYPE_CHECKING:
     from ..budget import Budget
     from ..storage.engine import ReadTransaction, Row, Transaction
 
+_SLICE = object_of(
+    Shape(
+        "Slice",
+        {**{name: field.or_absent() for name, field in PLACE.items()}, **ENTRIES, "truncated": TRUNCATED.or_absent()},
+    ),
+    "its last entries, oldest first; a tight budget leaves out where they are",
+    shown="apart",
+)
+
 
 @operation(
     mutates=True,
     aliases=REF,
+    answers={"entry": object_of(ENTRY, "the note as it was written", shown="opened")},
     example="moss notes add --workspace shop 'Tokens are rotated by a cron job, not by the proxy.'",
 )
 def branchmind_notes_commit(
@@ -66,7 +79,13 @@ def branchmind_notes_commit(
     return {"entry": append(tx, place, note)}
 
 
-@operation(idempotent=True, aliases=REF, bounded=True, example="moss notes show --workspace shop --doc-kind notes")
+@operation(
+    idempotent=True,
+    aliases=REF,
+    bounded=True,
+    answers={**PLACE, **ENTRIES},
+    example="moss notes show --workspace shop --doc-kind notes",
+)
 def branchmind_show(
     tx: ReadTransaction,
     *,
@@ -86,7 +105,17 @@ def branchmind_show(
     return budget.fit(rows, lambda kept: _slice(place, page, rows, kept))
 
 
-@operation(idempotent=True, bounded=True, example="moss notes export TASK-001 --workspace shop")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "target": object_of(TARGET, "the plan or task"),
+        "reasoning_ref": REFERENCE,
+        "notes": _SLICE,
+        "trace": _SLICE,
+    },
+    example="moss notes export TASK-001 --workspace shop",
+)
 def branchmind_export(
     tx: ReadTransaction,
     *,
@@ -122,7 +151,17 @@ def branchmind_export(
     return budget.fit(labelled, build, least=0)
 
 
-@operation(idempotent=True, bounded=True, example="moss notes diff main what-if --workspace shop")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "from": text("branch that lacks them"),
+        "to": text("branch that shows them"),
+        "doc": text("document"),
+        **ENTRIES,
+    },
+    example="moss notes diff main what-if --workspace shop",
+)
 def branchmind_diff(
     tx: ReadTransaction,
     *,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+from ..answers import Shape, flag, integer, list_of, moment_ms, object_of, text
 from ..errors import invalid
 from ..operation import operation
 from ..values import Workspace
+from .answers import APPLIED, CHANGE, DANGLING, EDGE, LAST_SEQ, NODE, PAGINATION, PLACE
 from .arguments import (
     REF,
     Branch,
@@ -80,6 +82,12 @@ IDS_MAX = 1000
     mutates=True,
     destructive=True,
     aliases=REF,
+    answers={
+        **PLACE,
+        "applied": object_of(APPLIED, "how much was written"),
+        "last_seq": LAST_SEQ,
+        "last_ts_ms": moment_ms("when", shown="never"),
+    },
     example="""moss graph apply --workspace shop --ops '[{"op":"node_upsert","id":"q1","type":"question"}]'""",
 )
 def branchmind_graph_apply(
@@ -104,6 +112,12 @@ def branchmind_graph_apply(
     idempotent=True,
     aliases=REF,
     bounded=True,
+    answers={
+        **PLACE,
+        "nodes": list_of(NODE, "the nodes, last changed first", shown="answer"),
+        "edges": list_of(EDGE, "the edges between them"),
+        **PAGINATION,
+    },
     example="moss graph query --workspace shop --types hypothesis,test --status open",
 )
 def branchmind_graph_query(
@@ -154,7 +168,21 @@ def branchmind_graph_query(
     return budget.fit(rows, build, least=least)
 
 
-@operation(idempotent=True, aliases=REF, bounded=True, example="moss graph validate --workspace shop")
+@operation(
+    idempotent=True,
+    aliases=REF,
+    bounded=True,
+    answers={
+        **PLACE,
+        "ok": flag("whether every edge ends in nodes that are there"),
+        "stats": object_of(
+            Shape("GraphStats", {"nodes": integer("live nodes"), "edges": integer("live edges")}),
+            "how much was checked",
+        ),
+        "errors": list_of(DANGLING, "edges that end in no node"),
+    },
+    example="moss graph validate --workspace shop",
+)
 def branchmind_graph_validate(
     tx: ReadTransaction,
     *,
@@ -187,7 +215,18 @@ def branchmind_graph_validate(
     return budget.fit(errors[:most], build, least=0)
 
 
-@operation(idempotent=True, bounded=True, example="moss graph diff main what-if --workspace shop")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "from": text("branch that is compared with"),
+        "to": text("branch whose state is shown"),
+        "doc": text("document"),
+        "changes": list_of(CHANGE, "what differs, newest first", shown="answer"),
+        **PAGINATION,
+    },
+    example="moss graph diff main what-if --workspace shop",
+)
 def branchmind_graph_diff(
     tx: ReadTransaction,
     *,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+from ..answers import flag, integer, list_of, object_of, text, texts
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..values import Workspace, shown_time
+from .answers import COMMIT, DOCUMENT, MOVE, NEW_COMMIT, PAGINATION, TAG, WORKSPACE
 from .arguments import (
     BRANCH,
     TITLE_MAX_CHARS,
@@ -49,6 +51,12 @@ _LINE_CHARS = 200
 
 @operation(
     mutates=True,
+    answers={
+        **WORKSPACE,
+        "branch": text("the checkout"),
+        "docs": texts("documents"),
+        "commits": list_of(NEW_COMMIT, "one for each document", shown="answer"),
+    },
     example="moss history commit --workspace shop --message 'Rotation moved' 'The cron job is gone.'",
 )
 def branchmind_commit(
@@ -76,7 +84,20 @@ def branchmind_commit(
     return {"workspace": workspace, "branch": places[0].branch.name, "docs": names, "commits": commits}
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss history log --workspace shop")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **WORKSPACE,
+        "ref": text("branch"),
+        "doc": text("document"),
+        "head_seq": integer("number of the last note", nullable=True),
+        "commits": list_of(COMMIT, "the notes, newest first", shown="answer"),
+        **PAGINATION,
+    },
+    example="moss history log --workspace shop",
+)
 def branchmind_log(
     tx: ReadTransaction,
     *,
@@ -108,7 +129,13 @@ def branchmind_log(
     return budget.fit(rows, build)
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss notes docs --workspace shop")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={**WORKSPACE, "ref": text("branch"), "docs": list_of(DOCUMENT, "the documents, by name", shown="answer")},
+    example="moss notes docs --workspace shop",
+)
 def branchmind_docs_list(
     tx: ReadTransaction,
     *,
@@ -126,7 +153,11 @@ def branchmind_docs_list(
     )
 
 
-@operation(mutates=True, example="moss history tag-create before-rewrite --workspace shop")
+@operation(
+    mutates=True,
+    answers={**WORKSPACE, "tag": object_of(TAG, "the tag", shown="opened")},
+    example="moss history tag-create before-rewrite --workspace shop",
+)
 def branchmind_tag_create(
     tx: Transaction,
     *,
@@ -163,7 +194,12 @@ def branchmind_tag_create(
     return {"workspace": workspace, "tag": _tag(stored)}
 
 
-@operation(idempotent=True, bounded=True, example="moss history tag-list --workspace shop")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={**WORKSPACE, "tags": list_of(TAG, "the tags, by name", shown="answer")},
+    example="moss history tag-list --workspace shop",
+)
 def branchmind_tag_list(
     tx: ReadTransaction,
     *,
@@ -180,7 +216,12 @@ def branchmind_tag_list(
     )
 
 
-@operation(mutates=True, destructive=True, example="moss history tag-delete before-rewrite --workspace shop")
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={**WORKSPACE, "name": text("its name"), "deleted": flag("true")},
+    example="moss history tag-delete before-rewrite --workspace shop",
+)
 def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: TagName) -> dict[str, Any]:
     """Delete a tag; what it pointed to stays."""
     workspace = Workspace(workspace)
@@ -191,7 +232,18 @@ def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name
     return {"workspace": workspace, "name": name, "deleted": True}
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss history reflog --workspace shop")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **WORKSPACE,
+        "ref": text("branch"),
+        "entries": list_of(MOVE, "how its head moved, newest first", shown="answer"),
+        **PAGINATION,
+    },
+    example="moss history reflog --workspace shop",
+)
 def branchmind_reflog(
     tx: ReadTransaction,
     *,
@@ -222,6 +274,13 @@ def branchmind_reflog(
 @operation(
     mutates=True,
     aliases=BRANCH,
+    answers={
+        **WORKSPACE,
+        "ref": text("branch"),
+        "doc": text("document"),
+        "old_seq": integer("the head before", nullable=True),
+        "new_seq": integer("the head now"),
+    },
     example="moss history reset before-rewrite --workspace shop",
 )
 def branchmind_reset(

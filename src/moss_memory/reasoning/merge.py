@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+from ..answers import choice, flag, integer, list_of, object_of, text, texts
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..values import Workspace
+from .answers import CONFLICT, PAGINATION, WHOLE_CONFLICT
 from .arguments import (
     Cursor,
     CursorPage,
@@ -52,6 +54,14 @@ _SIDES = ("base", "theirs", "ours")
     mutates=True,
     idempotent=True,
     writes_if=lambda values: not values.get("dry_run"),
+    answers={
+        "from": text("branch that was merged"),
+        "into": text("branch that received"),
+        "doc": text("document"),
+        "merged": integer("how many were written"),
+        "skipped": integer("how many were there already"),
+        **PAGINATION,
+    },
     example="moss notes merge what-if main --workspace shop",
 )
 def branchmind_merge(
@@ -85,6 +95,16 @@ def branchmind_merge(
     mutates=True,
     idempotent=True,
     writes_if=lambda values: not values.get("dry_run"),
+    answers={
+        "from": text("branch that was merged"),
+        "into": text("branch that received"),
+        "doc": text("document"),
+        "merged": integer("how many were written"),
+        "skipped": integer("how many were there already"),
+        "conflicts_created": integer("conflicts that were found for the first time"),
+        "conflict_ids": texts("all that were found"),
+        **PAGINATION,
+    },
     example="moss graph merge what-if main --workspace shop",
 )
 def branchmind_graph_merge(
@@ -113,7 +133,17 @@ def branchmind_graph_merge(
     return {"from": from_, "into": into, "doc": doc, **merge.outcome(), "pagination": pagination}
 
 
-@operation(idempotent=True, bounded=True, example="moss graph conflicts main --workspace shop --status open")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "into": text("branch that received"),
+        "doc": text("document"),
+        "conflicts": list_of(CONFLICT, "the conflicts, newest first", shown="answer"),
+        **PAGINATION,
+    },
+    example="moss graph conflicts main --workspace shop --status open",
+)
 def branchmind_graph_conflicts(
     tx: ReadTransaction,
     *,
@@ -148,7 +178,12 @@ def branchmind_graph_conflicts(
     return budget.fit(rows, build)
 
 
-@operation(idempotent=True, bounded=True, example="moss graph conflict-show CONFLICT-0f3a --workspace shop")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={"conflict": object_of(WHOLE_CONFLICT, "the conflict with both sides", shown="opened")},
+    example="moss graph conflict-show CONFLICT-0f3a --workspace shop",
+)
 def branchmind_graph_conflict_show(
     tx: ReadTransaction,
     *,
@@ -185,6 +220,11 @@ def branchmind_graph_conflict_show(
     mutates=True,
     destructive=True,
     idempotent=True,
+    answers={
+        "conflict_id": text("its id"),
+        "status": choice(("resolved",), "that it is settled"),
+        "applied": flag("whether the destination changed"),
+    },
     example="moss graph conflict-resolve CONFLICT-0f3a --workspace shop --resolution use_from",
 )
 def branchmind_graph_conflict_resolve(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from ..answers import Shape, free, list_of, object_of, text, texts
+from ..artifact.answers import ITEM
+from ..capsule.answers import CAPSULE
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..values import Workspace, label
+from .answers import CANDIDATE, CARD_PLACE, LAST_ENTRIES, NEXT, NODE, PAGINATION, STATS
 from .arguments import (
     BRANCH,
     REF,
@@ -53,8 +57,33 @@ else:
 CANDIDATES = 5
 ARTIFACTS_MAX = 20
 
+_CARDS = list_of(NODE, "the cards, last changed first", shown="answer")
+_TEMPLATE = Shape(
+    "CardTemplate",
+    {
+        "id": text("empty: it gets one"),
+        "type": text("type of card"),
+        "title": text("what to say in a line"),
+        "text": text("what to tell"),
+        "status": text("open"),
+        "tags": texts("none yet"),
+        "meta": free("none yet"),
+    },
+)
+_PLAYBOOK = Shape("Playbook", {"goal": text("what it leads to"), "steps": texts("what to do, in order")})
+_DOCS = Shape("Documents", {name: text("document") for name in ("notes", "trace", "graph")})
 
-@operation(idempotent=True, bounded=True, example="moss think template hypothesis -w shop")
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "type": text("type of card"),
+        "supported_types": texts("all there are"),
+        "template": object_of(_TEMPLATE, "a card to fill in"),
+    },
+    example="moss think template hypothesis -w shop",
+)
 def branchmind_think_template(
     tx: ReadTransaction,
     *,
@@ -71,7 +100,12 @@ def branchmind_think_template(
     )
 
 
-@operation(idempotent=True, bounded=True, example="moss think playbook debug -w shop")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={"name": text("its name"), "template": object_of(_PLAYBOOK, "what to do")},
+    example="moss think playbook debug -w shop",
+)
 def branchmind_think_playbook(
     tx: ReadTransaction,
     *,
@@ -100,7 +134,13 @@ def branchmind_think_playbook(
     )
 
 
-@operation(idempotent=True, aliases=REF, bounded=True, example="moss think context -w shop")
+@operation(
+    idempotent=True,
+    aliases=REF,
+    bounded=True,
+    answers={**CARD_PLACE, "stats": STATS, "cards": _CARDS},
+    example="moss think context -w shop",
+)
 def branchmind_think_context(
     tx: ReadTransaction,
     *,
@@ -124,7 +164,11 @@ def branchmind_think_context(
 
 
 @operation(
-    idempotent=True, aliases=BRANCH, bounded=True, example="moss think query -w shop --types question --status open"
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={**CARD_PLACE, "cards": _CARDS, **PAGINATION},
+    example="moss think query -w shop --types question --status open",
 )
 def branchmind_think_query(
     tx: ReadTransaction,
@@ -153,7 +197,13 @@ def branchmind_think_query(
     return _card_page(place, page, cards, "cards", budget)
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think pins -w shop")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={**CARD_PLACE, "pins": list_of(NODE, "the pinned cards, last changed first", shown="answer"), **PAGINATION},
+    example="moss think pins -w shop",
+)
 def branchmind_think_pins(
     tx: ReadTransaction,
     *,
@@ -175,7 +225,13 @@ def branchmind_think_pins(
     return _card_page(place, page, cards, "pins", budget)
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think frontier -w shop")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={**CARD_PLACE, "candidates": list_of(CANDIDATE, "the cards to go on with, best first")},
+    example="moss think frontier -w shop",
+)
 def branchmind_think_frontier(
     tx: ReadTransaction,
     *,
@@ -196,7 +252,18 @@ def branchmind_think_frontier(
     )
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think next -w shop")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **CARD_PLACE,
+        "candidate": object_of(
+            CANDIDATE, "the card to go on with; null when nothing is open", nullable=True, shown="opened"
+        ),
+    },
+    example="moss think next -w shop",
+)
 def branchmind_think_next(
     tx: ReadTransaction,
     *,
@@ -215,7 +282,19 @@ def branchmind_think_next(
     )
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think pack -w shop --max-chars 2000")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **CARD_PLACE,
+        "stats": STATS,
+        "cards": _CARDS,
+        "candidates": list_of(CANDIDATE, "the cards to go on with, best first"),
+        "next": NEXT,
+    },
+    example="moss think pack -w shop --max-chars 2000",
+)
 def branchmind_think_pack(
     tx: ReadTransaction,
     *,
@@ -243,7 +322,18 @@ def branchmind_think_pack(
     return budget.fit(rows, build, least=0)
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think watch -w shop")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **CARD_PLACE,
+        "trace_doc": text("document of its trace"),
+        "candidates": list_of(CANDIDATE, "the cards to go on with, best first"),
+        "trace": LAST_ENTRIES,
+    },
+    example="moss think watch -w shop",
+)
 def branchmind_think_watch(
     tx: ReadTransaction,
     *,
@@ -272,7 +362,23 @@ def branchmind_think_watch(
     return budget.fit(rows, build, least=0)
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss think context-pack --target TASK-001 -w shop")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        "branch": text("branch"),
+        "docs": object_of(_DOCS, "where they are"),
+        "notes": LAST_ENTRIES,
+        "trace": LAST_ENTRIES,
+        "cards": _CARDS,
+        "stats": STATS,
+        "capsules": list_of(CAPSULE, "the latest capsule of the workspace", optional=True),
+        "artifacts": list_of(ITEM, "the last artifacts of the run", optional=True),
+        "next": NEXT,
+    },
+    example="moss think context-pack --target TASK-001 -w shop",
+)
 def branchmind_context_pack(
     tx: ReadTransaction,
     *,

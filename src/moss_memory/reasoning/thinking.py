@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ..answers import Column, Shape, choice, flag, list_of, number, object_of, text, texts
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
+from .answers import APPLIED, CARD_PLACE, EDGE, LAST_SEQ
 from .arguments import (
     BRANCH,
     LABEL_MAX_CHARS,
@@ -50,8 +52,25 @@ else:
 IDS_MAX = 1000
 SUBGOAL = "subgoal"
 
+_APPLIED = object_of(APPLIED, "how much was written")
+_TOUCHED = {"updated": texts("cards that changed"), "unchanged": texts("cards that were so already")}
+_GROUP = Shape(
+    "SameCards",
+    {
+        "canonical": text("the oldest of them"),
+        "merged": texts("the others"),
+        "similarity": number("the least that any two share, from 0 to 1"),
+    },
+    table=(Column("canonical", least=8), Column("merged", least=8), Column("similarity")),
+)
 
-@operation(mutates=True, aliases=BRANCH, example="moss think link CARD-4 blocks CARD-2 -w shop")
+
+@operation(
+    mutates=True,
+    aliases=BRANCH,
+    answers={**CARD_PLACE, "edge": object_of(EDGE, "the link"), "applied": _APPLIED, "last_seq": LAST_SEQ},
+    example="moss think link CARD-4 blocks CARD-2 -w shop",
+)
 def branchmind_think_link(
     tx: Transaction,
     *,
@@ -82,7 +101,13 @@ def branchmind_think_link(
     return {**place.shown(), "edge": link.shown(), "applied": changes.applied, "last_seq": last_seq}
 
 
-@operation(mutates=True, idempotent=True, aliases=BRANCH, example="moss think set-status CARD-2 closed -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=BRANCH,
+    answers={**CARD_PLACE, "status": text("their status now"), **_TOUCHED, "last_seq": LAST_SEQ.or_absent()},
+    example="moss think set-status CARD-2 closed -w shop",
+)
 def branchmind_think_set_status(
     tx: Transaction,
     *,
@@ -109,7 +134,13 @@ def branchmind_think_set_status(
     return {**place.shown(), **told, **({"last_seq": changes.write()} if updated else {})}
 
 
-@operation(mutates=True, idempotent=True, aliases=BRANCH, example="moss think pin CARD-2 -w shop")
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=BRANCH,
+    answers={**CARD_PLACE, "pinned": flag("whether they are pinned now"), **_TOUCHED},
+    example="moss think pin CARD-2 -w shop",
+)
 def branchmind_think_pin(
     tx: Transaction,
     *,
@@ -137,7 +168,18 @@ def branchmind_think_pin(
 
 
 @operation(
-    mutates=True, aliases=BRANCH, example="moss think subgoal-open CARD-2 -w shop --title 'Who clears the cache?'"
+    mutates=True,
+    aliases=BRANCH,
+    answers={
+        **CARD_PLACE,
+        "subgoal_id": text("the new card"),
+        "question_id": text("the question above it"),
+        "child_trace_doc": text("the trace of its own"),
+        "child_graph_doc": text("the graph of its own"),
+        "inserted": flag("true"),
+        "last_seq": LAST_SEQ,
+    },
+    example="moss think subgoal-open CARD-2 -w shop --title 'Who clears the cache?'",
 )
 def branchmind_think_subgoal_open(
     tx: Transaction,
@@ -176,6 +218,13 @@ def branchmind_think_subgoal_open(
     mutates=True,
     idempotent=True,
     aliases=BRANCH,
+    answers={
+        **CARD_PLACE,
+        "subgoal_id": text("the subgoal"),
+        "status": choice(("closed",), "its status now"),
+        "return_card_id": text("the card that says what came out of it", optional=True),
+        "applied": _APPLIED,
+    },
     example="moss think subgoal-close CARD-9 -w shop --return-card 'The worker clears it.'",
 )
 def branchmind_think_subgoal_close(
@@ -218,6 +267,7 @@ def branchmind_think_subgoal_close(
     idempotent=True,
     aliases=BRANCH,
     writes_if=lambda values: not values.get("dry_run"),
+    answers={**CARD_PLACE, "groups": list_of(_GROUP, "cards that say the same"), "applied": _APPLIED},
     example="moss think nominal-merge -w shop --dry-run",
 )
 def branchmind_think_nominal_merge(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+from ..answers import Column, Shape, flag, integer, list_of, object_of, text
 from ..errors import invalid
 from ..operation import operation
+from .answers import ENTRIES, ENTRY, PLACE
 from .arguments import (
     BRANCH,
     Branch,
@@ -62,8 +64,19 @@ _CAMEL = {
     "branchId": "branch_id",
 }
 
+_MISSTEP = Shape(
+    "Misstep",
+    {"code": text("what is wrong"), "seq": integer("number of the step"), "message": text("the same in a sentence")},
+    table=(Column("seq"), Column("code"), Column("message", least=20, widest=0)),
+)
 
-@operation(mutates=True, aliases=BRANCH, example="moss trace step 'Read the proxy log' -w shop --message 'no retries'")
+
+@operation(
+    mutates=True,
+    aliases=BRANCH,
+    answers={**PLACE, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
+    example="moss trace step 'Read the proxy log' -w shop --message 'no retries'",
+)
 def branchmind_trace_step(
     tx: Transaction,
     *,
@@ -96,6 +109,7 @@ def branchmind_trace_step(
 @operation(
     mutates=True,
     aliases={**BRANCH, **_CAMEL},
+    answers={**PLACE, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
     example="moss trace sequential-step 'The proxy retries.' 1 3 true -w shop",
 )
 def branchmind_trace_sequential_step(
@@ -131,7 +145,13 @@ def branchmind_trace_sequential_step(
     return _append(tx, place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss trace hydrate -w shop --limit 20")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={**PLACE, **ENTRIES},
+    example="moss trace hydrate -w shop --limit 20",
+)
 def branchmind_trace_hydrate(
     tx: ReadTransaction,
     *,
@@ -153,7 +173,18 @@ def branchmind_trace_hydrate(
     )
 
 
-@operation(idempotent=True, aliases=BRANCH, bounded=True, example="moss trace validate -w shop")
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **PLACE,
+        "ok": flag("whether nothing is wrong"),
+        "checked": integer("how many steps were looked at"),
+        "errors": list_of(_MISSTEP, "what is wrong with them"),
+    },
+    example="moss trace validate -w shop",
+)
 def branchmind_trace_validate(
     tx: ReadTransaction,
     *,

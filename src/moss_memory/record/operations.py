@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..answers import BAD_FILE, PAGINATION, SEARCH_REMARKS, flag, integer, list_of, text
 from ..arguments import SearchMode, Workspace
 from ..errors import MossError
 from ..operation import looks_for_meaning, operation
 from ..values import DEFAULT_WORKSPACE, label
+from .answers import CAPABILITY, ENTITY, EVENT, RECORD, SOME_PAGE
 from .capabilities import registry_of
 from .retrieval import (
     ENTITY_COLUMNS,
@@ -108,6 +110,15 @@ def _in_own_codes(error: MossError, storage_code: str) -> MossError:
 @operation(
     mutates=True,
     translate=as_write_error,
+    answers={
+        "payload_id": text("id of the record"),
+        "payload_content_id": text("a hash of the content"),
+        "payload_submission_id": text("id of this submission"),
+        "created": flag("whether the content is new"),
+        "message": text("what was done, in a sentence"),
+        "entity_id": text("the entity that it tells of"),
+        "workspace": text("namespace"),
+    },
     example="moss record submit neotoma:store_agent_decision:v1 --body @decision.json",
 )
 def submit_payload(
@@ -139,6 +150,12 @@ def _looks_for_meaning(arguments: Any) -> bool:
     idempotent=True,
     long_if=_looks_for_meaning,
     translate=as_read_error,
+    answers={
+        "records": list_of(RECORD, "the records, best match or newest first", shown="answer"),
+        "pagination": SOME_PAGE,
+        "total_count": integer("how many match, if asked for", optional=True),
+        **SEARCH_REMARKS,
+    },
     example="moss record find 'token rotation' --type agent_decision",
 )
 def retrieve_records(
@@ -163,7 +180,12 @@ def retrieve_records(
     return filters.searched(tx, terms, search_mode, most, offset, count=include_total_count)
 
 
-@operation(idempotent=True, translate=as_read_error, example="moss record entities --entity-type feature_unit")
+@operation(
+    idempotent=True,
+    translate=as_read_error,
+    answers={"entities": list_of(ENTITY, "the entities, newest first", shown="answer"), "pagination": PAGINATION},
+    example="moss record entities --entity-type feature_unit",
+)
 def retrieve_entities(
     tx: ReadTransaction,
     *,
@@ -189,7 +211,12 @@ def retrieve_entities(
     return {"entities": entities, "pagination": pagination}
 
 
-@operation(idempotent=True, translate=as_read_error, example="moss record timeline --after-date 2025-12-01")
+@operation(
+    idempotent=True,
+    translate=as_read_error,
+    answers={"events": list_of(EVENT, "what happened, newest first", shown="answer"), "pagination": PAGINATION},
+    example="moss record timeline --after-date 2025-12-01",
+)
 def list_timeline_events(
     tx: ReadTransaction,
     *,
@@ -205,10 +232,10 @@ def list_timeline_events(
 ) -> dict[str, Any]:
     """List what happened when, newest first, by type, time, record and entity; bounds are inclusive."""
     conditions, values = where(workspace, (("event_type", event_type),), table="t.")
-    for bound, text, compare in (("after_date", after_date, ">="), ("before_date", before_date, "<=")):
-        if text is not None:
+    for bound, given, compare in (("after_date", after_date, ">="), ("before_date", before_date, "<=")):
+        if given is not None:
             conditions.append(f"t.at_us {compare} :{bound}")
-            values[bound] = instant_us(text, what=bound, end_of_day=compare == "<=")
+            values[bound] = instant_us(given, what=bound, end_of_day=compare == "<=")
     for column, value in (("r.payload_id", source_record_id), ("e.entity_id", entity_id), ("e.type", entity_type)):
         if value is not None:
             name = column.replace(".", "_")
@@ -219,7 +246,16 @@ def list_timeline_events(
     return {"events": [shown_event(row) for row in rows], "pagination": pagination}
 
 
-@operation(idempotent=True, listed=False, translate=as_read_error, example="moss record capabilities")
+@operation(
+    idempotent=True,
+    listed=False,
+    translate=as_read_error,
+    answers={
+        "capabilities": list_of(CAPABILITY, "the capabilities, by id", shown="answer"),
+        "problems": list_of(BAD_FILE, "files that hold none", optional=True),
+    },
+    example="moss record capabilities",
+)
 def record_capabilities(tx: ReadTransaction) -> dict[str, Any]:
     """List what may be submitted: every capability with its fields, and files that cannot be used."""
     registry = registry_of(tx.config.home)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from ..answers import PAGINATION, flag, list_of, text
 from ..arguments import Offset, Tag, Tags
 from ..errors import MossError, invalid, marked, next_call
 from ..operation import operation
@@ -11,6 +12,7 @@ from ..reasoning.arguments import OneOrMore, as_list
 from ..reasoning.places import add_branch, bootstrap
 from ..values import Page, Workspace, tags_json
 from ..work.rows import Step, Task, find_step, find_task, numbered, save_task, sql, steps_of, take_numbers
+from .answers import CHANGED, ITEM, STEP_NAMED, STEPS
 from .arguments import (
     Contract,
     Description,
@@ -49,7 +51,11 @@ LIST_MAX = 200
 _EDITED = ("title", "description", "priority", "tags", "depends_on", "contract")
 
 
-@operation(mutates=True, example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001")
+@operation(
+    mutates=True,
+    answers={**CHANGED, "steps": STEPS},
+    example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001",
+)
 def tasks_create(
     tx: Transaction,
     *,
@@ -94,7 +100,12 @@ def tasks_create(
     return {**answer(task, event), "steps": [{**step.address(), "title": step.title} for step in added]}
 
 
-@operation(idempotent=True, bounded=True, example="moss task list -w shop --status ACTIVE")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={"items": list_of(ITEM, "the plans and tasks, oldest first", shown="answer"), "pagination": PAGINATION},
+    example="moss task list -w shop --status ACTIVE",
+)
 def tasks_list(
     tx: ReadTransaction,
     *,
@@ -134,7 +145,9 @@ def tasks_list(
     )
 
 
-@operation(mutates=True, example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002")
+@operation(
+    mutates=True, answers=CHANGED, example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002"
+)
 def tasks_edit(
     tx: Transaction,
     *,
@@ -173,7 +186,7 @@ def tasks_edit(
     return mutation.finish(f"{task.kind}_edited", {"changed": changed})
 
 
-@operation(mutates=True, example="moss task complete TASK-001 -w shop")
+@operation(mutates=True, answers=CHANGED, example="moss task complete TASK-001 -w shop")
 def tasks_complete(
     tx: Transaction,
     *,
@@ -193,7 +206,12 @@ def tasks_complete(
     return mutation.finish("status_changed", {"from": before, "to": status})
 
 
-@operation(mutates=True, destructive=True, example="moss task delete TASK-001 -w shop --path s:2")
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={**CHANGED, "step": STEP_NAMED.or_absent(), "deleted": flag("true")},
+    example="moss task delete TASK-001 -w shop --path s:2",
+)
 def tasks_delete(
     tx: Transaction,
     *,
@@ -219,6 +237,11 @@ def tasks_delete(
     mutates=True,
     idempotent=True,
     writes_if=lambda values: values.get("action", "set" if "target" in values else "get") != "get",
+    answers={
+        "workspace": text("project namespace, as it was given"),
+        "previous": text("the focus before", nullable=True),
+        "focus": text("the focus now", nullable=True),
+    },
     example="moss task focus TASK-001 -w shop",
 )
 def tasks_focus(

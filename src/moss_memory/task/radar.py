@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 
 from ..addressing import Address
+from ..answers import Shape, flag, list_of, object_of, text, texts
+from ..capsule.answers import STORED
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
+from ..reasoning.answers import NEXT
 from ..reasoning.arguments import CursorPage
 from ..reasoning.documents import tail
 from ..reasoning.graph import NodeFilters, nodes_of
 from ..reasoning.views import graph_view
 from ..values import Workspace
+from ..work.answers import REFERENCE, TARGET
 from ..work.reference import Reference
 from ..work.rows import Task, find_task, sql, steps_of
 from ..work.standing import Standing, brief
+from .answers import EVENT, STEP
 from .arguments import PageLimit, RequiredWorkspace, TaskId
 from .mutation import shown_event
 from .projection import home_of
@@ -38,8 +43,37 @@ HANDOFF_SOURCE = "tasks_handoff"
 DECISIONS_MAX = 20
 NOTES_MAX = 10
 
+_RADAR = object_of(
+    Shape(
+        "Radar",
+        {
+            "now": text("what is to be done now"),
+            "why": text("why that"),
+            "verify": texts("how to know that it is done"),
+            "next": NEXT,
+            "blockers": texts("what is in the way"),
+        },
+    ),
+    "where it stands",
+)
+_HANDOFF = Shape(
+    "Handoff", {"done": texts("what is done"), "remaining": texts("what remains"), "risks": texts("what may go wrong")}
+)
 
-@operation(idempotent=True, bounded=True, example="moss task radar TASK-001 -w shop")
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "workspace": text("project namespace, as it was given"),
+        "target": object_of(TARGET, "the plan or task"),
+        "focus": text("what the workspace works on", nullable=True),
+        "reasoning_ref": REFERENCE,
+        "radar": _RADAR,
+        "steps": list_of(STEP, "its steps, as they read"),
+    },
+    example="moss task radar TASK-001 -w shop",
+)
 def tasks_radar(
     tx: ReadTransaction,
     *,
@@ -61,7 +95,15 @@ def tasks_radar(
     return budget.fit(rows, build)
 
 
-@operation(idempotent=True, bounded=True, example="moss task delta -w shop --since 01J9ZK4T9Q3W7X0V5M2N8B6C4D")
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "events": list_of(EVENT, "the events, oldest first", shown="answer"),
+        "has_more": flag("whether events follow"),
+    },
+    example="moss task delta -w shop --since 01J9ZK4T9Q3W7X0V5M2N8B6C4D",
+)
 def tasks_delta(
     tx: ReadTransaction,
     *,
@@ -87,6 +129,14 @@ def tasks_delta(
     idempotent=True,
     writes_with="as_capsule",
     bounded=True,
+    answers={
+        "workspace": text("project namespace, as it was given"),
+        "target": object_of(TARGET, "the plan or task"),
+        "radar": _RADAR,
+        "handoff": object_of(_HANDOFF, "what to hand over"),
+        "capsule": object_of(STORED, "the capsule that it was stored as", optional=True),
+        "next": NEXT,
+    },
     example="moss task handoff TASK-001 -w shop --as-capsule",
 )
 def tasks_handoff(

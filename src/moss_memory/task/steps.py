@@ -8,6 +8,7 @@ from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..reasoning.documents import append, checked_note
 from ..work.rows import Step, Task, find_step, numbered, save_step, sql, take_numbers
+from .answers import CHANGED, STEP_NAMED, STEPS
 from .arguments import (
     ITEMS_MAX,
     Checkpoints,
@@ -48,7 +49,9 @@ _CONFIRMS = {"success_criteria": "criteria", "tests": "tests"}
 
 
 @operation(
-    mutates=True, example="""moss task decompose TASK-001 -w shop --steps '[{"title":"Write the failing test"}]'"""
+    mutates=True,
+    answers={**CHANGED, "step": STEP_NAMED.or_absent(), "steps": STEPS},
+    example="""moss task decompose TASK-001 -w shop --steps '[{"title":"Write the failing test"}]'""",
 )
 def tasks_decompose(
     tx: Transaction,
@@ -75,7 +78,11 @@ def tasks_decompose(
     return {**told, "steps": [{**step.address(), "title": step.title} for step in added]}
 
 
-@operation(mutates=True, example="moss task define TASK-001 -w shop --path s:0 --tests 'pytest tests/keys'")
+@operation(
+    mutates=True,
+    answers={**CHANGED, "step": STEP_NAMED},
+    example="moss task define TASK-001 -w shop --path s:0 --tests 'pytest tests/keys'",
+)
 def tasks_define(
     tx: Transaction,
     *,
@@ -109,7 +116,11 @@ def tasks_define(
     return _saved(mutation, step, "step_defined", {"changed": changed})
 
 
-@operation(mutates=True, example="moss task note TASK-001 -w shop 'The old key is still used by the worker.'")
+@operation(
+    mutates=True,
+    answers={**CHANGED, "step": STEP_NAMED.or_absent()},
+    example="moss task note TASK-001 -w shop 'The old key is still used by the worker.'",
+)
 def tasks_note(
     tx: Transaction,
     *,
@@ -131,6 +142,7 @@ def tasks_note(
 
 @operation(
     mutates=True,
+    answers={**CHANGED, "step": STEP_NAMED},
     example="""moss task verify TASK-001 -w shop --path s:0 --checkpoints '{"criteria":true,"tests":true}'""",
 )
 def tasks_verify(
@@ -152,7 +164,7 @@ def tasks_verify(
     return _saved(mutation, step, "step_verified", {"checkpoints": step.checkpoints()})
 
 
-@operation(mutates=True, example="moss task done TASK-001 -w shop --path s:0")
+@operation(mutates=True, answers={**CHANGED, "step": STEP_NAMED}, example="moss task done TASK-001 -w shop --path s:0")
 def tasks_done(
     tx: Transaction,
     *,
@@ -180,7 +192,11 @@ def tasks_done(
     return _saved(mutation, step, "step_done", {"checkpoints": step.checkpoints()})
 
 
-@operation(mutates=True, example="moss task reopen TASK-001 -w shop --path s:0")
+@operation(
+    mutates=True,
+    answers={**CHANGED, "step": STEP_NAMED.or_absent()},
+    example="moss task reopen TASK-001 -w shop --path s:0",
+)
 def tasks_reopen(
     tx: Transaction,
     *,
@@ -209,7 +225,11 @@ def tasks_reopen(
     return mutation.finish("step_reopened", {"steps": [one.path for one in reopened]}, step=step, shown=nodes)
 
 
-@operation(mutates=True, example="moss task block TASK-001 -w shop --path s:1 --reason 'waiting for the key'")
+@operation(
+    mutates=True,
+    answers={**CHANGED, "step": STEP_NAMED},
+    example="moss task block TASK-001 -w shop --path s:1 --reason 'waiting for the key'",
+)
 def tasks_block(
     tx: Transaction,
     *,
@@ -230,7 +250,11 @@ def tasks_block(
     return _saved(mutation, step, "step_blocked" if blocked else "step_unblocked", {})
 
 
-@operation(mutates=True, example="moss task evidence TASK-001 -w shop --path s:0 --checks 'pytest: 12 passed'")
+@operation(
+    mutates=True,
+    answers={**CHANGED, "step": STEP_NAMED.or_absent()},
+    example="moss task evidence TASK-001 -w shop --path s:0 --checks 'pytest: 12 passed'",
+)
 def tasks_evidence(
     tx: Transaction,
     *,

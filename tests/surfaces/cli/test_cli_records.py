@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory import open_store
+from moss_memory.record.glance import row_of
 from moss_memory.search.embed import embedder
 from moss_memory.surfaces.cli.showing.cell import cells
-from moss_memory.surfaces.cli.showing.saying import row_of
 from moss_memory.surfaces.cli.showing.table import table_of
 from surfaces.cli.terminal import on_terminal
 

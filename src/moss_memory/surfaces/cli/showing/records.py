@@ -28,7 +28,7 @@ def with_titles(store: Store, result: dict[str, Any]) -> dict[str, Any]:
         return result
     found = store.call("retrieve_records", {"ids": ids, "limit": len(ids)})["records"]
     titles = {record["id"]: record["properties"] for record in found}
-    from .saying import title_of
+    from moss_memory.record.glance import title_of
 
     events = [{**event, "title": title_of(titles.get(event["source_record_id"], {}))} for event in result["events"]]
     return {**result, "events": events}

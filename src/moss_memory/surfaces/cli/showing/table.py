@@ -126,7 +126,7 @@ def _flat(item: dict[str, Any]) -> dict[str, Any]:
         named = {"key": item.get("key", item.get("id")), "change": "deleted" if state.get("deleted") else "changed"}
         return {**{key: state.get(key) for key in ("type", "status", "title")}, "kind": item["kind"], **named}
     if "properties" in item or "snapshot" in item:
-        from .saying import row_of
+        from moss_memory.record.glance import row_of
 
         return row_of(item)
     untitled = {"title": item["text"]} if item.get("text") and "title" not in item else {}
