@@ -41,8 +41,10 @@ DOORS = {
     "reasoning/packs": {"capsule", "artifact"},  # a context pack brings together what there is
 }
 """Which rooms, or which modules of them, may look into which other rooms."""
-IN_CIRCLES = ("moss_memory.surfaces.cli", "moss_memory.storage.sqlite")
+IN_CIRCLES = ("moss_memory.surfaces.cli.showing", "moss_memory.storage.sqlite")
 """Where circles of imports are still to be cut."""
+CLI_ROOMS = ("parsing", "speaking", "showing", "drawing", "commands", "main")
+"""The rooms of the command line, each of which may look only into those before it."""
 SLOW_IMPORTS = {
     "typing", "dataclasses", "inspect", "pathlib", "logging", "asyncio", "msgspec", "subprocess", "mcp",
     "psycopg", "numpy", "onnxruntime", "pydantic", "anyio", "difflib", "unicodedata", "argparse", "importlib.metadata",
@@ -121,6 +123,14 @@ def test_imports_go_one_way_down(path: Path) -> None:
         assert other_height <= height, f"{name_of(path)} imports {target}, which stands above it"
         if height == other_height == 3 and room != other_room:
             assert has_door(path, other_room), f"{name_of(path)} imports {target} from another room"
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "surfaces" / "cli").rglob("*.py")), ids=name_of)
+def test_the_rooms_of_the_command_line_look_only_downward(path: Path) -> None:
+    below = "moss_memory.surfaces.cli."
+    rooms = [name.removeprefix(below).split(".")[0] for name in (name_of(path), *imported(path)) if below in name]
+    for room in rooms[1:]:
+        assert CLI_ROOMS.index(room) <= CLI_ROOMS.index(rooms[0]), f"{name_of(path)} looks into {room}"
 
 
 def test_no_module_leads_back_to_itself() -> None:

@@ -14,7 +14,7 @@ import pytest
 from moss_memory.search import embed
 from moss_memory.storage.sqlite.engine import SqliteEngine
 from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
-from moss_memory.surfaces.cli.commands import surroundings
+from moss_memory.surfaces.cli.commands import home
 from support.python_process import without_root_powers
 from support.store_truth import modes
 
@@ -186,8 +186,8 @@ def test_names_that_do_not_exist_are_told(cli: Cli) -> None:
 
 
 def test_a_disk_without_room_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surroundings, "TOO_LITTLE_BYTES", 2**62)
-    monkeypatch.setattr(surroundings, "ENOUGH_BYTES", 2**62)
+    monkeypatch.setattr(home, "TOO_LITTLE_BYTES", 2**62)
+    monkeypatch.setattr(home, "ENOUGH_BYTES", 2**62)
     code, found = findings(cli)
     assert code == 1
     assert found["free space"][0]["status"] == "fail"
@@ -195,7 +195,7 @@ def test_a_disk_without_room_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(("free", "said"), [(83_100_000_000, "83.1 GB free"), (999_999_999, "999 MB free")])
 def test_free_space_is_told_in_the_unit_people_use(free: int, said: str) -> None:
-    assert f"{surroundings._size(free)} free" == said
+    assert f"{home._size(free)} free" == said
 
 
 def powerless(cli: Cli, *words: str) -> tuple[int, dict[str, dict[str, str]]]:
@@ -253,7 +253,7 @@ def test_a_home_that_can_only_be_read_is_told_and_its_store_is_examined(cli: Cli
 
 
 def test_a_home_on_a_network_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surroundings, "_file_system", lambda _: "nfs4")
+    monkeypatch.setattr(home, "_file_system", lambda _: "nfs4")
     assert findings(cli)[1]["file system"][0]["status"] == "warn"
 
 

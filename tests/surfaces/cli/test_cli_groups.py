@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory import catalog
+from moss_memory.surfaces.cli.commands.help import command_names, group_names
+from moss_memory.surfaces.cli.parsing.builtin import BUILT_IN
 from moss_memory.surfaces.cli.parsing.command import Command, find_command
-from moss_memory.surfaces.cli.parsing.groups import BUILT_IN, NAMED, is_grouped, tool_of, words_of
+from moss_memory.surfaces.cli.parsing.groups import NAMED, is_grouped, tool_of, words_of
 from moss_memory.surfaces.cli.parsing.positional import PLACE
 from moss_memory.surfaces.cli.parsing.usage import Usage
-from moss_memory.surfaces.cli.speaking.help import command_names, group_names
 
 if TYPE_CHECKING:
     from pathlib import Path

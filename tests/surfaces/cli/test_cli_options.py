@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import shlex
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from moss_memory import catalog
-from moss_memory.surfaces.cli.commands.builtin import BUILT_IN
+from moss_memory.surfaces.cli.commands.builtin import function
+from moss_memory.surfaces.cli.commands.help import command_names, find_any
+from moss_memory.surfaces.cli.parsing.builtin import BUILT_IN
 from moss_memory.surfaces.cli.parsing.command import EVERYWHERE, Command, find_command
 from moss_memory.surfaces.cli.parsing.groups import DEFAULTS, words_of
 from moss_memory.surfaces.cli.parsing.option import SENTENCES
 from moss_memory.surfaces.cli.parsing.usage import Usage
-from moss_memory.surfaces.cli.speaking.help import command_names, find_any
 
 if TYPE_CHECKING:
     from moss_memory.operation import Operation
+    from moss_memory.surfaces.cli.parsing.builtin import BuiltIn
     from support.cli_typist import Cli
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -83,7 +86,7 @@ def test_every_command_has_help_that_shows_every_option_and_an_example(name: str
     assert shown.out == cli("help", *name.split()).out
 
 
-@pytest.mark.parametrize("described", [*OPERATIONS, *BUILT_IN], ids=lambda one: one.name)
+@pytest.mark.parametrize("described", [*OPERATIONS, *BUILT_IN.values()], ids=lambda one: one.name)
 def test_every_example_is_a_command_that_parses(described: Any, cli: Cli) -> None:
     words = shlex.split(described.example.partition(" < ")[0].partition(" > ")[0])
     for word in words:
@@ -256,3 +259,10 @@ def test_what_cannot_be_meant_is_refused_with_a_reason(tool: str, words: list[st
     with pytest.raises(Usage, match=says.replace("?", r"\?")) as refusal:
         command_of(tool).parse(words)
     assert refusal.value.command == words_of(tool)
+
+
+@pytest.mark.parametrize("built_in", BUILT_IN.values(), ids=lambda one: one.name)
+def test_a_command_of_moss_itself_has_a_function_that_takes_its_arguments(built_in: BuiltIn) -> None:
+    for given in (built_in.required, built_in.parameters):
+        signature(function(built_in.does)).bind(None, **dict.fromkeys(given))
+    assert not built_in.table or signature(function(built_in.table)).bind({}, width=80)

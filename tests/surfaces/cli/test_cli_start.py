@@ -13,8 +13,8 @@ import pytest
 
 from moss_memory import __version__
 from moss_memory.surfaces.cli.commands import tour
+from moss_memory.surfaces.cli.commands.help import command_names
 from moss_memory.surfaces.cli.commands.serving import _tell_empty
-from moss_memory.surfaces.cli.speaking.help import command_names
 from moss_memory.surfaces.mcp import listing
 
 if TYPE_CHECKING:

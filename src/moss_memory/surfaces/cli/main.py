@@ -7,23 +7,11 @@ import sys
 
 from moss_memory.errors import MossError
 
+from .parsing.builtin import BUILT_IN
 from .parsing.usage import Usage
-from .showing.output import Unwritable, say, secure_descriptors, show, tell_error
+from .showing.output import STDIN, Unwritable, is_terminal, say, secure_descriptors, show, tell_error
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
-_BUILT_IN = (
-    "mcp",
-    "graph draw",
-    "task board",
-    "record migrate",
-    "index",
-    "backup",
-    "config",
-    "doctor",
-    "tour",
-    "completion",
-    "help",
-)
 
 
 def main() -> int:
@@ -81,16 +69,14 @@ def _dispatch(words: list[str]) -> int:
         show(f"moss {__version__}")
         return DONE
     secure_descriptors()
+    if first in ("--help", "-h"):
+        words = ["help"]
     for count in (1, 2):
-        if " ".join(words[:count]) in _BUILT_IN:
+        built_in = BUILT_IN.get(" ".join(words[:count]))
+        if built_in is not None:
             from .commands.builtin import run_built_in
 
-            return run_built_in(" ".join(words[:count]), words[count:], home)
-    if first in ("--help", "-h"):
-        from .speaking.help import overview
-
-        show(overview())
-        return DONE
+            return run_built_in(built_in, words[count:], home)
     from .commands.tool import run_tool
 
     return run_tool(words, home)
@@ -121,11 +107,9 @@ def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
 
 
 def _without_a_command(home: str | None) -> int:
-    from .parsing.stdin import is_terminal
-
-    if not is_terminal():
+    if not is_terminal(STDIN):
         return _serve(home)
-    from .speaking.help import overview
+    from .commands.help import overview
 
     show(overview())
     return DONE

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid
+from moss_memory.store import Store
+from moss_memory.values import counted
 
 from ..showing.cell import Cell, cell_of, cells, printable, wrapped
 from ..showing.columns import LONG, Column, share_width
-from .surroundings import counted
+from .settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
-
-    from moss_memory.store import Store
 
 PAGE = 200
 BLOCKERS_SHOWN = 5
@@ -28,6 +28,12 @@ _COLUMNS = [
 ]
 _TITLE = 2
 """The column from which a blocker may use the rest of its line."""
+
+
+def board(home: str | None, *, workspace: str, plan: str | None = None) -> dict[str, Any]:
+    """Everything on the board of a workspace in the store of a home folder."""
+    with Store(load_settings(home)) as store:
+        return read_board(store, workspace, plan)
 
 
 def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[str, Any]:

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import os
 
+from ..parsing.builtin import SHELLS
+from ..parsing.usage import Usage
+from ..showing.output import show
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..parsing.command import Command
@@ -24,6 +28,15 @@ def shipped_script(shell: str) -> str:
         return file.read()
 
 
+def print_script(_: str | None, *, shell: str | None = None) -> int:
+    """Prints the script of a shell, or says which there are."""
+    if shell not in SHELLS:
+        problem = "which shell" if shell is None else f"no completion for {shell!r}"
+        raise Usage(f"{problem}; known: {', '.join(SHELLS)}", command="completion")
+    show(shipped_script(shell))
+    return 0
+
+
 def script(shell: str) -> str:
     """The completion script of a shell, made from the registry."""
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
@@ -39,7 +52,7 @@ def write_scripts() -> None:
 
 def _commands() -> list[Command]:
     """Every command under every name it answers to, shorter names first."""
-    from ..speaking.help import command_names, find_any
+    from .help import command_names, find_any
 
     found = []
     for name in sorted(command_names(), key=lambda name: (" " in name, name)):
@@ -60,7 +73,7 @@ def _families(commands: list[Command]) -> dict[str, list[Command]]:
 
 def _flags(command: Command) -> list[str]:
     """Every option of a command as it is typed, those that say no included."""
-    from ..speaking.help import denied, everywhere
+    from .help import denied, everywhere
 
     options = command.options.values()
     flags = [option.flag for option in options] + [denied(command, option) for option in options]
@@ -85,7 +98,7 @@ def _takes_file(command: Command, name: str) -> bool:
 
 def _choices(option: Option, commands: list[Command]) -> list[str]:
     """What an option can be given, where that is a closed set; `help` takes the name of a command."""
-    from ..speaking.help import choices_of
+    from .help import choices_of
 
     return _first_words(commands) if option.name == "command" else choices_of(option)
 
@@ -213,7 +226,7 @@ complete -c moss -f"""
 
 
 def _fish() -> str:
-    from ..speaking.help import summary_of
+    from .help import summary_of
 
     commands = _commands()
     lines = [_FISH]
@@ -235,8 +248,8 @@ def _fish() -> str:
 
 def _fish_options(command: Command, names: list[str], commands: list[Command]) -> list[str]:
     """The options of one command under all of its names."""
-    from ..speaking.help import denied, everywhere
     from ..speaking.language import spoken
+    from .help import denied, everywhere
 
     on = "__moss_on " + " ".join(f'"{name}"' if " " in name else name for name in names)
     lines = []

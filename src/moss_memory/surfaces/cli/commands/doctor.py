@@ -8,9 +8,10 @@ import sys
 from moss_memory import catalog
 from moss_memory.config import load_config, resolve_home
 from moss_memory.errors import MossError
+from moss_memory.values import counted
 from moss_memory.version import __version__
 
-from .surroundings import check_files, check_place, counted
+from .home import check_files, check_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,17 +64,16 @@ def examine(home: str | None, *, fix: bool = False) -> dict[str, Any]:
     return {"healthy": not counts[FAIL], "home": folder, "counts": counts, "checks": report.checks}
 
 
-def report_table(report: dict[str, Any]) -> str:
+def report_table(report: dict[str, Any], *, width: int) -> str:
     """The report for people: one line a check, and below it what to do."""
     from ..showing.cell import printable, wrapped
-    from ..showing.output import width
 
     lines = []
     for check in report["checks"]:
-        first, *more = wrapped(printable(check["message"]), width(), indent=_MESSAGES)
+        first, *more = wrapped(printable(check["message"]), width, indent=_MESSAGES)
         lines += [f"{check['status']:<5} {check['name']:<14} {first}", *more]
         if "todo" in check:
-            first, *more = wrapped(printable(check["todo"]), width(), indent=_MESSAGES + 3)
+            first, *more = wrapped(printable(check["todo"]), width, indent=_MESSAGES + 3)
             lines += [f"{'':<{_MESSAGES}}-> {first}", *more]
     counts = report["counts"]
     verdict = "healthy" if report["healthy"] else "not healthy"

@@ -25,7 +25,7 @@ class Bar(Progress):
         return f"[{'#' * filled}{'.' * (BAR_CHARS - filled)}] {super().text(done, total)}"
 
 
-def index_store(home: str | None, *, rebuild: bool) -> dict[str, Any]:
+def index_store(home: str | None, *, rebuild: bool = False) -> dict[str, Any]:
     """Makes what is missing, showing how far it has come; what an interruption finds done stays done."""
     bar = Bar("index") if is_terminal(STDERR) else None
     with open_store(home) as store:

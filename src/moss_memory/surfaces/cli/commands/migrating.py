@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.config import load_config
 from moss_memory.errors import MossError, invalid
 from moss_memory.json_files import json_files, shown_path
 from moss_memory.record.fallback import COLLECTIONS, MEMORY_FOLDER
@@ -14,6 +13,7 @@ from moss_memory.values import normalize
 
 from ..parsing.usage import Usage
 from ..showing.output import progress_for, warn
+from .settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,15 +23,17 @@ COMMAND = "record migrate"
 _LINKS_SHOWN = 5
 
 
-def migrate_folder(home: str | None, folder: str, *, workspace: str | None, dry_run: bool) -> dict[str, Any]:
+def migrate_folder(
+    home: str | None, *, dir: str, workspace: str | None = None, dry_run: bool = False
+) -> dict[str, Any]:
     """Migrates every kept record below a folder; refuses the folder when a link in it leads out of it."""
-    folder = os.path.expanduser(folder)
+    folder = os.path.expanduser(dir)
     _refuse_other_folders(folder)
     _refuse_links_outside(folder)
     if workspace is not None:
         normalize(workspace, what="workspace")
-    config = load_config(home)
-    for warning in [*config.warnings, *_left_alone(folder)]:
+    config = load_settings(home)
+    for warning in _left_alone(folder):
         warn(warning)
     steps = _Steps()
     try:

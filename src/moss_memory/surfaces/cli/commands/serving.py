@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from ..showing.output import is_terminal, say
+from ..showing.output import STDIN, is_terminal, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-STDIN = 0
 
 
 def serve_client(home: str | None, toolsets: Sequence[str] | None = None) -> int:

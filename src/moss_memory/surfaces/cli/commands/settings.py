@@ -6,14 +6,26 @@ import os
 
 from moss_memory.config import find_repo_config, load_config
 
+from ..showing.output import warn
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from moss_memory.config import Config
+
+
+def load_settings(home: str | None) -> Config:
+    """The settings that a command works with; what is odd about them is said."""
+    config = load_config(home)
+    for warning in config.warnings:
+        warn(warning)
+    return config
+
 
 def settings(home: str | None) -> dict[str, Any]:
     """Every setting with its value and its source, the files that were looked for, and the warnings."""
-    config = load_config(home)
+    config = load_settings(home)
     return {
         "home": config.home,
         "home_source": "--home" if home else "MOSS_HOME" if os.environ.get("MOSS_HOME") else "default",
@@ -26,17 +38,16 @@ def settings(home: str | None) -> dict[str, Any]:
     }
 
 
-def settings_table(shown: dict[str, Any]) -> str:
+def settings_table(shown: dict[str, Any], *, width: int) -> str:
     """The settings in aligned columns."""
     import json
 
     from ..showing.cell import Cell, printable
     from ..showing.columns import Column
-    from ..showing.output import width
     from ..showing.table import aligned
 
     rows = [("home", shown["home"], shown["home_source"])]
     for key, one in shown["settings"].items():
         rows.append((key, json.dumps(one["value"], ensure_ascii=False), one["source"]))
     columns = [Column("setting"), Column("value", least=12), Column("source", least=12, goes=1, widest=0)]
-    return aligned(columns, [[Cell(printable(part)) for part in row] for row in rows], width=width())
+    return aligned(columns, [[Cell(printable(part)) for part in row] for row in rows], width=width)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from moss_memory import catalog
-from moss_memory.config import load_config
 from moss_memory.errors import MossError, is_busy
 from moss_memory.operation import Operation
 from moss_memory.store import WRITE_PATIENCE_S, Store
@@ -13,15 +12,17 @@ from moss_memory.store import WRITE_PATIENCE_S, Store
 from ..parsing.command import ADDRESS, Command, find_command
 from ..parsing.positional import takes_json
 from ..parsing.usage import Usage
-from ..showing.output import TEXTS, answer, progress_for, say, show, show_text, warn
+from ..showing.output import STDIN, TEXTS, answer, is_terminal, progress_for, say, show, show_text
+from .request import request_of
+from .settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..parsing.builtin import BuiltIn
     from ..parsing.command import Request
     from ..showing.output import Progress
-    from .builtin import BuiltIn
 
 _RETRY_S = 0.003
 
@@ -34,18 +35,12 @@ def run_tool(words: list[str], home: str | None) -> int:
     command, rest = found
     if command.operation.name.endswith("_purge"):
         command = _purge_asked_for(command, rest)
-    request = command.parse(rest)
-    if "help" in request.extras:
-        from ..speaking.help import command_help
-
-        show(command_help(command))
+    request = request_of(command, rest)
+    if request is None:
         return 0
-    command.require(request)
     if "text" in request.extras:
         _ask_for_text(command, request)
-    config = load_config(request.extras.get("home", home))
-    for warning in config.warnings:
-        warn(warning)
+    config = load_settings(request.extras.get("home", home))
     if "max_bytes" in request.extras:
         config = config.replace(import_max_bytes=int(request.extras["max_bytes"]))
     _read_text(command, request)
@@ -55,8 +50,7 @@ def run_tool(words: list[str], home: str | None) -> int:
         if "text" in request.extras:
             show_text(text_of(result))
         else:
-            table = "table" in request.extras
-            answer(_for_people(store, command, result) if table else result, table=table)
+            answer(_for_people(store, command, result) if request.table else result, table=request.table)
         if interruptions.deferred:
             # Leaves one whole database file behind; after a read there is nothing to leave.
             store.close()
@@ -116,7 +110,7 @@ def perform(
             return store.call(operation.name, request.arguments, progress=progress)
         return _write(store, operation.name, request.arguments, progress, interruptions)
     except MossError as error:
-        from ..speaking.retelling import retell
+        from ..speaking.refusal import retell
 
         retell(error, command, request, store.config)
         raise
@@ -151,7 +145,7 @@ def _write(
 def _ask_for_text(command: Command, request: Request) -> None:
     """Makes the request one whose answer holds a text; refuses one that says otherwise."""
     arguments = request.arguments
-    if "table" in request.extras:
+    if request.table:
         raise Usage("--text and --table both say how to show the answer", command=command.words)
     if arguments.get("include_text") is False or arguments.get("format") == "json":
         raise Usage("--text prints the text, which the other options leave out", command=command.words)
@@ -183,13 +177,13 @@ def _read_text(command: Command, request: Request) -> None:
     if path is not None:
         request.arguments[name] = _meant(command, name, stdin.read_text(path))
     elif name in command.operation.required:
-        if stdin.is_terminal():
+        if is_terminal(STDIN):
             say(f"moss: reading the {name.replace('_', ' ')} from the terminal; end with Ctrl-D")
         request.arguments[name] = _meant(command, name, stdin.read_stdin())
-    else:
-        other = any(argument not in ADDRESS for argument in request.arguments)
-        text = stdin.offered_text(wait=not other)
-        if text is not None:
+    elif not is_terminal(STDIN):
+        if any(argument not in ADDRESS for argument in request.arguments) and stdin.is_silent():
+            say("moss: stdin is open but silent; only the options are applied")
+        elif text := stdin.read_stdin():
             request.arguments[name] = text
 
 
@@ -243,7 +237,7 @@ def _purge_asked_for(command: Command, words: list[str]) -> Command:
 def _family_or_unknown(words: list[str]) -> int:
     """Help for a family's name alone; a refusal for anything else."""
     from ..parsing.suggestion import nearest
-    from ..speaking.help import command_names, family_help, group_names
+    from .help import command_names, family_help, group_names
 
     family = words[0]
     names = command_names()

@@ -75,7 +75,7 @@ CLIENTS = (
 _SHOWN_CHARS = 90
 
 
-def tour() -> int:
+def tour(_: str | None) -> int:
     """Shows a store being used, step by step; fails loudly when a step does not do what it says."""
     import tempfile
 

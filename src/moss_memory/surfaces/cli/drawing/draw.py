@@ -28,7 +28,7 @@ _PROBE = (
 )
 
 
-def draw(home: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
+def draw(home: str | None, **arguments: Any) -> dict[str, Any]:
     """Writes the picture that the arguments ask for, and says what is on it."""
     output = arguments["output"]
     ending = os.path.splitext(output)[1].lower()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from moss_memory.operation import Operation
 
-    from ..commands.builtin import BuiltIn
+    from .builtin import BuiltIn
     from .option import Option
 
 ADDRESS = ("id", "workspace", "name", "allow_thin")
@@ -45,6 +45,11 @@ class Request:
     def __init__(self) -> None:
         self.arguments: dict[str, Any] = {}
         self.extras: dict[str, str] = {}
+
+    @property
+    def table(self) -> bool:
+        """Whether people are to read the answer."""
+        return "table" in self.extras
 
 
 class Command:

@@ -43,9 +43,6 @@ NAMED = {
 DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}}
 """What a command means where its tool would mean something else: `notes show` shows the notes, not the trace."""
 
-BUILT_IN = ("graph draw", "task board", "record migrate")
-"""Commands of Moss itself that stand in a group of tools."""
-
 UNLISTED = ("record_capabilities",)
 """Tools that are commands although no agent is told of them."""
 
@@ -53,8 +50,8 @@ _TOOLS = {words: tool for tool, words in NAMED.items()}
 
 
 def is_grouped(tool: str) -> bool:
-    """Whether a tool's command stands in one of the groups above; its required arguments are then also words."""
-    return tool in NAMED or tool in BUILT_IN or tool.startswith(tuple(prefix for prefix, _ in PREFIXES))
+    """Whether a command stands in one of the groups above; its required arguments are then also words."""
+    return tool in NAMED or " " in tool or tool.startswith(tuple(prefix for prefix, _ in PREFIXES))
 
 
 def words_of(tool: str) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from moss_memory.operation import Operation
 
-    from ..commands.builtin import BuiltIn
+    from .builtin import BuiltIn
     from .command import Command, Request
 
 POSITIONAL = ("id", "query", "path", "shell", "command", "search")

@@ -7,8 +7,6 @@ import stat
 
 from moss_memory.errors import MossError, invalid
 
-from ..showing.output import say
-
 TEXT_MAX_BYTES = 8 * 1024 * 1024
 PIPE_PATIENCE_S = 2.0
 """How long an optional text may take to arrive: a program that writes has begun by then."""
@@ -35,32 +33,15 @@ def read_stdin() -> str:
     return _decode(_read_all(0, "stdin"), "stdin")
 
 
-def is_terminal() -> bool:
-    """Whether a person sits at stdin."""
-    try:
-        return os.isatty(0)
-    except OSError:
-        return False
-
-
-def offered_text(*, wait: bool) -> str | None:
-    """The text on stdin if there is one; a pipe that stays silent is only waited for with `wait`."""
-    try:
-        mode = os.fstat(0).st_mode
-    except OSError:
-        return None
-    if is_terminal():
-        return None
-    if not stat.S_ISREG(mode) and not wait and not _speaks():
-        say("moss: stdin is open but silent; only the options are applied")
-        return None
-    return read_stdin() or None
-
-
-def _speaks() -> bool:
+def is_silent() -> bool:
+    """Whether stdin is a pipe in which nothing arrives, although it was given time to."""
     import select
 
-    return bool(select.select((0,), (), (), PIPE_PATIENCE_S)[0])
+    try:
+        is_file = stat.S_ISREG(os.fstat(0).st_mode)
+    except OSError:
+        return False
+    return not is_file and not select.select((0,), (), (), PIPE_PATIENCE_S)[0]
 
 
 def _read_all(fd: int, shown: str) -> bytes:

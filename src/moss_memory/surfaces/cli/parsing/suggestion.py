@@ -84,7 +84,7 @@ def _command_with(argument: str, command: Command) -> str:
     family, _, verb = own.name.partition("_")
     found = []
     for other in catalog.operations():
-        related = other.name.endswith("_" + verb) if other.mutates else not getattr(own, "mutates", True)
+        related = other.name.endswith("_" + verb) if other.mutates else not own.mutates
         if related and family in ("moss", other.name.partition("_")[0]) and argument in other.parameters:
             found.append(other.name)
     found.sort(key=lambda name: (not name.endswith("_" + verb), group_of(name) != group_of(own.name)))

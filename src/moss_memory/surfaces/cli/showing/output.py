@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from moss_memory.errors import MossError
 
-STDOUT, STDERR = 1, 2
+STDIN, STDOUT, STDERR = 0, 1, 2
 ERRORS_SHOWN = 10
 TEXTS = ("capsule_text", "bundle_text", "content", "text")
 """Where an answer keeps its one text."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from moss_memory.operation import Operation
 
-    from ..commands.builtin import BuiltIn
+    from ..parsing.builtin import BuiltIn
 
 _MARK = re.compile(r"`(\w+)([.[][^`]*)?(?:: \"?(\w+)\"?)?`")
 """A name, where inside of it, and its value."""

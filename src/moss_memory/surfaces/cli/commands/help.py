@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from moss_memory import catalog
 
-from ..commands.builtin import BUILT_IN
+from ..parsing.builtin import BUILT_IN
 from ..parsing.command import EVERYWHERE, SHORT, Command, find_command
-from ..parsing.groups import BUILT_IN as GROUPED
 from ..parsing.groups import DEFAULTS, UNLISTED, group_of, long_words_of, words_of
 from ..parsing.option import flag_of
 from ..parsing.positional import ITEMS, PLACE
+from ..parsing.usage import Usage
 from ..parsing.words import are_switches, names_itself
 from ..showing.cell import wrapped
-from ..showing.output import width
-from .language import spoken
+from ..showing.output import show, width
+from ..speaking.language import spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.operation import Operation
 
-    from ..commands.builtin import BuiltIn
+    from ..parsing.builtin import BuiltIn
     from ..parsing.option import Option
 
 _METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM",
@@ -38,13 +38,29 @@ _NEEDED = (("-w", "workspace"), ("--output", "output"))
 _WIDTH = 100
 
 
+def explain(_: str | None, *, command: str | None = None) -> int:
+    """Shows the overview, or the help of one command or group."""
+    known = find_any(command or "")
+    if command is None:
+        show(overview())
+    elif known is not None:
+        show(command_help(known))
+    elif any(name.startswith(command + " ") for name in command_names()):
+        show(family_help(command))
+    else:
+        from ..parsing.suggestion import nearest
+
+        raise Usage(f"unknown command {command!r}{nearest(command, [*command_names(), *group_names()])}")
+    return 0
+
+
 def overview() -> str:
     """What `moss --help` shows: every command in its group, one line each."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for operation in commanded():
         groups.setdefault(_heading(operation.name), []).append((words_of(operation.name), summary_of(operation)))
-    for one in BUILT_IN:
-        group = one.name.partition(" ")[0] if one.name in GROUPED else "moss itself"
+    for one in BUILT_IN.values():
+        group = one.name.partition(" ")[0] if " " in one.name else "moss itself"
         groups.setdefault(group, []).append((one.name, summary_of(one)))
     column = max(len(name) for rows in groups.values() for name, _ in rows) + 2
     lines = [
@@ -80,7 +96,7 @@ def family_help(family: str) -> str:
     """The commands of one group, one line each."""
     members = [(long_words_of(one.name), one) for one in commanded() if group_of(one.name) == family]
     rows = [(name, summary_of(one)) for name, one in members]
-    rows += [(one.name, summary_of(one)) for one in BUILT_IN if one.name.startswith(family + " ")]
+    rows += [(one.name, summary_of(one)) for one in BUILT_IN.values() if one.name.startswith(family + " ")]
     column = max(len(name) for name, _ in rows) + 2
     lines = [f"usage: moss {family} COMMAND [options]", ""]
     for name, summary in rows:
@@ -137,13 +153,13 @@ def everywhere(command: Command) -> tuple[str, ...]:
 
 def denied(command: Command, option: Option) -> str:
     """How a flag that is on by itself is switched off; empty for all others."""
-    on = option.kind == "boolean" and getattr(command.operation, "defaults", {}).get(option.argument) is True
+    on = option.kind == "boolean" and command.operation.defaults.get(option.argument) is True
     return f"--no-{option.flag[2:]}" if on else ""
 
 
 def command_names() -> list[str]:
     """Everything that can be typed after `moss`."""
-    names = [one.name for one in BUILT_IN]
+    names = list(BUILT_IN)
     for operation in commanded():
         names += [words_of(operation.name), long_words_of(operation.name)]
     return list(dict.fromkeys(names))
@@ -156,9 +172,8 @@ def group_names() -> list[str]:
 
 def find_any(asked: str) -> Command | None:
     """The command of that name, one of Moss's own or a tool."""
-    for one in BUILT_IN:
-        if one.name == asked:
-            return Command(one, one.name)
+    if asked in BUILT_IN:
+        return Command(BUILT_IN[asked], asked)
     found = find_command(asked.split()) if asked.strip() else None
     return None if found is None or found[1] else found[0]
 
@@ -192,7 +207,7 @@ def _meaning(command: Command, option: Option) -> str:
     choices = choices_of(option)
     if choices:
         parts.append(("any of " if option.kind == "list" else "one of ") + ", ".join(choices))
-    default = (getattr(operation, "defaults", {}) | DEFAULTS.get(operation.name, {})).get(option.argument)
+    default = (operation.defaults | DEFAULTS.get(operation.name, {})).get(option.argument)
     if denied(command, option):
         parts.append("on by itself")
     elif default not in (None, False) and option.name == option.argument:

@@ -1,4 +1,4 @@
-"""What the doctor looks at outside the database: modes, owners, free space, the file system."""
+"""What the doctor looks at around the database: the home folder, modes, owners, free space, the file system."""
 
 from __future__ import annotations
 
@@ -61,11 +61,6 @@ def _check_folder(report: Report, home: str) -> bool:
             return False
         report.add("home", "warn", f"{home} cannot be written; reads go on", "check its owner and mode")
     return True
-
-
-def counted(number: int, thing: str) -> str:
-    """`1 capsule`, `2 capsules`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _size(count: int) -> str:

@@ -1,0 +1,190 @@
+"""Moss's own commands, which are no tools: what each takes, what it promises, and which function does it."""
+
+from __future__ import annotations
+
+from moss_memory.catalog import TOOLSETS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+class BuiltIn:
+    """A command of Moss itself, described in the way in which tools are.
+
+    The function that `does` it is imported when it is called; it is given the home folder and the arguments, and
+    answers what is to be shown, or an exit code. `table` names the function that shows the answer to people, instead
+    of the one for every answer; a terminal gets it unasked where `for_people` says so.
+    """
+
+    mutates = False
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        example: str,
+        parameters: dict[str, dict[str, Any]] | None = None,
+        *,
+        does: str,
+        table: str = "",
+        for_people: bool = False,
+        required: tuple[str, ...] = (),
+        aliases: dict[str, str] | None = None,
+        everywhere: tuple[str, ...] = ("home", "table", "help"),
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.summary = description.partition("\n")[0]
+        self.example = example
+        self.parameters = parameters or {}
+        self.defaults: dict[str, Any] = {}
+        self.does = does
+        self.table = table
+        self.for_people = for_people
+        self.required = required
+        self.aliases = aliases or {}
+        self.everywhere = everywhere
+        """Which of the options that every command takes mean something to this one."""
+
+
+def _text(description: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **more}
+
+
+def _flag(description: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": description}
+
+
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_TOOLSETS = {"type": "array", "items": {"type": "string", "enum": list(TOOLSETS)}}
+_WORKSPACE = _text("project namespace")
+
+_ALL = (
+    BuiltIn(
+        "mcp",
+        "Serve the store to an MCP client on stdin and stdout.\n\n"
+        "Without any command and with a piped stdin, `moss` does the same.",
+        "moss mcp --toolsets capsule",
+        {"toolsets": {**_TOOLSETS, "description": "list only the tools of these"}},
+        does="commands.serving.serve_client",
+        everywhere=("home", "help"),
+    ),
+    BuiltIn(
+        "graph draw",
+        "Draw the graph of a branch as a picture, an SVG or a PNG.\n\n"
+        "Nodes are coloured by type and show their status; those that are over (closed, done, rejected …) are faint. "
+        "Edges that end in no node are drawn to a dashed one. A picture of that name is replaced, nothing else is; "
+        "only its owner may read it. Needs the extra `draw`: pip install 'moss-memory[draw]'.",
+        "moss graph draw what-if -w shop --output what-if.svg",
+        {
+            "workspace": _WORKSPACE,
+            "output": _text("the file to write, .svg or .png"),
+            "target": _text("PLAN-001 or TASK-001, instead of branch and doc"),
+            "branch": _text("default: the checkout"),
+            "doc": _text("default: graph"),
+            "ids": _TEXTS,
+            "types": _TEXTS,
+            "status": _text("exact status"),
+            "tags_any": _TEXTS,
+            "tags_all": _TEXTS,
+            "text": _text("part of title or text, in any case"),
+            "limit": {"type": "integer", "description": "most nodes, the last changed ones; 200 if left out"},
+        },
+        does="drawing.draw.draw",
+        required=("workspace", "output"),
+        aliases={"ref": "branch"},
+    ),
+    BuiltIn(
+        "task board",
+        "Show the plans, tasks and steps of a workspace, what is in their way, and the focus.\n\n"
+        "A table on a terminal, JSON elsewhere unless --table. The table marks the focus with `*` and what is in the "
+        "way with `!`, and shows nothing below what is DONE; the JSON holds everything.",
+        "moss task board -w shop --plan PLAN-001",
+        {"workspace": _WORKSPACE, "plan": _text("only this plan and its tasks, such as PLAN-001")},
+        does="commands.board.board",
+        table="commands.board.board_table",
+        for_people=True,
+        required=("workspace",),
+    ),
+    BuiltIn(
+        "record migrate",
+        "Bring in records that were kept as files while the store was away, and check that each arrived.\n\n"
+        "DIR is the folder with the collections, .cursor/memory. The files stay where they are; running it again adds "
+        "no record twice. What failed is named with the reason, the others go on, and the exit code is then 1. A "
+        "folder with links that lead out of it is refused whole.",
+        "moss record migrate .cursor/memory -w shop --dry-run",
+        {
+            "dir": _text("the folder of kept records"),
+            "workspace": _text("where the records go; if left out: default"),
+            "dry_run": _flag("only check the files and count what would be migrated"),
+        },
+        does="commands.migrating.migrate_folder",
+        required=("dir",),
+    ),
+    BuiltIn(
+        "index",
+        "Prepare everything that is stored for search by meaning.\n\n"
+        "Searches do this themselves, two seconds at a time and newest first, and say how much is `pending`; after an "
+        "import, or an upgrade that brings another model, this does all of it. It can be interrupted and goes on where "
+        "it stopped. Needs the extra `semantic`: pip install 'moss-memory[semantic]'.",
+        "moss index",
+        {"rebuild": _flag("forget what was prepared and start again")},
+        does="commands.index.index_store",
+    ),
+    BuiltIn(
+        "backup",
+        "Copy the whole store into one new file while everything goes on working.\n\n"
+        "The file holds one state of the store, deleted capsules included, and only its owner may read it. A file "
+        "that is there already is never overwritten. To restore, stop every client, move moss.db, moss.db-wal and "
+        "moss.db-shm out of the home folder and put the copy there as moss.db.",
+        "moss backup ~/moss-before-the-move.db",
+        {"path": _text("the new file, in any folder that you may write")},
+        does="commands.backup.back_up",
+        required=("path",),
+    ),
+    BuiltIn(
+        "config",
+        "Show the effective settings and where each comes from.",
+        "moss config --table",
+        does="commands.settings.settings",
+        table="commands.settings.settings_table",
+    ),
+    BuiltIn(
+        "doctor",
+        "Check the store, its search index, its modes and the settings, and say what to do.\n\n"
+        "Exits 1 when a check fails. With --fix, a damaged index is rebuilt and purges are finished.",
+        "moss doctor --table",
+        {"fix": _flag("rebuild the search index, finish purges")},
+        does="commands.doctor.examine",
+        table="commands.doctor.report_table",
+    ),
+    BuiltIn(
+        "tour",
+        "A guided minute on a throw-away store; yours is not touched.",
+        "moss tour",
+        does="commands.tour.tour",
+        everywhere=("help",),
+    ),
+    BuiltIn(
+        "completion",
+        "Print the completion script of a shell: bash, zsh or fish.",
+        "moss completion bash > ~/.local/share/bash-completion/completions/moss",
+        {"shell": _text("whose script", enum=list(SHELLS))},
+        does="commands.completion.print_script",
+        everywhere=("help",),
+    ),
+    BuiltIn(
+        "help",
+        "Show the overview, or the help of one command.",
+        "moss help store",
+        {"command": _text("the command to explain")},
+        does="commands.help.explain",
+        everywhere=("help",),
+    ),
+)
+
+BUILT_IN = {one.name: one for one in _ALL}
+"""By the words that are typed."""
