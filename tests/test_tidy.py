@@ -197,7 +197,7 @@ def test_no_module_below_the_surfaces_asks_for_a_slow_import(path: Path) -> None
     for node in parse(path).body:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [str(node.module)] if isinstance(node, ast.ImportFrom) and not node.level else []
-        assert not set(names) & ((SLOW_IMPORTS | {"enum"}) - {"unicodedata"}), f"{name_of(path)} imports {names}"
+        assert not set(names) & (SLOW_IMPORTS - {"unicodedata"}), f"{name_of(path)} imports {names}"
 
 
 def test_importing_the_package_imports_almost_nothing(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """One command: a tool's arguments as options, and how the words of a command line become its arguments.
 
-Written here rather than with argparse, whose import alone costs more than half a bare interpreter start
-and which refuses values that begin with a dash, such as `--content "- rotate the keys"`.
+Written here rather than with argparse, which adds 9 ms to the 41 of `moss fetch` where it makes and uses one parser.
 """
 
 from __future__ import annotations
