@@ -17,8 +17,8 @@ from .arguments import (
     RequiredWorkspace,
     checked_name,
 )
+from .hidden import show_and_hide
 from .places import GRAPH, MAIN, NOTES, TRACE, BranchRow, bootstrap, branch_for_writing, find_branch
-from .reach import show_and_hide
 from .views import sql, take_numbers
 
 TYPE_CHECKING = False

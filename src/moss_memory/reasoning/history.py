@@ -27,8 +27,8 @@ from .arguments import (
     checked_text,
 )
 from .documents import Rows, append, checked_note, next_cursor, tail
+from .hidden import show_and_hide
 from .places import NOTES, STANDARD_DOCS, BranchRow, find_branch, place_of
-from .reach import show_and_hide
 from .views import HEAD, cut, graph_view, log_view, sql, take_numbers
 
 TYPE_CHECKING = False

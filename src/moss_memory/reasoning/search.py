@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .hidden import shown_on
 from .places import NOTES
-from .reach import shown_on
 from .views import sql
 
 TYPE_CHECKING = False

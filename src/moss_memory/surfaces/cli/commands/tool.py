@@ -110,9 +110,9 @@ def perform(
             return store.call(operation.name, request.arguments, progress=progress)
         return _write(store, operation.name, request.arguments, progress, interruptions)
     except MossError as error:
-        from ..speaking.refusal import retell
+        from ..speaking.refusal import reword
 
-        retell(error, command, request, store.config)
+        reword(error, command, request, store.config)
         raise
     finally:
         if progress is not None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..parsing.command import Command, Request
 
 
-def retell(error: MossError, command: Command, request: Request, config: Config) -> None:
+def reword(error: MossError, command: Command, request: Request, config: Config) -> None:
     """Puts the message into the command line's words, and adds what else to type where a file was refused."""
     error.message = spoken(error.message, command.operation, written=request.arguments)
     if error.code == "CAPSULE_TOO_THIN" and error.recovery and command.text in error.recovery["arguments"]:
