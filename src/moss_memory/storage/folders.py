@@ -11,15 +11,19 @@ def make_private_folder(path: str) -> None:
     What is there already is left as it is: its mode is its owner's business.
     """
     missing = [path]
+    tried_again = ""
     while missing:
         try:
             _make(missing[-1])
             missing.pop()
         except FileNotFoundError:
             parent = os.path.dirname(missing[-1]) or os.curdir
-            if os.path.lexists(parent):
+            if not os.path.lexists(parent):
+                missing.append(parent)
+            elif tried_again == missing[-1]:
                 raise  # it is there and still nothing can be made in it, as in /proc
-            missing.append(parent)
+            else:
+                tried_again = missing[-1]  # somebody else made the parent in between
 
 
 def _make(path: str) -> None:
