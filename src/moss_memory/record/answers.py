@@ -50,7 +50,7 @@ RECORD = Shape(
     table=(
         Column("type", goes=5),
         *_GLANCE,
-        Column("created_at", "submitted", goes=8),
+        Column("submitted", goes=8),
         Column("id", goes=9),
     ),
     row=_row,

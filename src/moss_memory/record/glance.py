@@ -23,7 +23,7 @@ def row_of(item: dict[str, Any]) -> dict[str, Any]:
     if "status" in body:
         row["status"] = _text(body["status"])
     if isinstance(item.get("created_at"), str):
-        row["created_at"] = _seconds(item["created_at"])
+        row["submitted"] = _minutes(item["created_at"])
     return row
 
 
@@ -56,7 +56,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _seconds(moment: str) -> int:
+def _minutes(moment: str) -> str:
     from datetime import datetime
 
-    return int(datetime.fromisoformat(moment).timestamp())
+    return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")

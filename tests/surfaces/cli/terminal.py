@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import pty
 import termios
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from moss_memory.surfaces.cli.parsing.command import find_command
+from moss_memory.surfaces.cli.showing.table import table_of
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -31,3 +34,10 @@ def on_terminal(cli: Cli, *words: str, typed: bytes = b"", columns: int = 0) -> 
         shown += chunk
     os.close(leader)
     return process.wait(timeout=30), shown.decode().replace("\r\n", "\n")
+
+
+def as_table(words: list[str], answer: dict[str, Any], *, width: int = 0) -> str:
+    """What a command shows of an answer with --table, on a terminal of so many columns."""
+    found = find_command(words)
+    assert found is not None, words
+    return table_of(answer, found[0].operation.answers, width=width)

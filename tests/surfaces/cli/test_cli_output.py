@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.surfaces.cli.showing.table import table_of
-from surfaces.cli.terminal import on_terminal
+from surfaces.cli.terminal import as_table, on_terminal
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -130,7 +129,7 @@ def test_every_kind_of_answer_can_be_a_table(cli: Cli, words: list[str]) -> None
 
 def test_stored_text_cannot_steer_the_terminal_of_a_table() -> None:
     row: dict[str, Any] = {"name": "a\x1b]0;owned\x07", "title": "b\x9b31m", "capsule_chars": 1}
-    shown = table_of({"items": [row], "text": "\x1b[2J"})
+    shown = as_table(["list"], {"items": [row]}) + as_table(["artifact", "fetch"], {"text": "\x1b[2J"})
     assert not {"\x1b", "\x07", "\x9b"} & set(shown)
 
 
@@ -149,16 +148,14 @@ def test_the_latest_of_nothing_is_nothing(cli: Cli) -> None:
 
 def test_wide_characters_take_two_columns() -> None:
     items = [{"name": "東京", "title": "x"}, {"name": "abcd", "title": "y"}]
-    assert [line.index(end) for line, end in zip(table_of({"items": items}).splitlines()[1:3], "xy", strict=True)] == [
-        4,
-        6,
-    ]
+    rows = as_table(["list"], {"items": items}).splitlines()[1:3]
+    assert [line.index(end) for line, end in zip(rows, "xy", strict=True)] == [4, 6]
 
 
 @pytest.mark.parametrize("width", [40, 60])
 def test_a_table_gives_way_to_a_narrow_terminal(width: int) -> None:
     items = [{"name": "n" * 50, "workspace": "w" * 50, "title": "t" * 50}]
-    assert max(map(len, table_of({"items": items}, width=width).splitlines())) <= width
+    assert max(map(len, as_table(["list"], {"items": items}, width=width).splitlines())) <= width
 
 
 def a_row(**more: Any) -> dict[str, Any]:
@@ -169,7 +166,7 @@ def a_row(**more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("more", [{}, {"deleted_at": 1_800_000_000}], ids=["active", "deleted"])
 def test_ids_times_and_numbers_are_whole_or_not_there(width: int, more: dict[str, Any]) -> None:
-    header, row, *_ = table_of({"items": [a_row(**more)]}, width=width).splitlines()
+    header, row, *_ = as_table(["list"], {"items": [a_row(**more)]}, width=width).splitlines()
     assert max(len(header), len(row)) <= width
     times = re.findall(r"[\d-]{3,}[^ ]* ?\S*", row)
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d|12000|" + ULID, found.strip()) for found in times)
@@ -179,9 +176,8 @@ def test_ids_times_and_numbers_are_whole_or_not_there(width: int, more: dict[str
 
 
 def test_a_deleted_row_shows_when_it_was_deleted_and_its_id() -> None:
-    header, row, other = table_of(
-        {"items": [a_row(name="a", deleted_at=1_800_000_000), a_row(name="b")]}, width=60
-    ).splitlines()[:3]
+    items = [a_row(name="a", deleted_at=1_800_000_000), a_row(name="b")]
+    header, row, other = as_table(["list"], {"items": items}, width=60).splitlines()[:3]
     assert header.split() == ["name", "deleted", "id"]
     assert row.endswith(ULID)
     assert other.split() == ["b", "-", ULID]
@@ -189,14 +185,14 @@ def test_a_deleted_row_shows_when_it_was_deleted_and_its_id() -> None:
 
 def test_numbers_stand_to_the_right() -> None:
     items = [a_row(capsule_chars=7), a_row(capsule_chars=12_000)]
-    header, short, long = table_of({"items": items}).splitlines()[:3]
+    header, short, long = as_table(["list"], {"items": items}).splitlines()[:3]
     assert short.index(" 7 ") + 2 == long.index("12000") + 5 == header.index("chars") + 5
 
 
 def test_artifacts_have_the_columns_of_their_kind() -> None:
     item = {"id": ULID, "workspace": "default", "name": "run-1", "kind": "finding", "data": {}, "version": 3,
             "run_id": "r1", "expires_at": None, "updated_at": 1_800_000_000}  # fmt: skip
-    header, row = table_of({"items": [item]}).splitlines()[:2]
+    header, row = as_table(["artifact", "list"], {"items": [item]}).splitlines()[:2]
     assert header.split() == ["kind", "name", "workspace", "version", "expires", "run_id", "updated"]
     assert row.split()[:6] == ["finding", "run-1", "default", "3", "-", "r1"]
 
@@ -206,7 +202,7 @@ def test_a_hit_is_seen_whole_and_without_tags_however_late_it_stands(width: int)
     snippet = "before &amp; around " * 12 + "the <b>refresh&lt;T&gt;</b> of <b>tokens</b> " + "after " * 20
     item = {"type": "capsule", "address": {"workspace": "default", "name": "auth"}, "title": "t" * 40,
             "snippet": snippet, "score": 1.0}  # fmt: skip
-    header, row = table_of({"items": [item]}, width=width).splitlines()[:2]
+    header, row = as_table(["search"], {"items": [item]}, width=width).splitlines()[:2]
     assert "refresh<T>" in row
     assert "<b>" not in row
     assert "&amp;" not in row

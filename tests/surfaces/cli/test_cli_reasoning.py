@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.surfaces.cli.showing.table import table_of
+from surfaces.cli.terminal import as_table
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -92,13 +92,13 @@ def test_every_list_is_a_table_that_fits_the_terminal(
     shop: Cli, words: list[str], header: list[str], width: int
 ) -> None:
     answer = shop(*words, "-w", "shop").json
-    lines = table_of(answer, width=width).splitlines()
+    lines = as_table(words, answer, width=width).splitlines()
     assert max(map(len, lines)) <= width
     assert header in [line.split() for line in lines]
 
 
 def test_a_long_content_is_one_line(shop: Cli) -> None:
-    lines = table_of(shop("notes", "show", "-w", "shop").json, width=80).splitlines()
+    lines = as_table(["notes", "show"], shop("notes", "show", "-w", "shop").json, width=80).splitlines()
     row = next(line for line in lines if "The proxy" in line)
     assert row.endswith("…")
     assert re.match(r" +\d+  \d{4}-\d\d-\d\d \d\d:\d\d  main ", row)
@@ -114,7 +114,8 @@ def test_edges_and_nodes_stand_in_tables_of_their_own(shop: Cli) -> None:
 
 def test_a_conflict_is_shown_side_by_side(shop: Cli) -> None:
     name = shop("graph", "conflicts", "main", "-w", "shop").json["conflicts"][0]["conflict_id"]
-    lines = table_of(shop("graph", "conflict-show", name, "-w", "shop").json, width=80).splitlines()
+    conflict = shop("graph", "conflict-show", name, "-w", "shop").json
+    lines = as_table(["graph", "conflict-show"], conflict, width=80).splitlines()
     assert max(map(len, lines)) <= 80
     assert ["field", "base", "theirs", "ours"] in [line.split() for line in lines]
     assert any(re.match(r"title +Where should sessions.*… +Redis +In the process$", line) for line in lines)
@@ -159,12 +160,12 @@ def test_a_hit_in_notes_and_nodes_says_where_it_lies(shop: Cli) -> None:
 
 @pytest.mark.parametrize("width", [0, 40])
 def test_free_form_json_is_shown_as_it_is(width: int) -> None:
-    shown = table_of({"entry": {"seq": 1, "meta": {"a": False, "b": 1}, "content": "x"}}, width=width)
+    shown = as_table(["notes", "add"], {"entry": {"seq": 1, "meta": {"a": False, "b": 1}, "content": "x"}}, width=width)
     assert '{"a": false, "b": 1}' in shown
 
 
 def test_what_holds_commas_is_not_run_together_by_commas() -> None:
-    shown = table_of({"radar": {"verify": ["fast, and small", "tested"], "blockers": ["b", "c"]}})
+    shown = as_table(["task", "radar"], {"radar": {"verify": ["fast, and small", "tested"], "blockers": ["b", "c"]}})
     assert "- fast, and small\n" in shown
     assert "- tested\n" in shown
     assert "b, c" in shown

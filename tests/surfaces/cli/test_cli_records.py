@@ -14,8 +14,7 @@ from moss_memory import open_store
 from moss_memory.record.glance import row_of
 from moss_memory.search.embed import embedder
 from moss_memory.surfaces.cli.showing.cell import cells
-from moss_memory.surfaces.cli.showing.table import table_of
-from surfaces.cli.terminal import on_terminal
+from surfaces.cli.terminal import as_table, on_terminal
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -203,7 +202,7 @@ def test_a_bad_capability_file_is_named_beside_those_that_work(cli: Cli) -> None
     assert re.search(r"^problems:\nfile +message\n\S+bad\.json +it does not hold a capability object$", shown,
                      re.MULTILINE)  # fmt: skip
     assert UNIT in shown
-    narrow = table_of(cli("record", "capabilities").json, width=60).splitlines()[-1]
+    narrow = as_table(["record", "capabilities"], cli("record", "capabilities").json, width=60).splitlines()[-1]
     assert re.fullmatch(r"….*/bad\.json +it does not hold a c.*", narrow)
     assert len(narrow) <= 60
 
@@ -236,7 +235,7 @@ def test_a_record_of_any_shape_has_a_row() -> None:
     assert row_of({"properties": {"count": 3, "topic": "tokens"}})["says"] == "count 3"
     assert row_of({"snapshot": {"id": "a", "gone": None, "flags": [True]}})["says"] == "flags [true]"
     huge = {"records": [{"id": "i", "type": "t", "properties": {"id": "x" * 900_000, "text": "y z" * 300_000}}]}
-    assert max(map(cells, table_of(huge, width=80).splitlines())) <= 80
+    assert max(map(cells, as_table(["record", "find"], huge, width=80).splitlines())) <= 80
 
 
 @pytest.mark.parametrize(

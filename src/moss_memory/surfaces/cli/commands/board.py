@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from moss_memory.answers import LONG, Column
 from moss_memory.errors import MossError, invalid
 from moss_memory.store import Store
 from moss_memory.values import counted
 
-from ..showing.cell import Cell, cell_of, cells, printable, wrapped
-from ..showing.columns import LONG, Column, share_width
+from ..showing.alignment import share_width
+from ..showing.cell import Cell, cells, line_of, printable, wrapped
 from .settings import load_settings
 
 TYPE_CHECKING = False
@@ -113,7 +114,7 @@ def board_table(board: dict[str, Any], *, width: int = 0) -> str:
     rows = [row for entry in [*board["plans"], *board["tasks"]] for row in _rows(entry, board["focus"], 0)]
     heading = wrapped(_heading(board), width)
     if board["now"]:
-        heading += _in_few_lines(f"* {cell_of('now', board['now']).text}", width)
+        heading += _in_few_lines(f"* {line_of(board['now'])}", width)
     if not rows:
         return "\n".join([*heading, "", "(nothing; `moss task create plan TITLE` makes a plan)"])
     titles = [Cell(f"  {column.title}" if column.key == "id" else column.title) for column in _COLUMNS]
@@ -135,7 +136,7 @@ def _heading(board: dict[str, Any]) -> str:
     said += f" ({', '.join(statuses)})" if statuses else ""
     if counts["blocked_steps"]:
         said += f"; {counted(counts['blocked_steps'], 'step')} blocked"
-    return f"{cell_of('workspace', board['workspace']).text}: {said}"
+    return f"{line_of(board['workspace'])}: {said}"
 
 
 def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list[Cell] | str]:
@@ -166,7 +167,7 @@ def _line(
     id: str, status: str, title: str, so_far: str, priority: str = "normal", *, title_indent: str = ""
 ) -> list[Cell]:
     shown_priority = "" if priority == "normal" else priority
-    texts = (id, status, title_indent[:12] + cell_of("title", title).text, shown_priority, so_far)
+    texts = (id, status, title_indent[:12] + line_of(title), shown_priority, so_far)
     return [Cell(printable(text)) for text in texts]
 
 
@@ -184,7 +185,7 @@ def _drawn(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:
         return ["  ".join(cell.fit(wide) for cell, wide in zip(row, widths, strict=True) if wide).rstrip()]
     before = sum(wide + 2 for wide in widths[:_TITLE] if wide)
     room = width - before if width else 0
-    return [" " * before + line for line in _in_few_lines(f"! {cell_of('blocker', row).text}", room)]
+    return [" " * before + line for line in _in_few_lines(f"! {line_of(row)}", room)]
 
 
 def _in_few_lines(text: str, width: int) -> list[str]:

@@ -34,7 +34,7 @@ def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
     if table and built_in.table:
         show(function(built_in.table)(result, width=width()))
     else:
-        answer(result, table=table)
+        answer(result, table=built_in.answers if table else None)
     return 1 if result.get("failed") or result.get("healthy") is False else 0
 
 

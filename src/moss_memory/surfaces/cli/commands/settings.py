@@ -42,9 +42,10 @@ def settings_table(shown: dict[str, Any], *, width: int) -> str:
     """The settings in aligned columns."""
     import json
 
+    from moss_memory.answers import Column
+
+    from ..showing.alignment import aligned
     from ..showing.cell import Cell, printable
-    from ..showing.columns import Column
-    from ..showing.table import aligned
 
     rows = [("home", shown["home"], shown["home_source"])]
     for key, one in shown["settings"].items():

@@ -12,13 +12,15 @@ from moss_memory.store import WRITE_PATIENCE_S, Store
 from ..parsing.command import ADDRESS, Command, find_command
 from ..parsing.positional import takes_json
 from ..parsing.usage import Usage
-from ..showing.output import STDIN, TEXTS, answer, is_terminal, progress_for, say, show, show_text
+from ..showing.output import STDIN, answer, is_terminal, progress_for, say, show, show_text
 from .request import request_of
 from .settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from moss_memory.answers import Shape
 
     from ..parsing.builtin import BuiltIn
     from ..parsing.command import Request
@@ -48,9 +50,10 @@ def run_tool(words: list[str], home: str | None) -> int:
         store = Store(config)
         result = perform(store, command, request, interruptions)
         if "text" in request.extras:
-            show_text(text_of(result))
+            show_text(text_of(result, command.operation.answers))
         else:
-            answer(_for_people(store, command, result) if request.table else result, table=request.table)
+            shape = command.operation.answers if request.table else None
+            answer(result if shape is None else _for_people(store, command, result), table=shape)
         if interruptions.deferred:
             # Leaves one whole database file behind; after a read there is nothing to leave.
             store.close()
@@ -153,13 +156,15 @@ def _ask_for_text(command: Command, request: Request) -> None:
         arguments["include_text"] = True
 
 
-def text_of(result: dict[str, Any]) -> str:
+def text_of(result: dict[str, Any], shape: Shape) -> str:
     """The one text of an answer; refused when the answer is nothing, or something without a text."""
-    item = result["item"] if list(result) == ["item"] else result
-    text = next((item[key] for key in TEXTS if item.get(key) is not None), None) if item else None
+    from ..showing.table import text_in
+
+    text = text_in(result, shape)
     if text is None:
-        raise MossError("NOT_FOUND", "what was found has no text" if item else "there is nothing yet")
-    return str(text)
+        there = any(value is not None for value in result.values())
+        raise MossError("NOT_FOUND", "what was found has no text" if there else "there is nothing yet")
+    return text
 
 
 def _read_text(command: Command, request: Request) -> None:

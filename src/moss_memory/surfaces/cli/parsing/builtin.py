@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from moss_memory.answers import BAD_FILE, Column, Shape, file_path, flag, integer, list_of, text
 from moss_memory.catalog import TOOLSETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from moss_memory.answers import Field
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -31,6 +34,7 @@ class BuiltIn:
         does: str,
         table: str = "",
         for_people: bool = False,
+        answers: dict[str, Field] | None = None,
         required: tuple[str, ...] = (),
         aliases: dict[str, str] | None = None,
         everywhere: tuple[str, ...] = ("home", "table", "help"),
@@ -44,6 +48,7 @@ class BuiltIn:
         self.does = does
         self.table = table
         self.for_people = for_people
+        self.answers = Shape("", answers or {})
         self.required = required
         self.aliases = aliases or {}
         self.everywhere = everywhere
@@ -61,6 +66,11 @@ def _flag(description: str) -> dict[str, Any]:
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _TOOLSETS = {"type": "array", "items": {"type": "string", "enum": list(TOOLSETS)}}
 _WORKSPACE = _text("project namespace")
+
+_FAILED = BAD_FILE.with_fields(
+    {"code": text("why")},
+    table=(Column("file", least=16, widest=0), Column("code", goes=3), Column("message", least=20, widest=0)),
+)
 
 _ALL = (
     BuiltIn(
@@ -93,6 +103,15 @@ _ALL = (
             "text": _text("part of title or text, in any case"),
             "limit": {"type": "integer", "description": "most nodes, the last changed ones; 200 if left out"},
         },
+        answers={
+            "path": file_path("the picture"),
+            "branch": text("branch"),
+            "doc": text("document"),
+            "nodes": integer("nodes in the picture"),
+            "edges": integer("edges in the picture"),
+            "missing": integer("nodes that edges end in and that are not there"),
+            "truncated": flag("whether nodes were left out", shown="if_true"),
+        },
         does="drawing.draw.draw",
         required=("workspace", "output"),
         aliases={"ref": "branch"},
@@ -121,6 +140,14 @@ _ALL = (
             "workspace": _text("where the records go; if left out: default"),
             "dry_run": _flag("only check the files and count what would be migrated"),
         },
+        answers={
+            "files": integer("files that were found"),
+            "migrated": integer("records that are new"),
+            "already_there": integer("records that were known"),
+            "failed": list_of(_FAILED, "what could not be migrated"),
+            "verified": integer("records that were read back"),
+            "dry_run": flag("whether nothing was written"),
+        },
         does="commands.migrating.migrate_folder",
         required=("dir",),
     ),
@@ -132,6 +159,7 @@ _ALL = (
         "it stopped. Needs the extra `semantic`: pip install 'moss-memory[semantic]'.",
         "moss index",
         {"rebuild": _flag("forget what was prepared and start again")},
+        answers={"indexed": integer("rows that were prepared"), "pending": integer("rows that are left")},
         does="commands.index.index_store",
     ),
     BuiltIn(
@@ -142,6 +170,7 @@ _ALL = (
         "moss.db-shm out of the home folder and put the copy there as moss.db.",
         "moss backup ~/moss-before-the-move.db",
         {"path": _text("the new file, in any folder that you may write")},
+        answers={"path": file_path("the copy"), "bytes": integer("its size")},
         does="commands.backup.back_up",
         required=("path",),
     ),

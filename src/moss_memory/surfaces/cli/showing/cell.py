@@ -9,24 +9,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FREE = ("meta", "data", "body", "payload", "properties", "contract", "arguments")
-"""Objects whose names are not Moss's: they are shown as the JSON that they are."""
+    from moss_memory.answers import Field
 
 _ENTITIES = (("<b>", ""), ("</b>", ""), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&amp;", "&"))
 _MORE = "\u2026"
+_NUMBERS = ("integer", "number")
+_MOMENTS = {"moment": 1, "moment_ms": 1000}
+"""Kinds of times, and how many of their units are a second."""
 
 
 class Cell:
     """What stands in one place of a table, and which part of it must be seen."""
 
-    __slots__ = ("begin", "end", "text")
+    __slots__ = ("begin", "end", "right", "text")
 
-    def __init__(self, text: str, begin: int = 0, end: int = 0) -> None:
+    def __init__(self, text: str, begin: int = 0, end: int = 0, *, right: bool = False) -> None:
         self.text = text
         self.begin = begin
         self.end = end
+        self.right = right
+        """Whether it stands to the right, as numbers do."""
 
-    def fit(self, wide: int, *, right: bool = False) -> str:
+    def fit(self, wide: int) -> str:
         """The text in exactly this many columns, cut where it is long so that its part is still seen."""
         text = self.text
         if cells(text) > wide:
@@ -36,7 +40,7 @@ class Cell:
                     text = text[:-1]
                 text += _MORE
         space = " " * (wide - cells(text))
-        return space + text if right else text + space
+        return space + text if self.right else text + space
 
     def _around(self, wide: int) -> str:
         if cells(self.text[: self.end]) < wide:
@@ -45,43 +49,57 @@ class Cell:
         return _MORE + self.text[max(self.begin - before, 0) :].lstrip()
 
 
-def cell_of(key: str, value: Any) -> Cell:
-    """A value as it is shown under a name."""
+def cell_of(field: Field, value: Any) -> Cell:
+    """A value of a declared field as it is shown in its place."""
+    kind = field.kind
     if value is None:
-        return Cell("-")
-    if isinstance(value, bool):
-        return Cell("yes" if value else "no")
-    if isinstance(value, int) and key.endswith(("_at", "_ms")):
-        return Cell(_moment(value // 1000 if key.endswith("_ms") else value))
-    if key == "file":
+        return Cell("-", right=kind in _NUMBERS)
+    if kind == "highlighted":
+        return _snippet(str(value))
+    if kind == "path":
         path = printable(str(value))
         return Cell(path, path.rfind("/") + 1, len(path))
-    if key == "snippet":
-        return _snippet(str(value))
-    if isinstance(value, dict):
-        value = _object(key, value)
+    if kind in _MOMENTS:
+        return Cell(_moment(value // _MOMENTS[kind]))
+    return Cell(line_of(_said(field, value)), right=kind in _NUMBERS)
+
+
+def line_of(text: str) -> str:
+    """A text on one line, which cannot steer a terminal."""
+    return printable(" ".join(text.split()))
+
+
+def _said(field: Field, value: Any) -> str:
+    """A value in a line: words as they are, lists with commas, objects as their shape says them, else as JSON."""
     if isinstance(value, str):
-        return Cell(printable(" ".join(value.split())))
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return Cell(printable(", ".join(value)) or "-")
-    return Cell(printable(json.dumps(value, ensure_ascii=False)))
+        return ", ".join(value) or "-"
+    if isinstance(value, dict) and field.kind != "free":
+        return _object(field, value)
+    return json.dumps(value, ensure_ascii=False)
 
 
-def _object(key: str, value: dict[str, Any]) -> str:
-    """What an object says in a line: a reference, an edge, counts, flags; the JSON of any other."""
-    if key == "ref":
-        return "/".join(str(part) for part in value.values())
-    if key == "schema":
-        return str(value.get("description", ""))
-    if list(value) == ["from", "rel", "to"]:
-        return "{from} -{rel}-> {to}".format(**value)
-    if key in FREE:
-        return json.dumps(value, ensure_ascii=False)
-    if value and all(isinstance(part, bool) for part in value.values()):
+def _object(field: Field, value: dict[str, Any]) -> str:
+    """What an object says in a line: as its shape has it, else counts or flags, else as JSON."""
+    if field.kind == "either":
+        field = next(one for one in field.of if one.kind == "object")
+    if field.kind == "object" and field.of.line is not None:
+        return str(field.of.line(value))
+    if is_counts(field):
+        return ", ".join(f"{name.replace('_', ' ')} {part}" for name, part in value.items()) or "-"
+    if field.kind == "object" and all(part.kind == "flag" for part in field.of.fields.values()):
         return ", ".join(name for name, part in value.items() if part) or "-"
-    if value and all(type(part) is int for part in value.values()):
-        return ", ".join(f"{name.replace('_', ' ')} {part}" for name, part in value.items())
     return json.dumps(value, ensure_ascii=False) if value else "-"
+
+
+def is_counts(field: Field) -> bool:
+    """Whether a field is an object of numbers, which fit into a line."""
+    if field.kind == "map":
+        return bool(field.of.kind == "integer")
+    return field.kind == "object" and all(part.kind == "integer" for part in field.of.fields.values())
 
 
 def wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:

@@ -1,66 +1,73 @@
-"""What is no list: names and values, one to a line, the parts of an object below its name."""
+"""What is no list: fields and their values, one to a line, the parts of an object below its name."""
 
 from __future__ import annotations
 
-from .cell import FREE, cell_of, printable, wrapped
+from moss_memory.answers import NEXT_CALL
+
+from .cell import cell_of, is_counts, printable, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_NOISE = ("fetch_key", "workspace_norm", "name_norm", "ts", "last_ts_ms", "defaults")
+    from moss_memory.answers import Field, Shape
+
+    Found = dict[str, tuple[Field, Any]]
+
 _SENTENCE_CHARS = 24
 
 
-def pairs_of(values: dict[str, Any], width: int) -> str:
-    """Names and values in two columns, without what is empty or said twice."""
-    key_of = values.get("fetch_key") or {}
-    named = {"name": key_of.get("moss_capsule"), "workspace": key_of.get("moss_workspace")}
-    shown = {key: value for key, value in values.items() if key not in _NOISE and value is not None}
-    shown |= {key: value for key, value in named.items() if value is not None and key not in values}
-    return "\n".join(_lines(shown, width))
+def found_in(answer: dict[str, Any], shape: Shape) -> Found:
+    """What an answer holds for people: its fields by their labels, those of opened objects among them."""
+    found: Found = {}
+    for key, field in shape.fields.items():
+        value = answer.get(key)
+        if field.shown == "opened":
+            for label, inner in found_in(value or {}, field.of).items():
+                found.setdefault(label, inner)
+        elif key in answer and field.shown != "never":
+            found[field.label or (key.removesuffix("_ms") if field.kind == "moment_ms" else key)] = (field, value)
+    return found
 
 
-def _lines(values: dict[str, Any], width: int, indent: int = 0) -> list[str]:
+def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
+    """Labels and values in two columns, without what is empty or goes without saying."""
+    told = {label: (field, value) for label, (field, value) in found.items() if _tells(field, value)}
+    column = max((len(label) for label, one in told.items() if not _is_deep(*one)), default=0) + 2
     blank = " " * indent
-    plain = {key: value for key, value in values.items() if not _is_deep(key, value)}
-    column = max((len(_label(key)) for key in plain), default=0) + 2
     lines = []
-    for key, value in values.items():
-        if _is_call(value):
-            lines += [f"{blank}{_label(key)}:", f"{blank}  {_typed(value)}"]
-        elif key not in plain:
-            lines.append(f"{blank}{_label(key)}:")
-            lines += _below(value, width, indent + 2)
+    for label, (field, value) in told.items():
+        if not _is_deep(field, value):
+            first, *more = wrapped(cell_of(field, value).text, width, indent=indent + column)
+            lines += [f"{blank}{label:<{column}}{first}", *more]
         else:
-            first, *more = wrapped(cell_of(key, value).text, width, indent=indent + column)
-            lines += [f"{blank}{_label(key):<{column}}{first}", *more]
+            lines += [f"{blank}{label}:", *_below(field, value, width, indent + 2)]
     return lines
 
 
-def _below(value: Any, width: int, indent: int) -> list[str]:
+def _tells(field: Field, value: Any) -> bool:
+    return value is not None and (field.shown != "if_true" or bool(value))
+
+
+def _below(field: Field, value: Any, width: int, indent: int) -> list[str]:
+    if field.of is NEXT_CALL:
+        return [" " * indent + _typed(value)]
     if isinstance(value, dict):
-        return _lines(
-            {key: part for key, part in value.items() if key not in _NOISE and part is not None}, width, indent
-        )
+        return lines_of(found_in(value, field.of), width, indent)
     lines = []
     for part in value:
-        first, *more = wrapped(cell_of("", part).text, width, indent=indent + 2)
+        first, *more = wrapped(cell_of(field.of, part).text, width, indent=indent + 2)
         lines += [" " * indent + f"- {first}", *more]
     return lines
 
 
-def _is_deep(key: str, value: Any) -> bool:
+def _is_deep(field: Field, value: Any) -> bool:
     """Whether a value needs lines of its own: an object, or several sentences, which commas would run together."""
-    if isinstance(value, dict):
-        simple = all(isinstance(part, int) for part in value.values())
-        return not simple and key not in (*FREE, "ref", "schema")
+    if field.kind == "object":
+        flags = all(part.kind == "flag" for part in field.of.fields.values())
+        return field.of.line is None and not is_counts(field) and not flags
     texts = [part for part in value if isinstance(part, str)] if isinstance(value, list) else []
     return any(len(text) > _SENTENCE_CHARS or "," in text for text in texts)
-
-
-def _is_call(value: Any) -> bool:
-    return isinstance(value, dict) and {"tool", "arguments", "reason"} <= value.keys()
 
 
 def _typed(call: dict[str, Any]) -> str:
@@ -68,7 +75,3 @@ def _typed(call: dict[str, Any]) -> str:
     from ..speaking.recovery import recovery_line
 
     return printable(recovery_line(call).removeprefix("try: "))
-
-
-def _label(key: str) -> str:
-    return "written" if key == "ts_ms" else key.removesuffix("_ms")

@@ -8,12 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from moss_memory.answers import Shape
     from moss_memory.errors import MossError
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 ERRORS_SHOWN = 10
-TEXTS = ("capsule_text", "bundle_text", "content", "text")
-"""Where an answer keeps its one text."""
 
 
 class Unwritable(Exception):  # noqa: N818 - it names the state
@@ -38,12 +37,12 @@ def secure_descriptors() -> None:
             os.open(os.devnull, os.O_WRONLY if fd == 0 else os.O_RDONLY)
 
 
-def answer(value: Any, *, table: bool = False) -> None:
-    """Prints a result: indented on a terminal, on one line elsewhere, as a table when asked."""
-    if table:
+def answer(value: Any, *, table: Shape | None = None) -> None:
+    """Prints a result: indented on a terminal, on one line elsewhere, as a table where its shape is given."""
+    if table is not None:
         from .table import table_of
 
-        text = table_of(value, width=width())
+        text = table_of(value, table, width=width())
     else:
         import json
 

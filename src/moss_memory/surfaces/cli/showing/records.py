@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
-from .cell import Cell, cell_of, printable, wrapped
-from .columns import Column
-from .table import aligned
+from moss_memory.answers import Column
+
+from .alignment import aligned
+from .cell import Cell, line_of, printable, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def sources_table(entity: dict[str, Any], width: int) -> str:
     for name, source in entity["provenance"].items():
         value = entity.get("snapshot", {}).get(name)
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        told = (name, shown, source["observed_at"], source["agent_id"], source["source_refs"])
-        rows.append([cell_of("", part) for part in told])
+        refs = ", ".join(source["source_refs"])
+        told = (name, shown, source["observed_at"], source["agent_id"] or "-", refs or "-")
+        rows.append([Cell(line_of(part)) for part in told])
     heading = printable(f"{entity['entity_type']} {entity['entity_id']}:")
     return f"{heading}\n{aligned(_SOURCES, rows, width=width)}"
