@@ -10,16 +10,16 @@ import os
 from ..parsing.builtin import SHELLS
 from ..parsing.usage import Usage
 from ..showing.output import show
+from ..speaking.language import spoken
+from .help import command_names, find_any, summary_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..parsing.command import Command
     from ..parsing.option import Option
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "completions")
 _FILES = {"bash": "moss.bash", "zsh": "_moss", "fish": "moss.fish"}
 _TAKES_FILE = ("file", "path", "output", "dir")
-_TAKES_NOTHING = ("boolean", "switch")
 
 
 def shipped_script(shell: str) -> str:
@@ -39,7 +39,7 @@ def print_script(_: str | None, *, shell: str | None = None) -> int:
 
 def script(shell: str) -> str:
     """The completion script of a shell, made from the registry."""
-    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
+    return _fish() if shell == "fish" else {"bash": _BASH, "zsh": _ZSH}[shell].replace("@OFFERS@", _offers(_typed()))
 
 
 def write_scripts() -> None:
@@ -50,154 +50,114 @@ def write_scripts() -> None:
             file.write(script(shell))
 
 
-def _commands() -> list[Command]:
-    """Every command under every name it answers to, shorter names first."""
-    from .help import command_names, find_any
+class _Typed:
+    """One command under one of its names, with what can be typed after it."""
 
-    found = []
-    for name in sorted(command_names(), key=lambda name: (" " in name, name)):
+    def __init__(self, name: str) -> None:
         command = find_any(name)
-        if command is not None:
-            command.words = name
-            found.append(command)
-    return found
+        assert command is not None
+        self.name = name
+        self.operation = command.operation
+        self.options = list(command.options.values())
+        self.words = [option for option in self.options if option.name in (*command.slots, command.positional)]
+        """Options whose values may stand without the option."""
+        self.has_steps = "target" in command.slots
+
+    def takes_file(self, option: Option) -> bool:
+        """Whether an argument names a file; the path of a task's step is none."""
+        return option.name in _TAKES_FILE and not self.has_steps
 
 
-def _families(commands: list[Command]) -> dict[str, list[Command]]:
-    families: dict[str, list[Command]] = {}
-    for command in commands:
-        if " " in command.words:
-            families.setdefault(command.words.split()[0], []).append(command)
-    return families
+def _typed() -> list[_Typed]:
+    """Every command under every name it answers to, shorter names first."""
+    return [_Typed(name) for name in sorted(command_names(), key=lambda name: (" " in name, name))]
 
 
-def _flags(command: Command) -> list[str]:
-    """Every option of a command as it is typed, those that say no included."""
-    from .help import denied, everywhere
-
-    options = command.options.values()
-    flags = [option.flag for option in options] + [denied(command, option) for option in options]
-    flags += _short(command)
-    return [*filter(None, flags), *(f"--{name}" for name in everywhere(command))]
+def _groups(commands: list[_Typed]) -> dict[str, str]:
+    """The second words of commands by their first."""
+    groups: dict[str, list[str]] = {}
+    for group, _, verb in (one.name.partition(" ") for one in commands if " " in one.name):
+        groups.setdefault(group, []).append(verb)
+    return {group: " ".join(verbs) for group, verbs in groups.items()}
 
 
-def _short(command: Command) -> list[str]:
-    return [letter for option in command.options.values() for letter in _short_of(option)]
+def _first_words(commands: list[_Typed]) -> list[str]:
+    return [one.name for one in commands if " " not in one.name] + list(_groups(commands))
 
 
-def _short_of(option: Option) -> list[str]:
-    from ..parsing.command import SHORT
-
-    return [letter for letter, name in SHORT.items() if name == option.name]
-
-
-def _takes_file(command: Command, name: str) -> bool:
-    """Whether an argument names a file; the path of a task's step is none."""
-    return name in _TAKES_FILE and "target" not in command.slots
-
-
-def _choices(option: Option, commands: list[Command]) -> list[str]:
+def _choices(option: Option, commands: list[_Typed]) -> str:
     """What an option can be given, where that is a closed set; `help` takes the name of a command."""
-    from .help import choices_of
-
-    return _first_words(commands) if option.name == "command" else choices_of(option)
+    return " ".join(_first_words(commands) if option.name == "command" else option.choices)
 
 
-def _first_words(commands: list[Command]) -> list[str]:
-    return [command.words for command in commands if " " not in command.words] + list(_families(commands))
+_BASH = """# bash completion for moss
+_moss() {
+  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}" offered="" valued=""
+  local command="${COMP_WORDS[1]}" second="${COMP_WORDS[2]}" place=$COMP_CWORD files=""
+  # Bash takes --mode=re for three words.
+  if [[ "$current" == "=" ]]; then current=""
+  elif [[ "$previous" == "=" ]]; then previous="${COMP_WORDS[COMP_CWORD-2]}"; fi
+  if [[ "$previous" == "--home" ]]; then COMPREPLY=($(compgen -d -- "$current")); return; fi
+@OFFERS@
+  COMPREPLY=($(compgen -W "$offered" -- "$current"))
+  if [[ -n "$files" ]]; then
+    COMPREPLY+=($(compgen -f -- "$current")); compopt -o filenames 2> /dev/null
+  fi
+}
+complete -F _moss moss moss-memory
+"""
+
+_ZSH = """#compdef moss moss-memory
+_moss() {
+  local previous="${words[CURRENT-1]}" command="${words[2]}" second="${words[3]}" offered="" valued=""
+  local place=$((CURRENT - 1)) current="${words[CURRENT]}" files=""
+  if [[ "$previous" == "--home" ]]; then _files -/; return; fi
+@OFFERS@
+  if [[ -n "$files" ]]; then _files; fi
+  compadd -- ${=offered}
+}
+# Autoloaded from $fpath it is the completion itself; sourced, it registers it.
+if [[ "$funcstack[1]" == "_moss" ]]; then _moss "$@"; else compdef _moss moss moss-memory; fi
+"""
 
 
-def _bash() -> str:
-    commands = _commands()
-    return "\n".join(
-        [
-            "# bash completion for moss",
-            "_moss() {",
-            '  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}" offered="" valued=""',
-            '  local command="${COMP_WORDS[1]}" second="${COMP_WORDS[2]}" place=$COMP_CWORD files=""',
-            "  # Bash takes --mode=re for three words.",
-            '  if [[ "$current" == "=" ]]; then current=""',
-            '  elif [[ "$previous" == "=" ]]; then previous="${COMP_WORDS[COMP_CWORD-2]}"; fi',
-            '  if [[ "$previous" == "--home" ]]; then COMPREPLY=($(compgen -d -- "$current")); return; fi',
-            *_offers(commands),
-            '  COMPREPLY=($(compgen -W "$offered" -- "$current"))',
-            '  if [[ -n "$files" ]]; then',
-            '    COMPREPLY+=($(compgen -f -- "$current")); compopt -o filenames 2> /dev/null',
-            "  fi",
-            "}",
-            "complete -F _moss moss moss-memory",
-            "",
-        ]
-    )
-
-
-def _zsh() -> str:
-    commands = _commands()
-    return "\n".join(
-        [
-            "#compdef moss moss-memory",
-            "_moss() {",
-            '  local previous="${words[CURRENT-1]}" command="${words[2]}" second="${words[3]}" offered="" valued=""',
-            '  local place=$((CURRENT - 1)) current="${words[CURRENT]}" files=""',
-            '  if [[ "$previous" == "--home" ]]; then _files -/; return; fi',
-            *_offers(commands),
-            '  if [[ -n "$files" ]]; then _files; fi',
-            "  compadd -- ${=offered}",
-            "}",
-            "# Autoloaded from $fpath it is the completion itself; sourced, it registers it.",
-            'if [[ "$funcstack[1]" == "_moss" ]]; then _moss "$@"; else compdef _moss moss moss-memory; fi',
-            "",
-        ]
-    )
-
-
-def _offers(commands: list[Command]) -> list[str]:
+def _offers(commands: list[_Typed]) -> str:
     """Shell lines, the same in bash and zsh, that set `offered` and `files` by the words typed so far."""
-    families = _families(commands)
-    lines = [
-        f'  case "$command" in {"|".join(families)})',
-        '    if (( place > 2 )); then command="$command $second"; fi ;;',
-        "  esac",
-        '  if (( place == 1 )); then offered="' + " ".join(_first_words(commands)) + ' --help --version --home"',
-        '  else case "$command" in',
-    ]
-    for command in commands:
-        words, files = _words(command, commands)
-        valued = [option.flag for option in command.options.values() if option.kind not in _TAKES_NOTHING]
-        valued += _short(command)
-        lines.append(f'    "{command.words}") offered="{" ".join(words)}"{files} valued="{" ".join(valued)}" ;;')
-    for family, members in families.items():
-        verbs = " ".join(command.words.split()[1] for command in members)
-        lines.append(f'    "{family}") offered="{verbs}" ;;')
-    lines += [
-        "  esac; fi",
-        "  # After an option that takes a value: what it can be, or nothing.",
-        '  if [[ " $valued " == *" $previous "* ]]; then offered="" files=""; fi',
-        '  case "$command $previous" in',
-        *_value_lines(commands),
-        "  esac",
-    ]
-    return lines
+    groups = _groups(commands)
+    return "\n".join(
+        [
+            f'  case "$command" in {"|".join(groups)})',
+            '    if (( place > 2 )); then command="$command $second"; fi ;;',
+            "  esac",
+            f'  if (( place == 1 )); then offered="{" ".join(_first_words(commands))} --help --version --home"',
+            '  else case "$command" in',
+            *(_after(one, commands) for one in commands),
+            *(f'    "{group}") offered="{verbs}" ;;' for group, verbs in groups.items()),
+            "  esac; fi",
+            "  # After an option that takes a value: what it can be, or nothing.",
+            '  if [[ " $valued " == *" $previous "* ]]; then offered="" files=""; fi',
+            '  case "$command $previous" in',
+            *(line for one in commands for option in one.options for line in _given(one, option, commands)),
+            "  esac",
+        ]
+    )
 
 
-def _value_lines(commands: list[Command]) -> list[str]:
-    lines = []
-    for command in commands:
-        for option in command.options.values():
-            choices = _choices(option, commands)
-            if choices:
-                lines.append(f'    "{command.words} {option.flag}") offered="{" ".join(choices)}" ;;')
-            elif _takes_file(command, option.name):
-                short = "|".join(f'"{command.words} {flag}"' for flag in (option.flag, *_short_of(option)))
-                lines.append(f"    {short}) files=1 ;;")
-    return lines
+def _after(one: _Typed, commands: list[_Typed]) -> str:
+    """What may stand after a command: its words' choices, its options, and whether files may."""
+    flags = [flag for option in one.options for flag in (option.flag, option.denied, option.short)]
+    offered = " ".join(filter(None, [*(_choices(option, commands) for option in one.words), *flags]))
+    valued = [flag for option in one.options if option.takes_value for flag in (option.flag, option.short)]
+    files = " files=1" if any(one.takes_file(option) for option in one.words) else ""
+    return f'    "{one.name}") offered="{offered}"{files} valued="{" ".join(filter(None, valued))}" ;;'
 
 
-def _words(command: Command, commands: list[Command]) -> tuple[list[str], str]:
-    """What may stand after a command: its options, its positional argument's choices, and whether files may."""
-    words = [command.options[name] for name in (*command.slots, command.positional) if name in command.options]
-    choices = [choice for option in words for choice in _choices(option, commands)]
-    return [*choices, *_flags(command)], " files=1" if command.positional in _TAKES_FILE else ""
+def _given(one: _Typed, option: Option, commands: list[_Typed]) -> list[str]:
+    """What may stand after an option."""
+    if choices := _choices(option, commands):
+        return [f'    "{one.name} {option.flag}") offered="{choices}" ;;']
+    typed = "|".join(f'"{one.name} {flag}"' for flag in (option.flag, option.short) if flag)
+    return [f"    {typed}) files=1 ;;"] if one.takes_file(option) else []
 
 
 _FISH = """# fish completion for moss
@@ -226,49 +186,40 @@ complete -c moss -f"""
 
 
 def _fish() -> str:
-    from .help import summary_of
-
-    commands = _commands()
+    commands = _typed()
     lines = [_FISH]
     first = "complete -c moss -n '__moss_after \"\"' -a"
-    for command in commands:
-        if " " not in command.words:
-            lines.append(f"{first} {command.words} -d {_quoted(summary_of(command.operation))}")
-    for family, members in _families(commands).items():
-        verbs = " ".join(command.words.split()[1] for command in members)
-        lines.append(f"{first} {family} -d {_quoted(f'the {family} commands')}")
-        lines.append(f"complete -c moss -n '__moss_after {family}' -a {_quoted(verbs)}")
-    names: dict[str, list[Command]] = {}
-    for command in commands:
-        names.setdefault(command.operation.name, []).append(command)
-    for same in names.values():
-        lines += _fish_options(same[0], [command.words for command in same], commands)
+    for one in commands:
+        if " " not in one.name:
+            lines.append(f"{first} {one.name} -d {_quoted(summary_of(one.operation))}")
+    for group, verbs in _groups(commands).items():
+        lines.append(f"{first} {group} -d {_quoted(f'the {group} commands')}")
+        lines.append(f"complete -c moss -n '__moss_after {group}' -a {_quoted(verbs)}")
+    same: dict[str, list[_Typed]] = {}
+    for one in commands:
+        same.setdefault(one.operation.name, []).append(one)
+    for first_name, *others in same.values():
+        names = [f'"{one.name}"' if " " in one.name else one.name for one in (first_name, *others)]
+        lines += _fish_options(first_name, f"complete -c moss -n '__moss_on {' '.join(names)}'", commands)
     return "\n".join([*lines, ""])
 
 
-def _fish_options(command: Command, names: list[str], commands: list[Command]) -> list[str]:
-    """The options of one command under all of its names."""
-    from ..speaking.language import spoken
-    from .help import denied, everywhere
-
-    on = "__moss_on " + " ".join(f'"{name}"' if " " in name else name for name in names)
+def _fish_options(one: _Typed, on: str, commands: list[_Typed]) -> list[str]:
+    """The options of one command; `on` says under which of its names."""
     lines = []
-    for option in command.options.values():
-        choices = _quoted(" ".join(_choices(option, commands)))
-        line = f"complete -c moss -n '{on}' -l {option.flag[2:]}" + "".join(f" -s {it[1:]}" for it in _short_of(option))
-        if option.kind not in _TAKES_NOTHING:
-            line += " -r -F" if _takes_file(command, option.name) else " -x"
-            line += f" -a {choices}" if choices != "''" else ""
-        means = spoken(option.description, command.operation)
+    for option in one.options:
+        choices = f" -a {_quoted(found)}" if (found := _choices(option, commands)) else ""
+        line = f"{on} -l {option.flag[2:]}" + (f" -s {option.short[1:]}" if option.short else "")
+        if option.name == "home":
+            line += " -r -a '(__fish_complete_directories)'"
+        elif option.takes_value:
+            line += (" -r -F" if one.takes_file(option) else " -x") + choices
+        means = spoken(option.description, one.operation)
         lines.append(f"{line} -d {_quoted(means)}" if means else line)
-        if denied(command, option):
-            lines.append(f"complete -c moss -n '{on}' -l {denied(command, option)[2:]}")
-        is_word = option.name == command.positional or option.name in command.slots
-        if is_word and (choices != "''" or _takes_file(command, option.name)):
-            lines.append(f"complete -c moss -n '{on}' " + ("-F" if choices == "''" else f"-a {choices}"))
-    shared = {"home": "-r -a '(__fish_complete_directories)' -d 'folder of the store'", "help": "-d 'its options'"}
-    for name in everywhere(command):
-        lines.append(f"complete -c moss -n '{on}' -l {name} {shared.get(name, '-d ' + _quoted('columns for people'))}")
+        if option.denied:
+            lines.append(f"{on} -l {option.denied[2:]}")
+        if option in one.words and (choices or one.takes_file(option)):
+            lines.append(on + (choices or " -F"))
     return lines
 
 

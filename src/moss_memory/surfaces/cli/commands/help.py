@@ -5,8 +5,8 @@ from __future__ import annotations
 from moss_memory import catalog
 
 from ..parsing.builtin import BUILT_IN
-from ..parsing.command import EVERYWHERE, SHORT, Command, find_command
-from ..parsing.groups import DEFAULTS, UNLISTED, group_of, long_words_of, words_of
+from ..parsing.command import Command, find_command
+from ..parsing.groups import UNLISTED, group_of, long_words_of, words_of
 from ..parsing.option import flag_of
 from ..parsing.positional import ITEMS, PLACE
 from ..parsing.usage import Usage
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM",
              "sentences": "TEXT", "age": "AGE", "extra_integer": "N", "pairs": "NAME=VALUE|JSON"}  # fmt: skip
-_EXTRA_METAVARS = {"file": "PATH", "type": "TYPE"}
+_EXTRA_METAVARS = {"file": "PATH", "home": "DIR"}
 _POSITIONAL = {
     "address": "[NAME | WORKSPACE/NAME | ID]",
     "items": "[NAME | WORKSPACE/NAME | ID] \u2026",
@@ -63,27 +63,23 @@ def overview() -> str:
         group = one.name.partition(" ")[0] if " " in one.name else "moss itself"
         groups.setdefault(group, []).append((one.name, summary_of(one)))
     column = max(len(name) for rows in groups.values() for name, _ in rows) + 2
-    lines = [
-        *_paragraph("Moss: memory for coding agents, and for the people and programs that work with them."),
-        "",
-        "usage: moss COMMAND [options]",
-        "       moss COMMAND --help shows its options and an example",
-    ]
-    for group, rows in groups.items():
-        lines += ["", f"{group}:"]
-        for name, summary in rows:
-            lines += _entry(name, summary, column)
-    lines += [
-        "",
-        "The capsule commands also answer as `moss capsule …`.",
-        *_paragraph(
-            "Everywhere: --home DIR, --table, --help; -w is short for --workspace. Answers are JSON on stdout; errors "
-            "go to stderr with exit 1, mistakes in the command line with exit 2."
-        ),
-        "",
-        "example: moss store --name auth < capsule.md && moss fetch auth",
-    ]
-    return "\n".join(lines)
+    return "\n".join(
+        [
+            *_paragraph("Moss: memory for coding agents, and for the people and programs that work with them."),
+            "",
+            "usage: moss COMMAND [options]",
+            "       moss COMMAND --help shows its options and an example",
+            *(line for group, rows in groups.items() for line in ("", f"{group}:", *_entries(rows, column))),
+            "",
+            "The capsule commands also answer as `moss capsule …`.",
+            *_paragraph(
+                "Everywhere: --home DIR, --table, --help; -w is short for --workspace. Answers are JSON on stdout; "
+                "errors go to stderr with exit 1, mistakes in the command line with exit 2."
+            ),
+            "",
+            "example: moss store --name auth < capsule.md && moss fetch auth",
+        ]
+    )
 
 
 def commanded() -> list[Operation]:
@@ -97,11 +93,8 @@ def family_help(family: str) -> str:
     members = [(long_words_of(one.name), one) for one in commanded() if group_of(one.name) == family]
     rows = [(name, summary_of(one)) for name, one in members]
     rows += [(one.name, summary_of(one)) for one in BUILT_IN.values() if one.name.startswith(family + " ")]
-    column = max(len(name) for name, _ in rows) + 2
-    lines = [f"usage: moss {family} COMMAND [options]", ""]
-    for name, summary in rows:
-        lines += _entry(name, summary, column)
-    return "\n".join([*lines, "", f"example: {members[0][1].example}"])
+    listed = _entries(rows, max(len(name) for name, _ in rows) + 2)
+    return "\n".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", f"example: {members[0][1].example}"])
 
 
 def command_help(command: Command) -> str:
@@ -112,13 +105,9 @@ def command_help(command: Command) -> str:
     lines = wrapped(usage, width() or _WIDTH, indent=7)
     for paragraph in spoken(operation.description, operation).split("\n\n"):
         lines += ["", *_paragraph(paragraph)]
-    options = [(_shown(command, option), _meaning(command, option)) for option in command.options.values()]
-    options += [(f"--{name}" + (" DIR" if name == "home" else ""), EVERYWHERE[name]) for name in everywhere(command)]
+    options = [(_shown(option), _meaning(command, option)) for option in command.options.values()]
     column = min(max(len(shown) for shown, _ in options) + 2, 36, (width() or _WIDTH) // 2 - 2)
-    lines += ["", "options:"]
-    for shown, means in options:
-        lines += _entry(shown, means, column)
-    return "\n".join([*lines, "", f"example: {operation.example}"])
+    return "\n".join([*lines, "", "options:", *_entries(options, column), "", f"example: {operation.example}"])
 
 
 def _words(command: Command) -> list[str]:
@@ -144,17 +133,6 @@ def _slot(command: Command, name: str) -> str:
 def summary_of(operation: Operation | BuiltIn) -> str:
     """The first line of what a command promises, in the command line's words."""
     return spoken(operation.summary, operation)
-
-
-def everywhere(command: Command) -> tuple[str, ...]:
-    """Which of the options that every command takes mean something to this one."""
-    return getattr(command.operation, "everywhere", tuple(EVERYWHERE))
-
-
-def denied(command: Command, option: Option) -> str:
-    """How a flag that is on by itself is switched off; empty for all others."""
-    on = option.kind == "boolean" and command.operation.defaults.get(option.argument) is True
-    return f"--no-{option.flag[2:]}" if on else ""
 
 
 def command_names() -> list[str]:
@@ -183,16 +161,16 @@ def _heading(tool: str) -> str:
     return "across everything" if not group else "capsules" if group == "capsule" else group
 
 
-def _shown(command: Command, option: Option) -> str:
-    if option.kind in ("boolean", "switch"):
-        return ", ".join(filter(None, [option.flag, denied(command, option)]))
+def _shown(option: Option) -> str:
+    """The option as it is typed, with a sign for what it takes."""
+    if not option.takes_value:
+        return ", ".join(filter(None, [option.short, option.flag, option.denied]))
+    sign = _METAVARS.get(option.kind) or _EXTRA_METAVARS.get(option.name) or option.flag[2:].upper()
     if names_itself(option.schema):
-        return f"{option.flag} NAME|JSON"
-    if option.kind == "object" and are_switches(option.schema):
-        return f"{option.flag} A,B|JSON"
-    default = _EXTRA_METAVARS.get(option.name) or option.name.upper().replace("_", "-")
-    short = next((f"{letter}, " for letter, name in SHORT.items() if name == option.name), "")
-    return f"{short}{option.flag} {_METAVARS.get(option.kind, default)}"
+        sign = "NAME|JSON"
+    elif option.kind == "object" and are_switches(option.schema):
+        sign = "A,B|JSON"
+    return f"{', '.join(filter(None, [option.short, option.flag]))} {sign}"
 
 
 def _meaning(command: Command, option: Option) -> str:
@@ -204,14 +182,12 @@ def _meaning(command: Command, option: Option) -> str:
     members = option.schema.get("properties", {})
     if option.kind == "object" and members and not are_switches(option.schema):
         parts.append(f"an object of {', '.join(members)}")
-    choices = choices_of(option)
-    if choices:
-        parts.append(("any of " if option.kind == "list" else "one of ") + ", ".join(choices))
-    default = (operation.defaults | DEFAULTS.get(operation.name, {})).get(option.argument)
-    if denied(command, option):
+    if option.choices:
+        parts.append(("any of " if option.kind == "list" else "one of ") + ", ".join(option.choices))
+    if option.denied:
         parts.append("on by itself")
-    elif default not in (None, False) and option.name == option.argument:
-        parts.append(f"if left out: {default}")
+    elif option.default not in (None, False):
+        parts.append(f"if left out: {option.default}")
     parts += _need(command, option)
     if option.kind in ("list", "sentences", "pairs"):
         parts.append("may be repeated")
@@ -229,17 +205,15 @@ def _need(command: Command, option: Option) -> list[str]:
     return ["needed"] if needed else []
 
 
-def choices_of(option: Option) -> list[str]:
-    """The closed set of an option's values, of a list's entries too; empty when it is open."""
-    return list(option.schema.get("enum") or option.schema.get("items", {}).get("enum") or ())
-
-
 def _paragraph(text: str) -> list[str]:
     return wrapped(" ".join(text.split()), width() or _WIDTH)
 
 
-def _entry(name: str, text: str, column: int) -> list[str]:
-    """A name and its meaning, the meaning wrapped in its own column."""
-    first, *more = wrapped(text, width() or _WIDTH, indent=column + 2)
-    head = [f"  {name:<{column}}{first}"] if len(name) < column else [f"  {name}", " " * (column + 2) + first]
-    return [*head, *more]
+def _entries(rows: list[tuple[str, str]], column: int) -> list[str]:
+    """Names and their meanings, each meaning wrapped in a column of its own."""
+    lines = []
+    for name, text in rows:
+        first, *more = wrapped(text, width() or _WIDTH, indent=column + 2)
+        head = [f"  {name:<{column}}{first}"] if len(name) < column else [f"  {name}", " " * (column + 2) + first]
+        lines += [*head, *more]
+    return lines

@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 ADDRESS = ("id", "workspace", "name", "allow_thin")
 """Arguments that say where or how, not what: they give an update nothing to do."""
 
-EVERYWHERE = {
-    "home": "folder of the store, instead of MOSS_HOME or ~/.moss",
-    "table": "aligned columns for people instead of JSON",
-    "help": "this help",
-}
-SHORT = {"-w": "workspace", "-o": "output"}
-"""Options that are typed so often that a letter stands for them."""
-
-_SWITCHES = ("table", "help")
-
 
 class Request:
     """What one command line asks for: the tool's arguments, and what the command itself needs to know."""
@@ -54,7 +44,7 @@ class Request:
 class Command:
     """A tool as a command: its words, its options, its positional arguments."""
 
-    __slots__ = ("operation", "options", "positional", "slots", "text", "words")
+    __slots__ = ("_letters", "operation", "options", "positional", "slots", "text", "words")
 
     def __init__(self, operation: Operation | BuiltIn, words: str) -> None:
         self.operation = operation
@@ -63,6 +53,7 @@ class Command:
         self.positional = positional_of(operation)
         self.text = text_of(operation)
         self.options: dict[str, Option] = options_of(self)
+        self._letters = {option.short: option.flag for option in self.options.values() if option.short}
 
     def parse(self, words: list[str]) -> Request:
         """The request that the words make; raises `Usage` for what cannot be meant."""
@@ -81,12 +72,8 @@ class Command:
             if word == "--":
                 loose.extend(reversed(queue))
                 break
-            if word == "-h":
-                request.extras["help"] = ""
-            elif SHORT.get(word) in self.options:
-                self._take(request, flag_of(SHORT[word]), queue)
-            elif word.startswith("--"):
-                self._take(request, word, queue)
+            if word.startswith("--") or word in self._letters:
+                self._take(request, self._letters.get(word, word), queue)
             elif word.startswith("-") and word != "-":
                 raise self._unknown(word)
             else:
@@ -100,9 +87,6 @@ class Command:
         """Takes one option and its value off the queue."""
         shown, has_value, value = word[2:].partition("=")
         name = shown.replace("-", "_")
-        if name in EVERYWHERE and name not in self.options:
-            self._take_everywhere(request, name, value if has_value or name in _SWITCHES else self._next(word, queue))
-            return
         option = self.options.get(name)
         if option is None and name.startswith("no_") and not has_value:
             option, value, has_value = self.options.get(name[3:]), "false", "="
@@ -118,11 +102,6 @@ class Command:
             else:
                 value = self._next(word, queue)
         self.set(request, option, value)
-
-    def _take_everywhere(self, request: Request, name: str, value: str) -> None:
-        if name not in _SWITCHES and not value:
-            raise Usage(f"--{name} needs the name of a folder")
-        request.extras[name] = value
 
     def set(self, request: Request, option: Option, value: str) -> None:
         """Reads a word as the value of an option and keeps it; refuses a second one."""
@@ -157,6 +136,8 @@ class Command:
             return
         if option.name in request.extras and option.kind != "switch":
             raise Usage(f"{option.flag} is given twice")
+        if not value:
+            raise Usage(f"{option.flag} needs {'the name of a folder' if option.name == 'home' else 'a value'}")
         request.extras[option.name] = value
 
     def _next(self, word: str, queue: list[str]) -> str:
@@ -167,7 +148,7 @@ class Command:
     def _unknown(self, word: str) -> Usage:
         from .suggestion import unknown_option
 
-        return unknown_option(word, self, EVERYWHERE)
+        return unknown_option(word, self)
 
     def require(self, request: Request) -> None:
         """Refuses a request that lacks an argument which neither an option nor stdin gives."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .groups import DEFAULTS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -48,22 +50,56 @@ _SILENT = {
 """What an argument is for where its schema, which every agent has to read, spends no words on it."""
 
 
+_EVERYWHERE = (
+    ("home", "extra", "folder of the store, instead of MOSS_HOME or ~/.moss"),
+    ("table", "switch", "aligned columns for people instead of JSON"),
+    ("help", "switch", "this help"),
+)
+"""Options that every command has to which they mean something."""
+
+_SHORT = {"workspace": "-w", "output": "-o", "help": "-h"}
+"""Options that are typed so often that a letter stands for them."""
+
+
 class Option:
     """One option of a command: its name, what it takes, what it means."""
 
-    __slots__ = ("argument", "description", "kind", "name", "schema")
+    __slots__ = ("argument", "default", "description", "kind", "name", "schema")
 
-    def __init__(self, name: str, kind: str, description: str, *, argument: str = "", schema: Any = None) -> None:
+    def __init__(
+        self, name: str, kind: str, description: str, *, argument: str = "", schema: Any = None, default: Any = None
+    ) -> None:
         self.name = name
         self.kind = kind
         self.description = description
         self.argument = argument
         self.schema = schema or {}
+        self.default = default
 
     @property
     def flag(self) -> str:
         """The option as it is typed."""
         return flag_of(self.name)
+
+    @property
+    def short(self) -> str:
+        """The letter that stands for it, or nothing."""
+        return _SHORT.get(self.name, "")
+
+    @property
+    def denied(self) -> str:
+        """How a flag that is on by itself is switched off; empty for all others."""
+        return f"--no-{self.flag[2:]}" if self.kind == "boolean" and self.default is True else ""
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether it must be given one."""
+        return self.kind not in ("boolean", "switch")
+
+    @property
+    def choices(self) -> list[str]:
+        """The closed set of its values, of a list's entries too; empty when it is open."""
+        return list(self.schema.get("enum") or self.schema.get("items", {}).get("enum") or ())
 
 
 def flag_of(name: str) -> str:
@@ -74,13 +110,15 @@ def flag_of(name: str) -> str:
 def options_of(command: Command) -> dict[str, Option]:
     """Every option of a command by its name."""
     operation = command.operation
-    options = {name: _option(name, schema) for name, schema in operation.parameters.items()}
+    defaults = operation.defaults | DEFAULTS.get(operation.name, {})
+    options = {name: _option(name, schema, defaults.get(name)) for name, schema in operation.parameters.items()}
     for name, argument in operation.aliases.items():
         if name.islower():  # spellings of other programs, such as thoughtNumber, are for their callers
             meant = options[argument]
             said = f"another word for {meant.flag}"
             options.setdefault(name, Option(name, meant.kind, said, argument=argument, schema=meant.schema))
-    for extra in _extras(command):
+    everywhere = getattr(operation, "everywhere", ("home", "table", "help"))
+    for extra in [*_extras(command), *(Option(*one) for one in _EVERYWHERE if one[0] in everywhere)]:
         options.setdefault(extra.name, extra)
     return options
 
@@ -95,7 +133,7 @@ def kind_of(schema: dict[str, Any]) -> str:
     return str(kind)
 
 
-def _option(name: str, schema: dict[str, Any]) -> Option:
+def _option(name: str, schema: dict[str, Any], default: Any) -> Option:
     kind = kind_of(schema)
     description = schema.get("description", "")
     if kind == "list" and name in SENTENCES:
@@ -109,7 +147,7 @@ def _option(name: str, schema: dict[str, Any]) -> Option:
         description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
     elif not description and "enum" not in schema.get("items", schema):
         description = _SILENT.get(name, "one or more" if kind in MANY else "")
-    return Option(name, kind, description, argument=name, schema=schema)
+    return Option(name, kind, description, argument=name, schema=schema, default=default)
 
 
 def _extras(command: Command) -> list[Option]:

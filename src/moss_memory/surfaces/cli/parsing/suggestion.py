@@ -64,10 +64,10 @@ def _meant(word: str, names: list[str]) -> list[str]:
     return [*found, *(name for name in grouped if not name.startswith(("capsule ", "artifact ")) or not found)]
 
 
-def unknown_option(word: str, command: Command, everywhere: Iterable[str]) -> Usage:
+def unknown_option(word: str, command: Command) -> Usage:
     """The refusal of an option: with the command that has it, or the option that is most like it."""
     shown = word.partition("=")[0]
-    known = [option.flag for option in command.options.values()] + ["--" + name for name in everywhere]
+    known = [option.flag for option in command.options.values()]
     longer = [flag for flag in known if flag.endswith(f"-{shown[2:]}")]
     elsewhere = "" if longer else _command_with(shown[2:].replace("-", "_"), command)
     hint = f"; `moss {elsewhere}` has it" if elsewhere else _asked(longer) or nearest(shown, known)
