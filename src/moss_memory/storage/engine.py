@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..errors import MossError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,6 +126,11 @@ class Call:
         self.new_id = new_id
         self.cancelled = cancelled
         self.progress = progress
+
+    def check_cancelled(self) -> None:
+        """Ends a call whose caller has given up; its transaction is undone."""
+        if self.cancelled is not None and self.cancelled():
+            raise MossError("CANCELLED", f"`{self.operation}` was cancelled; nothing was changed")
 
 
 def open_engine(config: Config) -> Engine:

@@ -14,7 +14,7 @@ from ...errors import MossError
 from ..folders import make_private_folder
 from .failures import BUSY_TIMEOUT_MS, busy_error, storage_error
 from .migrate import SCHEMA_VERSION, migrations_after
-from .transaction import SqliteTransaction, SqliteWrite, check_cancelled, only_value
+from .transaction import SqliteTransaction, SqliteWrite, only_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class SqliteEngine:
                     if time.monotonic() >= deadline:
                         raise busy_error(patience_s) from None
                     if call is not None:
-                        check_cancelled(call)
+                        call.check_cancelled()
                     time.sleep(pause_s)
                     pause_s = min(pause_s * 1.5, 0.005)
         except BaseException:

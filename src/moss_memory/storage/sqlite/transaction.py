@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import apsw
 
-from ...errors import MossError
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +39,7 @@ class SqliteTransaction:
         return found
 
     def check_cancelled(self) -> None:
-        check_cancelled(self.call)
+        self.call.check_cancelled()
 
     def progress(self, done: int, total: int | None = None) -> None:
         if self.call.progress is not None:
@@ -191,12 +189,6 @@ def _hits(found: list[tuple[int, float]], words: dict[int, int] | None = None) -
     names = {source.code: source.name for source in SOURCES.values()}
     held = words or {}
     return [Hit(names[doc & 15], doc >> 4, score, held.get(doc, 1)) for doc, score in found]
-
-
-def check_cancelled(call: Call) -> None:
-    """Ends a call whose caller has given up; its transaction is undone."""
-    if call.cancelled is not None and call.cancelled():
-        raise MossError("CANCELLED", f"`{call.operation}` was cancelled; nothing was changed")
 
 
 def only_value(connection: apsw.Connection, sql: str) -> Any:

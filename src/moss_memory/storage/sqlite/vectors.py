@@ -16,7 +16,6 @@ from ...families import SOURCES
 from ...search.embed import embedder
 from ..vector_matrix import VectorMatrix, decoded, encoded
 from .scope import Scope, json_list
-from .transaction import check_cancelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def _make_waiting(
     made: list[tuple[int, str, bytes | None]] = []
     deadline = time.monotonic() + EMBED_S
     for doc, text in _texts(scope.connection, docs):
-        check_cancelled(call)
+        call.check_cancelled()
         made.append((doc, text, matrix.made_of(model, doc, text)))
         if time.monotonic() >= deadline:
             break
@@ -248,7 +247,7 @@ def index(engine: SqliteEngine, call: Call, *, patience_s: float, most: int | No
             return done, left
         made: list[tuple[int, str, bytes | None]] = []
         for doc, text in batch:
-            check_cancelled(call)
+            call.check_cancelled()
             made.append((doc, text, encoded(model.embed([text])) if text.strip() else None))
         if not save(engine, call, model, made, patience_s=patience_s):
             raise MossError("STORAGE_BUSY", "the store cannot be written at the moment; what was made before is kept")
