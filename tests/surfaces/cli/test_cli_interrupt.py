@@ -32,23 +32,21 @@ def _heard_interrupts() -> Iterator[None]:
 def test_a_write_that_waits_for_its_turn_is_cancelled(
     cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refused = threading.Event()
-    call = Store.call
+    waits = threading.Event()
+    ask = Interruptions.ask
 
-    def watched(store: Store, *arguments: Any, **options: Any) -> Any:
-        try:
-            return call(store, *arguments, **options)
-        finally:
-            refused.set()
+    def watched(interruptions: Interruptions) -> bool:
+        waits.set()
+        return ask(interruptions)
 
     def press() -> None:
-        refused.wait(timeout=30)
+        waits.wait(timeout=30)
         os.kill(os.getpid(), signal.SIGINT)
 
     presser = threading.Thread(target=press)
     with monkeypatch.context() as patched, open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        patched.setattr(Store, "call", watched)
+        patched.setattr(Interruptions, "ask", watched)
         presser.start()
         outcome = cli("update", "--name", "auth", "--title", "New")
         presser.join()
@@ -103,7 +101,7 @@ def test_the_handler_of_the_host_is_back_after_a_write(cli: Cli, auth: dict[str,
 
 
 def test_a_store_that_stays_busy_is_told(cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moss_memory.surfaces.cli.commands.tool.WRITE_PATIENCE_S", 0.05)
+    monkeypatch.setattr("moss_memory.store.WRITE_PATIENCE_S", 0.05)
     with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         outcome = cli("update", "--name", "auth", "--title", "New")
@@ -114,17 +112,14 @@ def test_a_store_that_stays_busy_is_told(cli: Cli, auth: dict[str, Any], monkeyp
 def test_a_submission_waits_for_its_turn_as_every_write_does(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     submit = ("record", "submit", "neotoma:store_agent_decision:v1", DECISION)
     cli(*submit).json  # noqa: B018
-    call = Store.call
     with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
 
-        def freed_after_one_refusal(store: Store, *arguments: Any, **options: Any) -> Any:
-            try:
-                return call(store, *arguments, **options)
-            finally:
-                fcntl.flock(held, fcntl.LOCK_UN)
+        def freed_while_it_waits(_: Interruptions) -> bool:
+            fcntl.flock(held, fcntl.LOCK_UN)
+            return False
 
-        monkeypatch.setattr(Store, "call", freed_after_one_refusal)
+        monkeypatch.setattr(Interruptions, "ask", freed_while_it_waits)
         assert cli(*submit).json["created"] is False
 
 
@@ -133,7 +128,7 @@ def test_a_store_that_stays_busy_for_a_submission_is_told_in_its_own_code(
 ) -> None:
     submit = ("record", "submit", "neotoma:store_agent_decision:v1", DECISION)
     cli(*submit).json  # noqa: B018
-    monkeypatch.setattr("moss_memory.surfaces.cli.commands.tool.WRITE_PATIENCE_S", 0.05)
+    monkeypatch.setattr("moss_memory.store.WRITE_PATIENCE_S", 0.05)
     with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         outcome = cli(*submit)

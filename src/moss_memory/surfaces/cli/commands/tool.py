@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 from moss_memory import catalog
-from moss_memory.errors import MossError, is_busy
+from moss_memory.errors import MossError
 from moss_memory.operation import Operation
-from moss_memory.store import WRITE_PATIENCE_S, Store
+from moss_memory.store import Store
 
 from ..parsing.command import ADDRESS, Command, find_command
 from ..parsing.positional import takes_json
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
 
     from ..parsing.builtin import BuiltIn
     from ..parsing.command import Request
-    from ..showing.output import Progress
-
-_RETRY_S = 0.003
 
 
 def run_tool(words: list[str], home: str | None) -> int:
@@ -108,10 +103,9 @@ def perform(
     operation = command.operation
     assert isinstance(operation, Operation)
     progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
+    cancelled = interruptions.ask if interruptions is not None and interruptions.deferred else None
     try:
-        if interruptions is None or not interruptions.deferred:
-            return store.call(operation.name, request.arguments, progress=progress)
-        return _write(store, operation.name, request.arguments, progress, interruptions)
+        return store.call(operation.name, request.arguments, cancelled=cancelled, progress=progress)
     except MossError as error:
         from ..speaking.refusal import reword
 
@@ -120,29 +114,6 @@ def perform(
     finally:
         if progress is not None:
             progress.clear()
-
-
-def _write(
-    store: Store,
-    tool: str,
-    arguments: dict[str, Any],
-    progress: Progress | None,
-    interruptions: Interruptions,
-) -> dict[str, Any]:
-    """A call that asks for its turn again and again, so that Ctrl-C is heard while it waits."""
-    deadline = time.monotonic() + WRITE_PATIENCE_S
-    while True:
-        try:
-            return store.call(tool, arguments, cancelled=interruptions.ask, progress=progress, patient=False)
-        except MossError as error:
-            if not is_busy(error):
-                raise
-            busy = error
-        if interruptions.pressed:
-            raise KeyboardInterrupt
-        if time.monotonic() >= deadline:
-            raise _still_busy(busy)
-        time.sleep(_RETRY_S)
 
 
 def _ask_for_text(command: Command, request: Request) -> None:
@@ -207,15 +178,6 @@ def _meant(command: Command, name: str, text: str) -> Any:
         refusal = MossError("INVALID_REQUEST", f"the {name} is not valid JSON ({error})", details={"path": name})
         translate = getattr(command.operation, "translate", None)
         raise (refusal if translate is None else translate(refusal)) from None
-
-
-def _still_busy(error: MossError) -> MossError:
-    """The last refusal in its tool's own code, with how long was really waited."""
-    return MossError(
-        error.code,
-        f"other processes kept the store busy for {WRITE_PATIENCE_S:g} s; nothing was written, try again",
-        details={**(error.details or {}), "retryable": True},
-    )
 
 
 def _purge_asked_for(command: Command, words: list[str]) -> Command:

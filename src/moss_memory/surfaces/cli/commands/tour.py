@@ -18,50 +18,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_THIN = """## Objective
-Let people sign in with refresh tokens.
 
-## Next actions
-TBD
-"""
+def _capsule(**sections: str) -> str:
+    """A capsule with these sections."""
+    return "\n".join(f"## {name.replace('_', ' ')}\n{text}\n" for name, text in sections.items())
 
-_AUTH = """## Objective
-Let people sign in with refresh tokens.
 
-## Current status
-Login works, logout does not yet.
-
-## Decisions
-Refresh tokens live in an http-only cookie, for 30 days.
-
-## Next actions
-TBD
-
-## Key locations
-src/auth/tokens.py, tests/test_tokens.py
-
-## Open questions
-Should a new device end the older sessions?
-"""
-
-_DATABASE = """## Objective
-Keep sessions in PostgreSQL.
-
-## Current status
-The table exists.
-
-## Decisions
-One row per device, deleted at logout.
-
-## Next actions
-- add an index on user_id
-
-## Key locations
-migrations/0042_sessions.sql
-
-## Open questions
-None.
-"""
+_THIN = _capsule(Objective="Let people sign in with refresh tokens.", Next_actions="TBD")
+_AUTH = _capsule(
+    Objective="Let people sign in with refresh tokens.",
+    Current_status="Login works, logout does not yet.",
+    Decisions="Refresh tokens live in an http-only cookie, for 30 days.",
+    Next_actions="TBD",
+    Key_locations="src/auth/tokens.py, tests/test_tokens.py",
+    Open_questions="Should a new device end the older sessions?",
+)
+_DATABASE = _capsule(
+    Objective="Keep sessions in PostgreSQL.",
+    Current_status="The table exists.",
+    Decisions="One row per device, deleted at logout.",
+    Next_actions="- add an index on user_id",
+    Key_locations="migrations/0042_sessions.sql",
+    Open_questions="None.",
+)
 
 CLIENTS = (
     ("Claude Code", "claude mcp add moss -- {typed} mcp"),
