@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from moss_memory import catalog
+from moss_memory.answers import Field, Shape, inner_shapes
 from moss_memory.config import DEFAULTS
 from moss_memory.errors import STATUS
 from moss_memory.operation import Operation
@@ -39,6 +40,11 @@ _RECORDS = (
     "add more, and `moss doctor` names those that cannot be used. `moss record migrate .cursor/memory` brings in what "
     "was kept as files while the store was away. There is [a worked example](../how-to/record-decisions.md)."
 )
+_PLAIN_TYPES = {
+    "text": "string", "integer": "integer", "number": "number", "flag": "boolean", "moment": "seconds since 1970",
+    "moment_ms": "milliseconds since 1970", "time": "RFC 3339 time", "path": "path", "free": "free-form object",
+    "any": "any JSON", "highlighted": "HTML-escaped string with `<b>`",
+}  # fmt: skip
 FAMILIES = {
     "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
     "artifact": (
@@ -96,6 +102,8 @@ SETTINGS = {
     "disabled_types": "families that the MCP server leaves out: capsule, artifact, reasoning, task, record",
     "toolsets": "families that the MCP server lists, or `core`: [the dozen tools a session needs "
     "most](../how-to/connect.md#fewer-tools); empty means all; `moss mcp --toolsets` wins",
+    "output_schemas": "the MCP server also lists what each tool answers, as `outputSchema`; the list is then three "
+    "times as long",
     "db_max_open_conns": "size of a server database's pool; nothing on SQLite",
     "db_max_idle_conns": "idle connections of that pool; nothing on SQLite",
 }
@@ -120,6 +128,7 @@ def _family_page(title: str, lead: str, tools: list[Operation]) -> str:
     lines += [f"| [`{tool.name}`](#{tool.name}) | {_cell(tool.summary)} |" for tool in tools]
     for tool in tools:
         lines += ["", *_tool_section(tool)]
+    lines += _shapes_section(tools)
     return "\n".join(lines) + "\n"
 
 
@@ -130,7 +139,61 @@ def _tool_section(tool: Operation) -> list[str]:
         default = "required" if name in tool.required else json.dumps(tool.defaults.get(name))
         default = "" if default == "null" else default
         lines.append(f"| `{name}` | {_type(schema)} | {_cell(default)} | {_cell(_meaning(tool, name))} |")
-    return [*lines, "", "```sh", tool.example, "```"]
+    return [*lines, "", *_answer(tool.answers), "", "```sh", tool.example, "```"]
+
+
+def _answer(answers: Shape) -> list[str]:
+    if answers.name:
+        return [f"Answers {_link(answers)}."]
+    return ["| answer | type | meaning |", "|---|---|---|", *_field_rows(answers)]
+
+
+def _field_rows(shape: Shape) -> list[str]:
+    return [f"| `{name}` | {_answer_type(field)} | {_cell(field.meaning)} |" for name, field in shape.fields.items()]
+
+
+def _shapes_section(tools: list[Operation]) -> list[str]:
+    """What has a name in the answers of a page, each told once."""
+    named: dict[str, Shape] = {}
+    for tool in tools:
+        _collect(tool.answers, named)
+    if not named:
+        return []
+    lead = "What the answers above hold. What is optional is left out where there is nothing to say."
+    lines = ["", "## Shapes", "", lead]
+    for shape in sorted(named.values(), key=lambda shape: shape.name):
+        lines += ["", f"### {shape.name}", "", "| field | type | meaning |", "|---|---|---|", *_field_rows(shape)]
+    return lines
+
+
+def _collect(shape: Shape, named: dict[str, Shape]) -> None:
+    if shape.name in named:
+        return
+    if shape.name:
+        named[shape.name] = shape
+    for inner in inner_shapes(shape):
+        _collect(inner, named)
+
+
+def _answer_type(field: Field) -> str:
+    shown = _PLAIN_TYPES.get(field.kind) or _made_type(field)
+    return shown + (" or null" if field.nullable else "") + (", optional" if field.optional else "")
+
+
+def _made_type(field: Field) -> str:
+    if field.kind == "choice":
+        return " or ".join(f"`{value}`" for value in field.values)
+    if field.kind == "list":
+        return f"list of {_answer_type(field.of)}"
+    if field.kind == "map":
+        return f"object of {_answer_type(field.of)} by name"
+    if field.kind == "either":
+        return " or ".join(_answer_type(one) for one in field.of)
+    return _link(field.of) if field.of.name else "object of " + ", ".join(f"`{name}`" for name in field.of.fields)
+
+
+def _link(shape: Shape) -> str:
+    return f"[{shape.name}](#{shape.name.lower()})"
 
 
 def _meaning(tool: Operation, name: str) -> str:

@@ -96,9 +96,10 @@ class Shape:
         return Shape(name, {**self.fields, **fields}, **kept)
 
     def without(self, *names: str, name: str = "") -> Shape:
-        """The same shape without some of its fields."""
+        """The same shape without some of its fields, and their columns."""
         kept = {key: field for key, field in self.fields.items() if key not in names}
-        return Shape(name, kept, table=self.table, row=self.row, line=self.line)
+        table = tuple(column for column in self.table if column.key not in names)
+        return Shape(name, kept, table=table, row=self.row, line=self.line)
 
 
 _ANYTHING = object()
@@ -138,6 +139,19 @@ class Column:
         if self.unless is not _ANYTHING:
             return any(row.get(self.key, self.unless) != self.unless for row in rows)
         return self.when is None or self.when(rows)
+
+
+def inner_shapes(shape: Shape) -> list[Shape]:
+    """The shapes of the objects that stand in the fields of one."""
+    found: list[Shape] = []
+    waiting = list(shape.fields.values())
+    while waiting:
+        field = waiting.pop(0)
+        if field.kind == "object":
+            found.append(field.of)
+        elif field.kind in ("list", "map", "either"):
+            waiting += field.of if field.kind == "either" else [field.of]
+    return found
 
 
 def nameless(rows: list[Row]) -> bool:

@@ -21,6 +21,7 @@ DEFAULTS: dict[str, Any] = {
     "disabled_tools": [],
     "disabled_types": [],
     "toolsets": [],
+    "output_schemas": False,
     "db_max_open_conns": 0,
     "db_max_idle_conns": 0,
 }

@@ -76,7 +76,7 @@ class Operation:
         self.parameters |= ARGUMENTS
         self.defaults |= dict.fromkeys(ARGUMENTS)
         self.budget_of = budget_of
-        self.answers = self.answers.with_fields({"truncated": TRUNCATED}, self.answers.name)
+        self.answers = self.answers.with_fields({"truncated": TRUNCATED})
 
     def renamed(self, name: str) -> Operation:
         """The same tool under an older name."""

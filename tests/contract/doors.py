@@ -116,7 +116,7 @@ class McpServer:
         from anyio.from_thread import start_blocking_portal
         from mcp import ClientSession, StdioServerParameters, stdio_client
 
-        os.makedirs(home, mode=0o700)
+        os.makedirs(home, mode=0o700, exist_ok=True)
         self.home = os.path.realpath(home)
         command = os.path.join(os.path.dirname(sys.executable), "moss")
         environment = {**os.environ, "MOSS_HOME": self.home}
@@ -133,6 +133,11 @@ class McpServer:
         entered = wrapped.__enter__()
         self._opened.append(wrapped)
         return entered
+
+    def tools(self) -> list[Any]:
+        """What the server lists."""
+        found: list[Any] = self._portal.call(self.session.list_tools).tools
+        return found
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         return self._portal.call(self.session.call_tool, tool, arguments)

@@ -67,13 +67,17 @@ def _wrong_inside(value: Any, field: Field, names: dict[str, str], at: str) -> I
         yield from deviations(value, field.of, names, f"{at}.")
 
 
-def told_apart(answer: Any, shape: Shape, at: str = "") -> Iterator[str]:
-    """The paths of all that an answer holds of its shape, and of the optional and nullable parts that it lacks."""
+def told(answer: dict[str, Any], shape: Shape, name: str) -> Iterator[str]:
+    """What an answer holds of its declaration: `Shape.field`, and whether it is null, left out, which word it is.
+
+    What belongs to no named shape is told of the tool, `name`; what several tools share is told once for all.
+    """
+    owner = shape.name or name
     for key, field in shape.fields.items():
         if key in answer:
-            yield from _told(answer[key], field, f"{at}{key}")
+            yield from _told(answer[key], field, f"{owner}.{key}")
         elif field.optional:
-            yield f"{at}{key} left out"
+            yield f"{owner}.{key} left out"
 
 
 def _told(value: Any, field: Field, at: str) -> Iterator[str]:
@@ -81,29 +85,41 @@ def _told(value: Any, field: Field, at: str) -> Iterator[str]:
     if value is None:
         return
     if field.kind == "object":
-        yield from told_apart(value, field.of, f"{at}.")
+        yield from told(value, field.of, at)
     elif field.kind in ("list", "map"):
         for item in value if field.kind == "list" else value.values():
             yield from _told(item, field.of, f"{at}[]")
+    elif field.kind == "either":
+        for number, one in enumerate(field.of):
+            if not list(_wrong(value, one, {}, "")):
+                yield from _told(value, one, f"{at} {number}")
     elif field.kind == "choice":
-        yield f"{at} = {value}"
+        yield f"{field.meaning!r} = {value}"
 
 
-def tellable(shape: Shape, at: str = "") -> Iterator[str]:
-    """Everything of a shape that `told_apart` can find in answers."""
+def tellable(shape: Shape, name: str, known: set[str] | None = None) -> Iterator[str]:
+    """Everything of a declaration that `told` can find in answers."""
+    known = set() if known is None else known
+    owner = shape.name or name
+    if owner in known:
+        return
+    known.add(owner)
     for key, field in shape.fields.items():
         if field.optional:
-            yield f"{at}{key} left out"
-        yield from _tellable(field, f"{at}{key}")
+            yield f"{owner}.{key} left out"
+        yield from _tellable(field, f"{owner}.{key}", known)
 
 
-def _tellable(field: Field, at: str) -> Iterator[str]:
+def _tellable(field: Field, at: str, known: set[str]) -> Iterator[str]:
     yield at
     if field.nullable:
         yield f"{at} null"
     if field.kind == "object":
-        yield from tellable(field.of, f"{at}.")
+        yield from tellable(field.of, at, known)
     elif field.kind in ("list", "map"):
-        yield from _tellable(field.of, f"{at}[]")
+        yield from _tellable(field.of, f"{at}[]", known)
+    elif field.kind == "either":
+        for number, one in enumerate(field.of):
+            yield from _tellable(one, f"{at} {number}", known)
     elif field.kind == "choice":
-        yield from (f"{at} = {value}" for value in field.values)
+        yield from (f"{field.meaning!r} = {value}" for value in field.values)

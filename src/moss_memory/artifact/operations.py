@@ -88,7 +88,7 @@ STORED = Shape(
     {
         "id": text("ULID"),
         "workspace": text("namespace, as it was first written"),
-        "name": text("handle, as it was first written", nullable=True),
+        "name": text("handle, as it was first written"),
         "kind": text("type of the data"),
         "version": integer("its version now"),
     },
@@ -113,6 +113,7 @@ SWEEP_ROWS = 100
     before=check_data,
     answers=STORED.with_fields(
         {
+            "name": text("handle, as it was first written", nullable=True),
             "data_chars": integer("characters of the data as compact JSON"),
             "text_chars": integer("characters of the text", nullable=True),
             "expires_at": moment("when it expires", nullable=True),
@@ -173,7 +174,7 @@ def artifact_store(
     idempotent=True,
     answers={
         "items": list_of(ITEM, "the artifacts, newest first", shown="answer"),
-        "pagination": object_of(PAGE.without("total"), "where this page lies", shown="page"),
+        "pagination": object_of(PAGE.without("total", name="UncountedPage"), "where this page lies", shown="page"),
     },
     example="moss artifact list --run-id run-1 --kind explorer-finding",
 )

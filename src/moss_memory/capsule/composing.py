@@ -47,13 +47,15 @@ else:
 
 SEPARATOR = "\n\n---\n\n"
 
-_WITHOUT = Shape(
-    "UnusedCapsule",
+_PART = Shape(
+    "CapsulePart",
     {
         "id": text("ULID"),
         "workspace": text("namespace"),
         "name": text("handle", optional=True),
         "display_name": text("what it is called in the bundle"),
+        "text": text("its text, or the wanted sections of it"),
+        "chars": integer("characters of that"),
     },
     table=(
         Column("display_name", "title", least=8),
@@ -63,9 +65,7 @@ _WITHOUT = Shape(
         Column("id", when=nameless),
     ),
 )
-_PART = _WITHOUT.with_fields(
-    {"text": text("its text, or the wanted sections of it"), "chars": integer("characters of that")}, "CapsulePart"
-)
+_UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
 
 
 @operation(
@@ -118,7 +118,7 @@ def capsule_append(
         "parts": list_of(_PART, "the parts of a JSON bundle", optional=True),
         "bundle_chars": integer("characters of the bundle, or of all parts"),
         "parts_count": integer("how many capsules are in it"),
-        "missing": list_of(_WITHOUT, "capsules with none of the wanted sections", optional=True),
+        "missing": list_of(_UNUSED, "capsules with none of the wanted sections", optional=True),
         "stored": object_of(STORED, "the capsule that the bundle was stored as", optional=True),
     },
     example='moss compose auth shop/db --sections "Next actions"',

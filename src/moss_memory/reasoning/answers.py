@@ -265,8 +265,8 @@ WHOLE_CONFLICT = Shape(
         "resolution": choice(("use_from", "use_into", "superseded"), "how it was settled", optional=True),
         "resolved_at_ms": moment_ms("when it was settled", optional=True),
         "base": object_of(_STATE, "what both started from; null if nothing", nullable=True, shown="side"),
-        "theirs": object_of(_STATE, "the merged branch's state", nullable=True, shown="side"),
-        "ours": object_of(_STATE, "the destination's state", nullable=True, shown="side"),
+        "theirs": object_of(_STATE, "the merged branch's state", shown="side"),
+        "ours": object_of(_STATE, "the destination's state", shown="side"),
     },
 )
 """A conflict with both sides; a side is empty where the budget has no room for it."""

@@ -168,7 +168,7 @@ def branchmind_branch_list(
     mutates=True,
     idempotent=True,
     aliases=BRANCH,
-    answers={**WORKSPACE, "previous": text("the checkout before", nullable=True), "current": text("the checkout now")},
+    answers={**WORKSPACE, "previous": text("the checkout before"), "current": text("the checkout now")},
     example="moss branch checkout what-if --workspace shop",
 )
 def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: ExistingBranch) -> dict[str, Any]:

@@ -278,7 +278,7 @@ def branchmind_reflog(
         **WORKSPACE,
         "ref": text("branch"),
         "doc": text("document"),
-        "old_seq": integer("the head before", nullable=True),
+        "old_seq": integer("the head before"),
         "new_seq": integer("the head now"),
     },
     example="moss history reset before-rewrite --workspace shop",

@@ -229,7 +229,7 @@ def branchmind_think_pins(
     idempotent=True,
     aliases=BRANCH,
     bounded=True,
-    answers={**CARD_PLACE, "candidates": list_of(CANDIDATE, "the cards to go on with, best first")},
+    answers={**CARD_PLACE, "candidates": list_of(CANDIDATE, "the cards to go on with, best first", shown="answer")},
     example="moss think frontier -w shop",
 )
 def branchmind_think_frontier(

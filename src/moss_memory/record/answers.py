@@ -126,5 +126,5 @@ CAPABILITY = Shape(
     },
 )
 SOME_PAGE = object_of(
-    PAGE.with_fields({"total": PAGE.fields["total"].or_absent()}), "where this page lies", shown="page"
+    PAGE.with_fields({"total": PAGE.fields["total"].or_absent()}, "PageIfCounted"), "where this page lies", shown="page"
 )

@@ -100,7 +100,7 @@ def tasks_radar(
     bounded=True,
     answers={
         "events": list_of(EVENT, "the events, oldest first", shown="answer"),
-        "has_more": flag("whether events follow"),
+        "has_more": flag("whether events follow", shown="if_true"),
     },
     example="moss task delta -w shop --since 01J9ZK4T9Q3W7X0V5M2N8B6C4D",
 )

@@ -51,17 +51,21 @@ class Offer:
         toolsets: Iterable[str] = (),
         disabled_tools: Iterable[str] = (),
         disabled_types: Iterable[str] = (),
+        output_schemas: bool = False,
     ) -> None:
         self._toolsets = frozenset(toolsets) & frozenset(catalog.TOOLSETS)
         self._disabled_tools = frozenset(disabled_tools)
         self._disabled_types = frozenset(disabled_types)
+        self._output_schemas = output_schemas
         self._found: dict[str, Operation] = {}
         self._listing = ""
 
     def listing(self) -> str:
         """The listed tools as a JSON array, taken from the file without parsing it."""
         if not self._listing:
-            self._listing = f"[{','.join(line for name, line in tool_lines() if self._lists(name))}]"
+            lines = [(name, line) for name, line in tool_lines() if self._lists(name)]
+            shown = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
+            self._listing = f"[{','.join(shown)}]"
         return self._listing
 
     def find(self, tool: str) -> Operation | None:
@@ -107,6 +111,7 @@ def offer_of(config: Config, toolsets: Sequence[str] | None) -> Offer:
         toolsets=config.toolsets if toolsets is None else toolsets,
         disabled_tools=config.disabled_tools,
         disabled_types=config.disabled_types,
+        output_schemas=config.output_schemas,
     )
 
 
@@ -134,6 +139,14 @@ def tool_lines() -> list[tuple[str, str]]:
     with open(TOOLS_FILE, encoding="utf-8") as file:
         lines = file.read().splitlines()
     return [(line[_NAME_START : line.index('"', _NAME_START)], line) for line in lines]
+
+
+def _with_output_schemas(lines: list[tuple[str, str]]) -> list[str]:
+    """The tools with what they answer; made when it is asked for, because few ask."""
+    from .output_schema import output_schema
+
+    schemas = {operation.name: encode(output_schema(operation.answers)) for operation in catalog.operations()}
+    return [f'{line[:-1]},"outputSchema":{schemas[name]}}}' for name, line in lines]
 
 
 def generated() -> str:

@@ -1,0 +1,339 @@
+"""Calls of every tool that together make each of them answer everything that it can answer."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from contract.doors import FULL
+
+if TYPE_CHECKING:
+    from contract.doors import Door
+
+SHOP = {"workspace": "shop"}
+UNIT = "neotoma:store_feature_unit:v1"
+TIMES = {"created_at": "2025-11-01T10:00:00Z", "updated_at": "2025-12-01"}
+MANY = 110
+"""More records than every page counts."""
+LONG = "a long story, told at length " * 200
+
+
+def prepare(home: str, **settings: Any) -> None:
+    """Puts files into a home folder about which tools have something to say, and its settings."""
+    os.makedirs(home, mode=0o700)
+    files = {"config.json": {"import_max_bytes": 1_000, **settings}, "kinds/bad.json": [], "capabilities/bad.json": []}
+    for name, content in {**files, **_OWN}.items():
+        path = os.path.join(home, name)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(content, file)
+
+
+def call_everything(call: Door) -> None:
+    """Calls every tool until nothing that they declare is left unanswered; `prepare` made the home folder."""
+    _capsules(call)
+    _capsule_files(call)
+    _artifacts(call)
+    _branches(call)
+    _notes(call)
+    _graph(call)
+    _conflicts(call)
+    _cards(call)
+    _tasks(call)
+    _packs(call)
+    _records(call)
+    _search(call)
+
+
+def call_unlisted(call: Door) -> None:
+    """The same for the tools that no agent is told of."""
+    call("artifact_purge")
+    call("record_capabilities")
+    os.remove(os.path.join(call.home, "capabilities", "bad.json"))
+    call("record_capabilities")
+
+
+_OWN: dict[str, dict[str, Any]] = {
+    "kinds/mine.json": {"type": "object", "description": "mine"},
+    "capabilities/mine.json": {
+        "capability_id": "mine:note:v1",
+        "entity_type": "own_note",
+        "fields": {"id": {"type": "string", "required": True}},
+        "identity": ["id"],
+        "title": "id",
+    },
+}
+
+
+def _capsules(call: Door) -> None:
+    labels = {"title": "Auth", "tags": ["auth"], "source": "codex", "run_id": "r1", "phase": "build", "role": "writer"}
+    call("capsule_latest", workspace="nowhere")
+    call("capsule_store", name="auth", capsule_text=FULL, **labels)
+    call("capsule_latest", include_text=True)
+    unnamed = call("capsule_store", capsule_text=FULL)["id"]
+    call("capsule_fetch", name="auth")
+    call("capsule_fetch", id=unnamed, include_text=False)
+    call(
+        "capsule_fetch_many",
+        items=[{"name": "auth", "workspace": "default"}, {"id": unnamed}, {"name": "nobody", "workspace": "x"}],
+    )
+    call("capsule_fetch_many", items=[{"id": "nobody"}])
+    call("capsule_update", name="auth", title="Auth, again")
+    call("capsule_append", name="auth", section="Decisions", content="- one more")
+    call("capsule_append", id=unnamed, section="Decisions", content="- one more")
+    both = [{"name": "auth"}, {"id": unnamed}]
+    call("capsule_compose", items=both, sections=["Decisions"], store_as={"name": "bundle", "allow_thin": True})
+    call("capsule_compose", items=both, format="json")
+    call("capsule_compose", items=both, format="json", sections=["Nowhere"])
+    call("capsule_list")
+    call("capsule_inventory", tag="auth")
+    call("capsule_search", query="decisions")
+    call("capsule_search", query="status", workspace="default")
+    call("capsule_delete", id=unnamed)
+    call("capsule_list", include_deleted=True)
+    call("capsule_inventory", include_deleted=True)
+    call("capsule_search", query="decisions", include_deleted=True)
+    call("capsule_fetch", id=unnamed, include_deleted=True)
+    call("capsule_restore", id=unnamed)
+    call("capsule_bulk_update", run_id="r1", set_phase="done")
+    call("capsule_bulk_delete", name_prefix="bundle")
+    call("capsule_purge")
+
+
+def _capsule_files(call: Door) -> None:
+    call("capsule_export", path="out.jsonl")
+    call("capsule_export", path="none.jsonl", workspace="nowhere")
+    given = call.write_export(
+        {"id": 7}, {"name": "no workspace"}, {"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "name_raw": "a"}
+    )
+    call("capsule_import", path=given)
+
+
+def _artifacts(call: Door) -> None:
+    labels = {"run_id": "r1", "phase": "build", "role": "writer", "tags": ["x"]}
+    named = call("artifact_store", kind="freeform", name="a", data={"n": 1}, text="A", ttl_seconds=3600, **labels)
+    bare = call("artifact_store", kind="freeform", data={})
+    call("artifact_store", workspace="shop", kind="freeform", data={}, run_id="r1")
+    call("artifact_fetch", id=named["id"])
+    call("artifact_fetch", id=bare["id"])
+    call("artifact_compose", items=[{"name": "a"}], store_as={"name": "bundle", "kind": "freeform"})
+    call("artifact_store", kind="freeform", data={}, text="unnamed")
+    unnamed = call("artifact_list")["items"][0]["id"]
+    call("artifact_compose", items=[{"name": "a"}, {"id": unnamed}], format="json")
+    call("artifact_touch", name="a", ttl_seconds=60)
+    call("artifact_delete", id=bare["id"])
+    call("artifact_list", include_deleted=True)
+    call("artifact_fetch", id=bare["id"], include_deleted=True)
+    call("artifact_bulk_update", run_id="r1", set_phase="done")
+    call("artifact_bulk_delete", workspace="nowhere")
+    call("artifact_kinds")
+    os.remove(os.path.join(call.home, "kinds", "bad.json"))
+    call("artifact_kinds")
+
+
+def _branches(call: Door) -> None:
+    call("branchmind_status", **SHOP)
+    call("branchmind_init", **SHOP)
+    call("branchmind_checkout", **SHOP, ref="main")
+    call("branchmind_branch_create", **SHOP, name="what-if")
+    call("branchmind_branch_create", **SHOP, name="old")
+    call("branchmind_branch_rename", **SHOP, old="old", new="older")
+    call("branchmind_branch_delete", **SHOP, name="older")
+    call("branchmind_branch_list", **SHOP)
+
+
+def _notes(call: Door) -> None:
+    call("branchmind_log", **SHOP)
+    call("branchmind_reflog", **SHOP)
+    call("branchmind_docs_list", **SHOP)
+    call("branchmind_notes_commit", **SHOP, content="plain")
+    call("branchmind_notes_commit", **SHOP, content="rich", title="T", format="markdown", meta={"a": 1})
+    call("branchmind_commit", **SHOP, artifact="text", message="said", docs=["notes", "more"], meta={"a": 1})
+    call("branchmind_notes_commit", **SHOP, content="on the branch", branch="what-if")
+    for tool in ("branchmind_show", "branchmind_log"):
+        call(tool, **SHOP, doc="notes", limit=1)
+        call(tool, **SHOP, doc="notes", cursor=10**6)
+    call("branchmind_diff", **SHOP, **{"from": "main", "to": "what-if"})
+    call("branchmind_merge", **SHOP, **{"from": "what-if", "into": "main"})
+    call("branchmind_tag_create", **SHOP, name="t")
+    call("branchmind_tag_list", **SHOP)
+    call("branchmind_reset", **SHOP, to="t")
+    call("branchmind_tag_delete", **SHOP, name="t")
+    call("branchmind_reflog", **SHOP)
+    call("branchmind_reflog", **SHOP, limit=1)
+    call("branchmind_docs_list", **SHOP)
+    call("branchmind_status", **SHOP)
+
+
+def _graph(call: Door) -> None:
+    whole = {"title": "Q", "text": "why", "status": "open", "tags": ["x"], "meta": {"a": 1}}
+    nodes = [{"op": "node_upsert", "id": "q1", "type": "question", **whole}, _node("q2"), _node("q3")]
+    edges = [_edge("q1", "q2", meta={"a": 1}), _edge("q2", "q1"), _edge("q2", "ghost")]
+    call("branchmind_graph_apply", **SHOP, ops=[*nodes, *edges])
+    call("branchmind_branch_create", **SHOP, name="side")
+    call("branchmind_graph_validate", **SHOP)
+    call("branchmind_graph_query", **SHOP)
+    call("branchmind_graph_query", **SHOP, limit=1)
+    changed = [
+        _node("q2", status="closed"),
+        {"op": "node_delete", "id": "q3"},
+        _edge("q2", "q2"),
+        _node("q1", title="B"),
+    ]
+    call("branchmind_graph_apply", **SHOP, ops=changed, branch="side")
+    call("branchmind_graph_diff", **SHOP, **{"from": "main", "to": "side"})
+
+
+def _conflicts(call: Door) -> None:
+    call("branchmind_graph_apply", **SHOP, ops=[_node("q1", title="C"), _edge("q1", "q3", meta={"by": "main"})])
+    call("branchmind_graph_apply", **SHOP, ops=[_edge("q1", "q3", meta={"by": "side"})], branch="side")
+    merge = {"from": "side", "into": "main"}
+    found = call("branchmind_graph_merge", **SHOP, **merge)["conflict_ids"]
+    call("branchmind_graph_conflicts", **SHOP, into="main")
+    for conflict in found:
+        call("branchmind_graph_conflict_show", **SHOP, conflict_id=conflict)
+        call("branchmind_graph_conflict_show", **SHOP, conflict_id=conflict, max_chars=500)
+    for number, conflict in enumerate(found):
+        call(
+            "branchmind_graph_conflict_resolve",
+            **SHOP,
+            conflict_id=conflict,
+            resolution=("use_from", "use_into")[number % 2],
+        )
+        call("branchmind_graph_conflict_show", **SHOP, conflict_id=conflict)
+    call("branchmind_graph_conflicts", **SHOP, into="main")
+    for title in ("D", "E"):
+        call("branchmind_graph_apply", **SHOP, ops=[_node("q1", title=title)])
+        call("branchmind_graph_apply", **SHOP, ops=[_node("q1", title=f"not {title}")], branch="side")
+        found = [*found, *call("branchmind_graph_merge", **SHOP, **merge)["conflict_ids"]]
+    call("branchmind_graph_apply", **SHOP, ops=[{"op": "node_delete", "id": "q1"}])
+    call("branchmind_graph_apply", **SHOP, ops=[_node("q1", title="back")], branch="side")
+    found = [*found, *call("branchmind_graph_merge", **SHOP, **merge)["conflict_ids"]]
+    new = [_node("new", title="main")]
+    call("branchmind_graph_apply", **SHOP, ops=new)
+    call("branchmind_graph_apply", **SHOP, ops=[_node("new", title="side")], branch="side")
+    found = [*found, *call("branchmind_graph_merge", **SHOP, **merge)["conflict_ids"]]
+    for conflict in found:
+        call("branchmind_graph_conflict_show", **SHOP, conflict_id=conflict)
+
+
+def _cards(call: Door) -> None:
+    think = "branchmind_think"
+    question = call(f"{think}_add_question", **SHOP, card="Why?")["card_id"]
+    call(f"{think}_card", **SHOP, card={"id": "c1", "title": "It is the cache", "type": "hypothesis"})
+    call(f"{think}_card", **SHOP, card={"id": "c1", "title": "It is the cache", "type": "hypothesis"})
+    for kind in ("decision", "evidence", "frame", "hypothesis", "note", "test", "update"):
+        call(f"{think}_add_{kind}", **SHOP, card=f"a {kind}", supports=[question])
+        call(f"{think}_add_{kind}", **SHOP, card={"id": f"same {kind}", "text": "once"})
+        call(f"{think}_add_{kind}", **SHOP, card={"id": f"same {kind}", "text": "once"})
+    call(f"{think}_link", **SHOP, **{"from": "c1", "rel": "blocks", "to": question, "meta": {"a": 1}})
+    call(f"{think}_pin", **SHOP, ids=["c1", question])
+    call(f"{think}_pin", **SHOP, ids=["c1"])
+    call(f"{think}_pins", **SHOP)
+    call(f"{think}_frontier", **SHOP)
+    subgoal = call(f"{think}_subgoal_open", **SHOP, question_id=question)["subgoal_id"]
+    call(f"{think}_subgoal_close", **SHOP, subgoal_id=subgoal, return_card="found")
+    call(f"{think}_subgoal_close", **SHOP, subgoal_id=subgoal)
+    call(f"{think}_add_note", **SHOP, card="a note")
+    call(f"{think}_nominal_merge", **SHOP, dry_run=True)
+    call(f"{think}_set_status", **SHOP, ids=["c1"], status="closed")
+    call(f"{think}_set_status", **SHOP, ids=["c1"], status="closed")
+    call(f"{think}_template", **SHOP, type="test")
+    call(f"{think}_playbook", **SHOP, name="debug")
+    step = call("branchmind_trace_step", **SHOP, step="look", message="seen")["entry"]
+    assert step["format"] == "trace_step"
+    thought = {"thought": "x", "thought_number": 3, "total_thoughts": 3, "next_thought_needed": False}
+    call("branchmind_trace_sequential_step", **SHOP, **thought)
+    call("branchmind_trace_validate", **SHOP)
+    call("branchmind_trace_hydrate", **SHOP, limit=1)
+
+
+def _tasks(call: Door) -> None:
+    call("tasks_create", **SHOP, kind="plan", title="Plan", description=LONG)
+    call("tasks_edit", **SHOP, target="PLAN-001", contract={"by": "May"}, tags=["x"], priority="high")
+    steps = [{"title": "first", "success_criteria": ["it works"], "tests": ["pytest"], "blockers": ["keys"]}]
+    call("tasks_create", **SHOP, kind="task", title="Task", parent="PLAN-001", priority="low", steps=steps)
+    call("tasks_create", **SHOP, kind="task", title="Other")
+    call("tasks_edit", **SHOP, target="TASK-001", depends_on=["TASK-002"])
+    here = {**SHOP, "target": "TASK-001"}
+    call("tasks_decompose", **here, steps=[{"title": "second"}])
+    call("tasks_decompose", **here, steps=[{"title": "below"}], parent="s:1")
+    call("tasks_define", **here, path="s:0", title="first of all")
+    call("tasks_verify", **here, path="s:0", checkpoints={"security": True, "perf": True, "docs": True})
+    call("tasks_block", **here, path="s:1", reason="waits")
+    call("tasks_radar", **here)
+    call("tasks_done", **here, path="s:0", checkpoints={"criteria": True, "tests": True})
+    call("tasks_radar", **here)
+    call("tasks_reopen", **here, path="s:0")
+    call("tasks_complete", **SHOP, target="TASK-002")
+    call("tasks_list", **SHOP)
+    call("tasks_reopen", **SHOP, target="TASK-002")
+    call("tasks_list", **SHOP)
+    call("branchmind_status", **SHOP)
+    for place in ({}, {"path": "s:0"}):
+        call("tasks_note", **here, note="so far", **place)
+        call("tasks_evidence", **here, checks=["pytest: 12 passed"], **place)
+    call("tasks_focus", **SHOP)
+    call("tasks_radar", **here)
+    call("tasks_focus", **SHOP, target="TASK-001")
+    call("tasks_focus", **SHOP, action="clear")
+    call("tasks_focus", **SHOP, target="PLAN-001")
+    for target in ("PLAN-001", "TASK-001", "TASK-002"):
+        for budget in ({}, {"max_chars": 500}, {"max_chars": 900}):
+            call("tasks_radar", **SHOP, target=target, **budget)
+            call("tasks_handoff", **SHOP, target=target, **budget)
+            call("branchmind_export", **SHOP, target=target, **budget)
+    call("tasks_handoff", **here, as_capsule=True)
+    call("tasks_list", **SHOP)
+    call("tasks_delta", **SHOP)
+    call("branchmind_show", **here, doc_kind="trace")
+    call("tasks_delete", **here, path="s:1")
+    call("tasks_delete", **SHOP, target="TASK-002")
+
+
+def _packs(call: Door) -> None:
+    think = "branchmind_think"
+    for name in ("context", "query", "frontier", "next", "pack", "watch"):
+        call(f"{think}_{name}", **SHOP)
+        call(f"{think}_{name}", workspace="shop", max_chars=500)
+    call("branchmind_init", workspace="empty")
+    call(f"{think}_next", workspace="empty")
+    call("branchmind_context_pack", **SHOP, include=["capsules", "artifacts"], run_id="r1")
+    call("branchmind_context_pack", **SHOP)
+    long = {"workspace": "w" * 250}
+    call("branchmind_init", **long)
+    call(f"{think}_add_question", **long, card={"id": "i" * 256, "title": LONG})
+    call(f"{think}_pack", **long, max_chars=500)
+    call("branchmind_context_pack", **long, max_chars=500)
+    call("tasks_create", **long, kind="task", title=LONG[:1000], steps=[{"title": LONG[:1000]}])
+    call("tasks_handoff", **long, target="TASK-001", max_chars=500)
+
+
+def _records(call: Door) -> None:
+    body = {"id": "FU-1", "description": "Rotate the keys", "status": "planning", **TIMES}
+    provenance = {"agent_id": "ada", "source_refs": ["a.md"], "extractor_version": "1"}
+    call("submit_payload", capability_id=UNIT, body=body, provenance=provenance)
+    call("retrieve_entities", include_provenance=True)
+    call("submit_payload", capability_id=UNIT, body={**body, "status": "completed"})
+    call("retrieve_records", include_total_count=True)
+    call("retrieve_records", search=["keys"], search_mode="keyword")
+    for number in range(MANY):
+        call("submit_payload", capability_id=UNIT, body={**body, "id": f"FU-{number + 2}"})
+    call("retrieve_records", limit=1, offset=1)
+    call("retrieve_entities", include_provenance=True)
+    call("retrieve_entities", include_snapshots=False)
+    call("list_timeline_events")
+
+
+def _search(call: Door) -> None:
+    for query in ("decisions", "text", "keys", "unnamed", "rich", "cache"):
+        call("moss_search", query=query, search_mode="keyword")
+
+
+def _node(id: str, **more: Any) -> dict[str, Any]:
+    return {"op": "node_upsert", "id": id, "type": "question", **more}
+
+
+def _edge(tail: str, head: str, **more: Any) -> dict[str, Any]:
+    return {"op": "edge_upsert", "from": tail, "rel": "asks", "to": head, **more}

@@ -1,0 +1,107 @@
+"""What tools declare to answer is what they answer: all of it, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import Clock, McpDoor, McpServer, StoreDoor, open_test_store
+from contract.everything import call_everything, call_unlisted, prepare
+from moss_memory import catalog
+from moss_memory.answers import Shape, inner_shapes
+from support.declared import tellable, told
+
+if TYPE_CHECKING:
+    from moss_memory.store import Store
+
+ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "retrieve_records")
+             for remark in ("degraded", "pending")} | {"CardTemplate.tags[]"}  # fmt: skip
+"""What tests/semantic make searches say of themselves; and the tags of a template, which are to be filled in."""
+UNLISTED = ("artifact_purge", "record_capabilities")
+
+
+class Listener(StoreDoor):
+    """A door that remembers what of its declarations every answer held."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.heard: set[str] = set()
+        self.called: set[str] = set()
+
+    def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        answer = super().__call__(tool, **arguments)
+        operation = catalog.find(tool)
+        assert operation is not None
+        self.called.add(tool)
+        self.heard.update(told(answer, operation.answers, tool))
+        return answer
+
+
+def test_everything_declared_is_answered(home: str, clock: Clock) -> None:
+    prepare(home)
+    with open_test_store(home, clock) as store:
+        door = Listener(store)
+        call_everything(door)
+        call_unlisted(door)
+    names = [operation.name for operation in catalog.operations()] + list(UNLISTED)
+    known: set[str] = set()
+    declared: set[str] = set()
+    for name in names:
+        operation = catalog.find(name)
+        assert operation is not None
+        declared.update(tellable(operation.answers, name, known))
+    assert sorted(set(names) - door.called) == []
+    never = "\n".join(sorted(declared - door.heard - ELSEWHERE))
+    assert never == "", f"declared and never answered:\n{never}"
+
+
+def test_the_official_client_finds_every_answer_to_be_of_its_output_schema(home: str) -> None:
+    prepare(home, output_schemas=True)
+    server = McpServer(home)
+    try:
+        listed = {tool.name: tool.output_schema for tool in server.tools()}
+        assert [name for name, schema in listed.items() if not schema or schema["type"] != "object"] == []
+        call_everything(McpDoor(server))  # the client raises where an answer is not of its schema
+    finally:
+        server.close()
+
+
+def test_without_the_setting_no_output_schema_is_listed(mcp_server: McpServer) -> None:
+    assert {tool.output_schema is None for tool in mcp_server.tools()} == {True}
+
+
+def test_an_error_is_no_answer_and_needs_none_of_its_fields(home: str) -> None:
+    prepare(home, output_schemas=True)
+    server = McpServer(home)
+    try:
+        McpDoor(server).refuses("NOT_FOUND", "capsule_fetch", name="nobody")
+    finally:
+        server.close()
+
+
+def shapes() -> dict[str, list[Shape]]:
+    """Every shape of every answer by its name."""
+    found: dict[str, list[Shape]] = {}
+    waiting = [operation.answers for operation in catalog.operations()]
+    while waiting:
+        shape = waiting.pop()
+        if all(shape is not known for known in found.setdefault(shape.name, [])):
+            found[shape.name].append(shape)
+            waiting += inner_shapes(shape)
+    return found
+
+
+def test_every_shape_inside_an_answer_has_a_name_of_its_own() -> None:
+    answers = [operation.answers for operation in catalog.operations()]
+    named = shapes()
+    nameless = named.pop("")
+    assert [list(shape.fields) for shape in nameless if all(shape is not one for one in answers)] == []
+    assert [name for name, sharing in named.items() if len(sharing) > 1] == []
+
+
+@pytest.mark.parametrize("shape", [shape for sharing in shapes().values() for shape in sharing], ids=lambda it: it.name)
+def test_a_shape_says_what_its_fields_mean_and_shows_only_what_it_has(shape: Shape) -> None:
+    assert [key for key, field in shape.fields.items() if not field.meaning] == []
+    computed = shape.row is not None or shape.name == "TimelineEvent"
+    assert computed or {column.key for column in shape.table} <= shape.fields.keys()
