@@ -84,6 +84,7 @@ MEANINGS = {
     "DB_QUERY_FAILED": "records could not be read; `details.storage_code` says why, as the `STORAGE_` codes below",
     "SEMANTIC_UNAVAILABLE": "a search by meaning alone where the extra `semantic` is not installed; `keyword` and "
     "`both` still answer",
+    "NOT_A_STORE": "the file in the database's place is no store of Moss; it is left as it is",
     "STORAGE_CORRUPT": "the database is damaged; `moss doctor` says more",
     "STORAGE_READONLY": "the store cannot be written; reads go on",
     "STORAGE_BUSY": "other processes kept the store busy past the deadline; try again",

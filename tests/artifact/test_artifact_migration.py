@@ -121,7 +121,7 @@ def test_a_migrated_schema_is_the_schema_of_a_new_store(old_home: str, tmp_path:
     schemas = []
     for home in (old_home, str(tmp_path / "fresh")):
         with open_test_store(home, Clock()) as store:
-            store.call("artifact_list", {})
+            store.call("capsule_bulk_delete", {"workspace": "none"})
         connection = connect(home)
         schemas.append(connection.execute("select type, name, sql from sqlite_schema order by 1, 2").fetchall())
         connection.close()

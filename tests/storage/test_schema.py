@@ -10,6 +10,7 @@ import pytest
 
 from moss_memory.storage.sqlite import engine as sqlite
 from moss_memory.storage.sqlite import migrate
+from moss_memory.storage.sqlite.identity import APPLICATION_ID
 from moss_memory.store import Store
 from support.store_truth import capsule, check_truth, look, open_at, refusal
 
@@ -19,6 +20,8 @@ GARBAGE = [
     b"this is not a database, it is a letter\n" * 200,
     b"\0" * 100 + b"x" * 8192,
     b"SQLite format 3\0" + b"\xff" * 5000,
+    b"SQLite format 3\0" + b"\0" * 20,
+    b"x",
 ]
 
 
@@ -32,7 +35,7 @@ def test_a_new_store_has_the_newest_schema_and_is_marked_as_moss(store: Store, h
     store.call("capsule_store", TEXT)
     connection = look(home)
     assert connection.execute("pragma user_version").fetchone() == (migrate.SCHEMA_VERSION,)
-    assert connection.execute("pragma application_id").fetchone() == (sqlite.APPLICATION_ID,)
+    assert connection.execute("pragma application_id").fetchone() == (APPLICATION_ID,)
     connection.close()
 
 
@@ -43,6 +46,7 @@ def test_a_newer_schema_is_refused_and_not_one_byte_is_changed(home: Path, journ
     connection = apsw.Connection(str(home / "moss.db"))
     connection.execute(f"pragma journal_mode = {journal_mode}").fetchall()
     connection.execute("create table from_the_future (x)")
+    connection.execute(f"pragma application_id = {APPLICATION_ID}")
     connection.execute(f"pragma user_version = {migrate.SCHEMA_VERSION + 1}")
     connection.close()
     before = (home / "moss.db").read_bytes()
@@ -58,14 +62,14 @@ def test_a_newer_schema_is_refused_and_not_one_byte_is_changed(home: Path, journ
 
 
 @pytest.mark.parametrize("tool", ["capsule_store", "capsule_list"])
-@pytest.mark.parametrize("garbage", GARBAGE, ids=["letter", "zeros", "header"])
-def test_a_file_that_is_no_database_is_called_corrupt_and_kept(home: Path, tool: str, garbage: bytes) -> None:
+@pytest.mark.parametrize("garbage", GARBAGE, ids=["letter", "zeros", "header", "cut", "byte"])
+def test_a_file_that_is_no_database_is_no_store_and_kept(home: Path, tool: str, garbage: bytes) -> None:
     home.mkdir(mode=0o700)
     (home / "moss.db").write_bytes(garbage)
     with open_at(home) as store:
         error = refusal(lambda: store.call(tool, TEXT if tool == "capsule_store" else {}))
-    assert error.code == "STORAGE_CORRUPT"
-    assert "doctor" in error.message
+    assert (error.code, error.status) == ("NOT_A_STORE", 500)
+    assert str(home / "moss.db") in error.message
     assert (home / "moss.db").read_bytes() == garbage
 
 
@@ -81,6 +85,36 @@ def test_a_page_that_rotted_is_called_corrupt(home: Path) -> None:
     with open_at(home) as store:
         assert refusal(lambda: store.call("capsule_fetch", {"name": "n7"})).code == "STORAGE_CORRUPT"
         assert refusal(lambda: store.call("capsule_store", TEXT)).code == "STORAGE_CORRUPT"
+
+
+@pytest.mark.parametrize("tool", ["capsule_store", "capsule_list"])
+@pytest.mark.parametrize("harm", ["magic", "cut", "schema"])
+def test_a_store_of_moss_that_lost_its_beginning_or_end_is_called_corrupt(home: Path, harm: str, tool: str) -> None:
+    with open_at(home) as store:
+        store.call("capsule_store", TEXT)
+    database = home / "moss.db"
+    content = bytearray(database.read_bytes())
+    if harm == "magic":
+        content[:16] = b"\xee" * 16
+    elif harm == "schema":
+        content[100:300] = b"\xee" * 200
+    else:
+        del content[3000:]
+    database.write_bytes(content)
+    with open_at(home) as store:
+        error = refusal(lambda: store.call(tool, TEXT if tool == "capsule_store" else {}))
+    assert error.code == "STORAGE_CORRUPT"
+    assert "doctor" in error.message
+    assert database.read_bytes() == content
+
+
+@pytest.mark.parametrize("tool", ["capsule_store", "capsule_list"])
+@pytest.mark.parametrize("special", ["folder", "pipe"])
+def test_a_folder_or_a_pipe_in_its_place_is_no_store(home: Path, tool: str, special: str) -> None:
+    home.mkdir(mode=0o700)
+    (os.mkdir if special == "folder" else os.mkfifo)(home / "moss.db")
+    with open_at(home) as store:
+        assert refusal(lambda: store.call(tool, TEXT if tool == "capsule_store" else {})).code == "NOT_A_STORE"
 
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

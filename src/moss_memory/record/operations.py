@@ -99,7 +99,7 @@ def _in_own_codes(error: MossError, storage_code: str) -> MossError:
     code, details = error.code, error.details
     if code in ("INVALID_REQUEST", "AMBIGUOUS_ADDRESSING"):
         code = "VALIDATION_ERROR"
-    elif code.startswith("STORAGE_"):
+    elif code.startswith("STORAGE_") or code == "NOT_A_STORE":
         details = {**(details or {}), "storage_code": code}
         code = storage_code
     else:

@@ -154,7 +154,7 @@ def test_only_one_thing_is_wrong_and_nothing_of_the_submission_is_kept(timed: Ar
 
 def storage_error(store: Store, tool: str, code: str, storage_code: str, *, patient: bool = True) -> MossError:
     """The error of a call that storage fails, in the codes of this family."""
-    before = dump(store.config.home) if storage_code != "STORAGE_CORRUPT" else {}
+    before = dump(store.config.home) if storage_code not in ("STORAGE_CORRUPT", "NOT_A_STORE") else {}
     with pytest.raises(MossError) as caught:
         store.call(tool, needed(tool), patient=patient)
     error = caught.value
@@ -228,17 +228,22 @@ def test_a_store_of_a_newer_version_fails_reads_as_queries_and_writes_as_inserts
         assert error.code == "DB_QUERY_FAILED", f"{tool} only reads and says {error.code}"
 
 
-def test_a_damaged_store_is_a_failed_query(home: str) -> None:
-    os.makedirs(home, mode=0o700)
-    with open(os.path.join(home, "moss.db"), "wb") as file:
-        file.write(b"no database at all" * 1000)
+@pytest.mark.parametrize("code", ["STORAGE_CORRUPT", "NOT_A_STORE"])
+def test_a_damaged_store_is_a_failed_query(home: str, code: str) -> None:
+    with open_test_store(home) as store:
+        store.call("submit_payload", NEEDED)
+    path = os.path.join(home, "moss.db")
+    with open(path, "rb") as file:
+        content = file.read()
+    with open(path, "wb") as file:
+        file.write(content[:3000] if code == "STORAGE_CORRUPT" else b"no database at all" * 1000)
     with open_test_store(home) as store:
         for tool in READS:
-            storage_error(store, tool, "DB_QUERY_FAILED", "STORAGE_CORRUPT")
+            storage_error(store, tool, "DB_QUERY_FAILED", code)
         error = outcome(store, "submit_payload", NEEDED)
         assert isinstance(error, MossError)
         assert error.code in ("DB_INSERT_FAILED", "DB_QUERY_FAILED")
-        assert (error.details or {})["storage_code"] == "STORAGE_CORRUPT"
+        assert (error.details or {})["storage_code"] == code
 
 
 def test_a_provenance_that_is_too_large_is_refused(archive: Archive) -> None:

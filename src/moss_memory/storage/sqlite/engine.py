@@ -13,6 +13,7 @@ import apsw
 from ...errors import MossError
 from ..folders import make_private_folder
 from .failures import BUSY_TIMEOUT_MS, busy_error, storage_error
+from .identity import APPLICATION_ID, EMPTY, ORIGINAL, refuse_special, schema_of
 from .migrate import SCHEMA_VERSION, migrations_after
 from .transaction import SqliteTransaction, SqliteWrite, only_value
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 DATABASE = "moss.db"
 LOCK = "moss.lock"
-APPLICATION_ID = 0x4D6F7373
 WRITE_PATIENCE_S = 10.0
 LOOK_EVERY_S = 0.1
 """How often readers look whether the database is still the one they have open; writers look every time."""
@@ -232,10 +232,13 @@ class SqliteEngine:
         """A connection for writing; the caller holds the lock, so creation and migration race with nobody."""
         if not os.path.lexists(self._path):
             self._create_file()
+        refuse_special(self._path)
         connection = apsw.Connection(self._path, flags=_WRITE_FLAGS)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        check_version(connection)
-        refuse_foreign(connection, self._path)
+        if schema_of(connection, self._path) == ORIGINAL:
+            from .original import move_in  # once in a store's life
+
+            move_in(connection, self._path, run_migrations)
         settle(connection, "journal_mode = wal", "wal")
         settle(connection, "synchronous = full", 2)
         settle(connection, "secure_delete = on", 1)
@@ -252,17 +255,17 @@ class SqliteEngine:
     def _open_reader(self) -> apsw.Connection:
         if not is_there(self._path):
             return self._empty_reader()
+        refuse_special(self._path)
         try:
             connection = apsw.Connection(self._path, flags=_WRITE_FLAGS)
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-            version = check_version(connection)
+            version = schema_of(connection, self._path)
             self._unwritable = False
         except (apsw.CantOpenError, apsw.ReadOnlyError):
             self._unwritable = True
             connection = self._open_unwritable()
-            version = check_version(connection)
-        refuse_foreign(connection, self._path)
-        if version == 0:
+            version = schema_of(connection, self._path)
+        if version == EMPTY:
             connection.close()  # a file that its maker has not filled yet
             return self._empty_reader()
         if version < SCHEMA_VERSION:
@@ -340,20 +343,25 @@ os.register_at_fork(
 
 def migrate(connection: apsw.Connection) -> None:
     """Brings the schema to the newest version, whole or not at all."""
-    if check_version(connection) == SCHEMA_VERSION:
+    if connection.pragma("user_version") == SCHEMA_VERSION:
         return
     connection.execute("begin immediate")
     try:
-        for number, sql in migrations_after(check_version(connection)):
-            for _ in connection.execute(sql):
-                pass
-            connection.execute(f"pragma user_version = {number}")
-        connection.execute(f"pragma application_id = {APPLICATION_ID}")
+        run_migrations(connection, connection.pragma("user_version"))
         connection.execute("commit")
     except BaseException:
         if connection.in_transaction:
             connection.execute("rollback")
         raise
+
+
+def run_migrations(connection: apsw.Connection, version: int) -> None:
+    """Every migration after the version, in the transaction that the caller has begun."""
+    for number, sql in migrations_after(version):
+        for _ in connection.execute(sql):
+            pass
+        connection.execute(f"pragma user_version = {number}")
+    connection.execute(f"pragma application_id = {APPLICATION_ID}")
 
 
 def open_empty_store() -> apsw.Connection:
@@ -383,30 +391,6 @@ def settle(connection: apsw.Connection, pragma: str, expected: str | int) -> Non
     actual = only_value(connection, f"pragma {name}")
     if actual != expected:
         raise MossError("STORAGE_READONLY", f"the database refuses {pragma!r} (it says {actual!r})")
-
-
-def check_version(connection: apsw.Connection) -> int:
-    """The schema version of the database; a newer one than this code knows is refused, untouched."""
-    version: int = only_value(connection, "pragma user_version")
-    if version > SCHEMA_VERSION:
-        raise MossError(
-            "STORAGE_READONLY",
-            f"the database has schema version {version}, this Moss knows {SCHEMA_VERSION}; upgrade moss-memory",
-            details={"database_version": version, "known_version": SCHEMA_VERSION},
-        )
-    return version
-
-
-def refuse_foreign(connection: apsw.Connection, path: str) -> None:
-    """Refuses a database that another program made, or that was made by hand; an empty one is welcome."""
-    if only_value(connection, "pragma application_id") == APPLICATION_ID:
-        return
-    if only_value(connection, "select count(*) from sqlite_schema"):
-        raise MossError(
-            "STORAGE_CORRUPT",
-            f"{path} is not a database of Moss; move it away, or set MOSS_HOME to another folder",
-            details={"file": path},
-        )
 
 
 def is_there(path: str) -> bool:

@@ -218,6 +218,7 @@ class Visit:
 
 _TODO = {
     "search index STORAGE_CORRUPT": "run `moss doctor --fix` to build the index again from the stored texts",
+    "NOT_A_STORE": "move the file to where it belongs, or set MOSS_HOME to another folder",
     "STORAGE_CORRUPT": "move moss.db, moss.db-wal and moss.db-shm aside and `moss import` the last export",
     "STORAGE_READONLY": "check the owner and the mode of the folder, or upgrade moss-memory if the store is newer",
     "STORAGE_BUSY": "try again when the other processes have finished",
