@@ -9,7 +9,7 @@ from moss_memory.values import counted
 
 from ..showing.alignment import share_width
 from ..showing.cell import Cell, cells, line_of, printable, wrapped
-from .settings import load_settings
+from .request import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

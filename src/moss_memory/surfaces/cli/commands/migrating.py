@@ -13,7 +13,7 @@ from moss_memory.values import normalize
 
 from ..parsing.usage import Usage
 from ..showing.output import progress_for, warn
-from .settings import load_settings
+from .request import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,11 +1,15 @@
-"""What one command line asks of a command, or its help where that is what it asks for."""
+"""How a command begins: what the words ask of it, and the settings that it works with."""
 
 from __future__ import annotations
 
-from ..showing.output import show
+from moss_memory.config import load_config
+
+from ..showing.output import show, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from moss_memory.config import Config
+
     from ..parsing.command import Command, Request
 
 
@@ -19,3 +23,11 @@ def request_of(command: Command, words: list[str]) -> Request | None:
         return None
     command.require(request)
     return request
+
+
+def load_settings(home: str | None) -> Config:
+    """The settings for a home folder; what is odd about them is said."""
+    config = load_config(home)
+    for warning in config.warnings:
+        warn(warning)
+    return config

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.config import find_repo_config, load_config
+from moss_memory.config import find_repo_config
 
-from ..showing.output import warn
+from .request import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from moss_memory.config import Config
-
-
-def load_settings(home: str | None) -> Config:
-    """The settings that a command works with; what is odd about them is said."""
-    config = load_config(home)
-    for warning in config.warnings:
-        warn(warning)
-    return config
 
 
 def settings(home: str | None) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from ..parsing.command import ADDRESS, Command, find_command
 from ..parsing.positional import takes_json
 from ..parsing.usage import Usage
 from ..showing.output import STDIN, answer, is_terminal, progress_for, say, show, show_text
-from .request import request_of
-from .settings import load_settings
+from .request import load_settings, request_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
