@@ -79,18 +79,19 @@ def _writes(home: str, tool: str, calls: list[Call]) -> list[list[Statement]]:
 def _listening() -> Iterator[list[Statement]]:
     """Every statement of the writing transactions that begin in this block."""
     heard: list[Statement] = []
-    begin = SqliteWrite.__init__
+    begin = SqliteWrite._begin
 
     def listen(cursor: apsw.Cursor, sql: str, parameters: Any) -> bool:
         heard.append((sql, parameters))
         return True
 
-    def begin_and_listen(self: SqliteWrite, engine: Any, connection: apsw.Connection, call: Any) -> None:
-        begin(self, engine, connection, call)
+    def begin_and_listen(self: SqliteWrite) -> apsw.Connection:
+        connection = begin(self)
         connection.exec_trace = listen
+        return connection
 
-    SqliteWrite.__init__ = begin_and_listen  # type: ignore[method-assign]
+    SqliteWrite._begin = begin_and_listen  # type: ignore[method-assign]
     try:
         yield heard
     finally:
-        SqliteWrite.__init__ = begin  # type: ignore[method-assign]
+        SqliteWrite._begin = begin  # type: ignore[method-assign]

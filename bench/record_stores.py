@@ -106,14 +106,14 @@ def _ready(kind: str, payloads: Any) -> str:
 def _fill(home: str, payloads: Iterator[Call]) -> None:
     """Submits everything in one transaction, which is much faster than each in its own."""
     with open_store(home) as store:
-        engine = store._engine
+        engine: Any = store._engine
         tx = engine.begin_write(patience_s=0, call=_call(store))
-        tx.connection.execute("pragma cache_size = -200000")  # type: ignore[attr-defined]
+        tx.connection.execute("pragma cache_size = -200000")
         for number, payload in enumerate(payloads):
-            tx.now_ms = _BEGIN_MS + number
+            tx._now_ms = _BEGIN_MS + number
             submit_payload.body(tx, **payload)
         tx.commit()
-        tx.connection.execute("pragma wal_checkpoint(truncate)").fetchall()  # type: ignore[attr-defined]
+        tx.connection.execute("pragma wal_checkpoint(truncate)").fetchall()
         tx.release()
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     Schema = dict[str, Any]
     Body = Callable[..., dict[str, Any]]
-    Before = Callable[[Any, dict[str, Any]], None]
     LongIf = Callable[[Any], bool]
     WritesIf = Callable[[dict[str, Any]], bool]
     Translate = Callable[[MossError], MossError]
@@ -35,7 +34,7 @@ class Operation:
     """One tool: what it is called, what it takes, what it promises, and the function that does it."""
 
     __slots__ = (
-        "alias_of", "aliases", "answers", "before", "body", "budget_of", "defaults", "description", "destructive",
+        "alias_of", "aliases", "answers", "body", "budget_of", "defaults", "description", "destructive",
         "example", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters", "recover", "required",
         "single_statement", "summary", "translate", "writes_if", "writes_with",
     )  # fmt: skip
@@ -51,7 +50,6 @@ class Operation:
         self.long_if: LongIf | None = traits["long_if"]
         self.listed: bool = traits["listed"]
         self.recover: Recover | None = traits["recover"]
-        self.before: Before | None = traits["before"]
         self.writes_with: str | None = traits["writes_with"]
         self.writes_if: WritesIf | None = traits["writes_if"]
         self.translate: Translate | None = traits["translate"]
@@ -150,7 +148,6 @@ def operation(
     long_if: LongIf | None = None,
     listed: bool = True,
     recover: Recover | None = None,
-    before: Before | None = None,
     single_statement: bool = False,
     bounded: bool = False,
     writes_with: str | None = None,
@@ -166,9 +163,8 @@ def operation(
     names the argument without which the tool only reads, `writes_if` tells it from all of them. One that is not
     `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
     which answer and are not shown. A `bounded` tool takes `max_chars`, `max_bytes` and `max_lines`; its body gets
-    them as one `budget`, into which it fits its answer. `before` checks the arguments before a transaction holds
-    anybody up; `recover` finds the best next call after an error, given the call that failed; `translate` says an
-    error in the family's own codes.
+    them as one `budget`, into which it fits its answer. `recover` finds the best next call after an error, given the
+    call that failed; `translate` says an error in the family's own codes.
     """
 
     def wrap(body: Body) -> Operation:
@@ -183,7 +179,6 @@ def operation(
             long_if=long_if,
             listed=listed,
             recover=recover,
-            before=before,
             single_statement=single_statement,
             bounded=bounded,
             writes_with=writes_with,

@@ -75,8 +75,6 @@ class Store:
             progress=progress,
         )
         try:
-            if operation.before is not None:
-                operation.before(self.config, values)
             if operation.writes(values):
                 result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0)
             else:

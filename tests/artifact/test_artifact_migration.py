@@ -9,8 +9,7 @@ import pytest
 
 from artifact.shelf import check_artifacts, put
 from contract.doors import FULL, Clock, StoreDoor, connect, dump, open_test_store
-from moss_memory.storage.sqlite import engine as sqlite
-from moss_memory.storage.sqlite import migrate
+from moss_memory.storage.sqlite import migrate, opening
 from support.python_process import finish, start
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ def old_home(home: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A store that only the first migration made, with capsules of every state in it."""
     real = migrate.migrations_after
     with monkeypatch.context() as before:
-        before.setattr(sqlite, "SCHEMA_VERSION", 1)
-        before.setattr(sqlite, "migrations_after", lambda version: real(version)[: 1 - version])
+        before.setattr(opening, "SCHEMA_VERSION", 1)
+        before.setattr(opening, "migrations_after", lambda version: real(version)[: 1 - version])
         with open_test_store(home, Clock()) as store:
             fill(StoreDoor(store))
     assert version_of(home) == 1

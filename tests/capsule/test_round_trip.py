@@ -45,7 +45,7 @@ def everything(home: str) -> list[tuple[Any, ...]]:
 
 
 def test_every_column_of_the_table_takes_part(store: Store) -> None:
-    store.call("capsule_list", {})
+    store.call("capsule_store", {"capsule_text": FULL})
     real = {name for (name,) in rows(store.config.home, "select name from pragma_table_info('capsules')")}
     assert real - {"row_id", "change_seq"} == set(COLUMNS.split(", "))
 

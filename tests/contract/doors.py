@@ -212,7 +212,9 @@ def dump(home: str) -> dict[str, list[Any]]:
 
 
 def rows(home: str, sql: str) -> list[tuple[Any, ...]]:
-    """The rows of one statement on the store's database."""
+    """The rows of one statement on the store's database; none while the store has no database."""
+    if not os.path.exists(os.path.join(home, "moss.db")):
+        return []
     connection = connect(home)
     try:
         return list(connection.execute(sql))

@@ -16,7 +16,7 @@ from contract.reasoning.room import forget_reasoning
 from contract.reasoning.samples import furnish, is_furnished, sample_arguments
 from moss_memory import catalog
 from moss_memory.errors import STATUS, MossError
-from moss_memory.storage.sqlite import engine as sqlite
+from moss_memory.storage.sqlite import opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,12 +90,12 @@ def sample(schema: dict[str, Any]) -> Any:
 def hostile(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attack]:
     """A store with something in it, and a caller without manners."""
     # Durability is other tests' business; thousands of calls need not wait for the disk.
-    real = sqlite.settle
+    real = opening.settle
 
     def without_waiting(connection: Any, pragma: str, expected: str | int) -> None:
         real(connection, *(("synchronous = off", 0) if pragma.startswith("synchronous") else (pragma, expected)))
 
-    monkeypatch.setattr(sqlite, "settle", without_waiting)
+    monkeypatch.setattr(opening, "settle", without_waiting)
     with open_test_store(home, Clock()) as store:
         yield Attack(StoreDoor(store))
 

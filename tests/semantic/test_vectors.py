@@ -201,8 +201,8 @@ def test_others_write_while_the_model_runs(door: StoreDoor, clock: Clock) -> Non
 def test_a_busy_store_is_searched_from_memory(door: StoreDoor, clock: Clock) -> None:
     put_all(door)
     with open_test_store(door.home, clock) as other, model_of(FakeModel()) as model:
-        lock: Any = other._engine
-        lock._acquire(1.0)
+        engine: Any = other._engine
+        engine._lock.acquire(1.0)
         try:
             started = time.monotonic()
             assert len(search(door)["items"]) == 3
@@ -211,7 +211,7 @@ def test_a_busy_store_is_searched_from_memory(door: StoreDoor, clock: Clock) -> 
             assert len(search(door)["items"]) == 3
             assert len(model.asked) == asked, "what could not be written was made again"
         finally:
-            lock.end_write()
+            engine._lock.release()
         assert docs_with_vectors(door.home) == []
         search(door)
         assert len(docs_with_vectors(door.home)) == 3

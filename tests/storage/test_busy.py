@@ -79,13 +79,18 @@ def test_a_write_without_patience_never_polls(filled: Store, home: Path, monkeyp
 def test_a_write_without_patience_is_busy_while_another_thread_writes(filled: Store, home: Path) -> None:
     writing, go_on = threading.Event(), threading.Event()
 
+    asked = iter(range(3))
+
     def wait_inside() -> bool:
-        writing.set()
-        assert go_on.wait(30)
+        if next(asked) == 1:  # the first record is written, and the lock with it taken
+            writing.set()
+            assert go_on.wait(30)
         return False
 
     (home / "exports").mkdir(mode=0o700)
-    (home / "exports" / "x.jsonl").write_text('{"id": "one", "workspace_raw": "w", "capsule_text": "t"}\n')
+    (home / "exports" / "x.jsonl").write_text(
+        "".join(f'{{"id": "{name}", "workspace_raw": "w", "capsule_text": "t"}}\n' for name in ("one", "two"))
+    )
     importing = threading.Thread(
         target=lambda: filled.call("capsule_import", {"path": "x.jsonl"}, cancelled=wait_inside)
     )

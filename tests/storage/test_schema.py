@@ -8,8 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from moss_memory.storage.sqlite import engine as sqlite
-from moss_memory.storage.sqlite import migrate
+from moss_memory.storage.sqlite import migrate, opening
 from moss_memory.storage.sqlite.identity import APPLICATION_ID
 from moss_memory.store import Store
 from support.store_truth import capsule, check_truth, look, open_at, refusal
@@ -119,7 +118,7 @@ def test_a_folder_or_a_pipe_in_its_place_is_no_store(home: Path, tool: str, spec
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = [(1, "create table half (x); create table half (x)")]
-    monkeypatch.setattr(sqlite, "migrations_after", lambda version: broken)
+    monkeypatch.setattr(opening, "migrations_after", lambda version: broken)
     with open_at(home) as store:
         assert refusal(lambda: store.call("capsule_store", TEXT)).code == "INTERNAL"
     connection = look(home)

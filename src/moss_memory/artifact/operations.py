@@ -32,7 +32,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from ..config import Config
     from ..storage.engine import ReadTransaction, Transaction
 
     Kind = str
@@ -69,15 +68,6 @@ else:
     }
 
 
-def check_data(config: Config, values: dict[str, Any]) -> None:
-    """Checks data against its kind's schema where that is asked for; a slow schema then holds up nobody else."""
-    asked = values.get("validate", False)
-    if asked or config.artifact_validate:
-        from .schemas import refuse_invalid  # the schema library is not worth its import to other calls
-
-        refuse_invalid(config.home, checked_kind(values["kind"]), values["data"], required=asked)
-
-
 DATA_MAX_CHARS = 50_000
 TEXT_MAX_CHARS = 12_000
 TTL_MAX_S = 10**11
@@ -110,7 +100,6 @@ SWEEP_ROWS = 100
 @operation(
     mutates=True,
     destructive=True,
-    before=check_data,
     answers=STORED.with_fields(
         {
             "name": text("handle, as it was first written", nullable=True),
@@ -142,6 +131,10 @@ def artifact_store(
 
     Replacing, by `mode` or `expected_version`, clears what is not given. Durable when it returns.
     """
+    if validate or tx.config.artifact_validate:
+        from .schemas import refuse_invalid  # the schema library is not worth its import to other calls
+
+        refuse_invalid(tx.config.home, checked_kind(kind), data, required=validate)
     row = {
         "workspace_raw": workspace,
         "workspace_norm": normalize(workspace, what="workspace"),
@@ -263,7 +256,6 @@ def artifact_compose(
     answer: dict[str, Any] = {"bundle_text": bundle, "bundle_chars": len(bundle), "parts_count": len(rows)}
     if store_as is not None:
         sources = {"sources": [row["id"] for row in rows]}
-        check_data(tx.config, {"kind": store_as["kind"], "data": sources})
         stored = artifact_store.body(tx, data=sources, text=bundle, **store_as)
         answer["stored"] = {key: stored[key] for key in ("id", "workspace", "name", "kind", "version")}
     return answer

@@ -219,9 +219,9 @@ def capsule_update(
     if not changes and capsule_text is None:
         fields = "`capsule_text`, `title`, `tags`, `source`, `run_id`, `phase` or `role`"
         raise invalid(f"no fields to update; give {fields}")
-    row = capsules.find(tx, address)
     if capsule_text is not None:
         changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin)
+    row = capsules.find(tx, address)
     row |= changes
     statement = "change" if capsule_text is not None else "change_metadata"
     tx.run(sql[statement], {**row, "now": tx.now, "change_seq": tx.next_change()})

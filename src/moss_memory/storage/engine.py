@@ -20,8 +20,14 @@ if TYPE_CHECKING:
         """One call's view of one state of the store."""
 
         config: Config
-        now_ms: int
-        now: int
+
+        @property
+        def now_ms(self) -> int:
+            """When this call sees the store, or began to change it: the order of times is the order of changes."""
+
+        @property
+        def now(self) -> int:
+            """The same in whole seconds."""
 
         def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
             """Every row of the statement, lazily."""
@@ -57,7 +63,11 @@ if TYPE_CHECKING:
             """Gives the connection back. Only the door calls it."""
 
     class Transaction(ReadTransaction, Protocol):
-        """One call's changes to the store: all of its statements happen, or none do."""
+        """One call's changes to the store: all of its statements happen, or none do.
+
+        It waits for other writers, and makes them wait, from its first statement on, of which `now` and `new_id` are
+        some. So a body judges its arguments first; one that then has nothing to do leaves no event.
+        """
 
         def run(self, sql: str, parameters: Parameters | None = None) -> int:
             """Runs a statement that changes rows and says how many it changed."""
@@ -93,7 +103,7 @@ if TYPE_CHECKING:
             """A transaction that sees one state of the store."""
 
         def begin_write(self, *, patience_s: float, call: Call) -> Transaction:
-            """The only writing transaction at this moment; `STORAGE_BUSY` when patience runs out."""
+            """A writing transaction, at its first statement the only one; `STORAGE_BUSY` when patience runs out."""
 
         def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
             """Makes missing vectors, at most so many; how many it made, and how many are still missing."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import apsw
 
+from .opening import only_value
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from ...query.query import Query
     from ..engine import Call, Parameters, Row
     from .engine import SqliteEngine
+    from .readers import Reader
 
 ERASE_PATIENCE_S = 2.0
 _CHANGES_PER_CALL = 1 << 24
@@ -21,15 +24,32 @@ _CHANGES_PER_CALL = 1 << 24
 class SqliteTransaction:
     """One call's statements on one connection, all of them on one state of the store."""
 
-    __slots__ = ("_engine", "call", "config", "connection", "now", "now_ms")
+    __slots__ = ("_connection", "_engine", "_now_ms", "_reader", "call", "config")
 
-    def __init__(self, engine: SqliteEngine, connection: apsw.Connection, call: Call) -> None:
+    def __init__(self, engine: SqliteEngine, call: Call, reader: Reader | None) -> None:
         self._engine = engine
-        self.connection = connection
         self.call = call
         self.config = call.config
-        self.now_ms = call.clock_ms()
-        self.now = self.now_ms // 1000
+        self._reader = reader
+        self._connection = None if reader is None else reader.connection
+        self._now_ms = 0 if reader is None else call.clock_ms()
+
+    @property
+    def connection(self) -> apsw.Connection:
+        return self._connection or self._begin()
+
+    @property
+    def now_ms(self) -> int:
+        if self._connection is None:
+            self._begin()
+        return self._now_ms
+
+    @property
+    def now(self) -> int:
+        return self.now_ms // 1000
+
+    def _begin(self) -> apsw.Connection:
+        raise NotImplementedError("a reading transaction has begun when it is made")
 
     def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
         return self.connection.execute(sql, parameters)
@@ -73,29 +93,40 @@ class SqliteTransaction:
         return f"exists (select 1 from json_each({column}) where value = :{parameter})"
 
     def commit(self) -> None:
-        if self.connection.in_transaction:
-            self.connection.execute("commit")
+        self.rollback()  # there is nothing to keep
 
     def rollback(self) -> None:
-        if self.connection.in_transaction:
-            self.connection.execute("rollback")
+        if self._connection is not None and self._connection.in_transaction:
+            self._connection.execute("rollback")
 
     def release(self) -> None:
-        self._engine.take_back(self.connection)
+        if self._reader is not None:
+            self._engine.give_back(self._reader)
 
 
 class SqliteWrite(SqliteTransaction):
-    """A transaction that changes the store: all of its statements happen, or none do."""
+    """A transaction that changes the store: all of its statements happen, or none do.
 
-    __slots__ = ("_address", "_changes", "_erase_into", "_recorded", "_workspace")
+    It holds nobody up until its first statement: whatever a call judges before, it judges beside the other writers.
+    Its time is the time at which it became the only writer, so asking for it begins as a statement does; were it read
+    earlier, changes would be dated in another order than they were made.
+    """
 
-    def __init__(self, engine: SqliteEngine, connection: apsw.Connection, call: Call) -> None:
-        super().__init__(engine, connection, call)
+    __slots__ = ("_address", "_changes", "_erase_into", "_patience_s", "_recorded", "_workspace")
+
+    def __init__(self, engine: SqliteEngine, patience_s: float, call: Call) -> None:
+        super().__init__(engine, call, None)
+        self._patience_s = patience_s
         self._workspace: str | None = None
         self._address: str | None = None
         self._changes = 0
         self._recorded = False
         self._erase_into: dict[str, Any] | None = None
+
+    def _begin(self) -> apsw.Connection:
+        connection = self._connection = self._engine.enter_write(self._patience_s, self.call)
+        self._now_ms = self.call.clock_ms()
+        return connection
 
     def run(self, sql: str, parameters: Parameters | None = None) -> int:
         for _ in self.connection.execute(sql, parameters):
@@ -143,7 +174,7 @@ class SqliteWrite(SqliteTransaction):
         self._recorded = True
 
     def append_event(self, tool: str) -> None:
-        if not self._recorded:
+        if self._connection is not None and not self._recorded:
             self._add_event(tool, self._workspace, self._address, None)
 
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
@@ -163,23 +194,26 @@ class SqliteWrite(SqliteTransaction):
         return event_id
 
     def commit(self) -> None:
-        unfinished = self.connection.execute("select 1 from erasures limit 1").fetchone()
-        self.connection.execute("commit")
+        if self._connection is None:
+            return
+        unfinished = self._connection.execute("select 1 from erasures limit 1").fetchone()
+        self._connection.execute("commit")
         if unfinished:
-            self._finish_erasures()
+            self._finish_erasures(self._connection)
 
-    def _finish_erasures(self) -> None:
+    def _finish_erasures(self, connection: apsw.Connection) -> None:
         """Finishes this purge or an earlier one; what fails here is left to the next write, not to the caller."""
         try:
             patience_s = 0.0 if self._erase_into is None else ERASE_PATIENCE_S
-            erased = self._engine.erase(self.connection, patience_s=patience_s)
+            erased = self._engine.erase(connection, patience_s=patience_s)
         except apsw.Error:
             erased = False
         if self._erase_into is not None:
             self._erase_into["erased"] = erased
 
     def release(self) -> None:
-        self._engine.end_write()
+        if self._connection is not None:
+            self._engine.leave_write()
 
 
 def _hits(found: list[tuple[int, float]], words: dict[int, int] | None = None) -> list[Hit]:
@@ -189,9 +223,3 @@ def _hits(found: list[tuple[int, float]], words: dict[int, int] | None = None) -
     names = {source.code: source.name for source in SOURCES.values()}
     held = words or {}
     return [Hit(names[doc & 15], doc >> 4, score, held.get(doc, 1)) for doc, score in found]
-
-
-def only_value(connection: apsw.Connection, sql: str) -> Any:
-    """The first column of a statement's first row."""
-    row = connection.execute(sql).fetchone()
-    return None if row is None else row[0]

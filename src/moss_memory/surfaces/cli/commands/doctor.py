@@ -265,6 +265,7 @@ def _rebuild(report: Report, tx: ReadTransaction) -> None:
 
 
 def _finish_erasures(_: Report, tx: ReadTransaction) -> None:
+    _value(tx, "select count(*) from erasures")
     tx.commit()  # a commit empties the log when an erasure is pending
 
 

@@ -1,0 +1,130 @@
+"""How the database is opened: for writing, for reading, where nothing can be written, and where there is none."""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+
+from ...errors import MossError
+from .copying import create_private_file
+from .failures import BUSY_TIMEOUT_MS
+from .identity import APPLICATION_ID, ORIGINAL, refuse_special, schema_of
+from .migrate import SCHEMA_VERSION, migrations_after
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_WRITE_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+_READONLY_FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+
+
+def open_writer(path: str) -> apsw.Connection:
+    """A connection for writing; the caller holds the lock, so creation and migration race with nobody."""
+    if not os.path.lexists(path):
+        create_private_file(path)
+    refuse_special(path)
+    connection = apsw.Connection(path, flags=_WRITE_FLAGS)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    if schema_of(connection, path) == ORIGINAL:
+        from .original import move_in  # once in a store's life
+
+        move_in(connection, path, run_migrations)
+    settle(connection, "journal_mode = wal", "wal")
+    settle(connection, "synchronous = full", 2)
+    settle(connection, "secure_delete = on", 1)
+    migrate(connection)
+    return connection
+
+
+def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
+    """A connection for reading, the version of the schema that it found, and whether it sees what others write."""
+    refuse_special(path)
+    try:
+        connection = apsw.Connection(path, flags=_WRITE_FLAGS)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        version = schema_of(connection, path)
+        follows = True
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        connection = _open_unwritable(path)
+        version = schema_of(connection, path)
+        follows = False
+    connection.execute("pragma query_only = on")
+    return connection, version, follows
+
+
+def _open_unwritable(path: str) -> apsw.Connection:
+    """Reads go on where nothing can be written: a read-only folder or file system."""
+    log = path + "-wal"
+    immutable = not os.path.exists(log) or os.path.getsize(log) == 0
+    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    uri = f"file:{name}?mode=ro" + ("&immutable=1" if immutable else "")
+    return apsw.Connection(uri, flags=_READONLY_FLAGS)
+
+
+def open_empty() -> apsw.Connection:
+    """A store in memory without a row, in the newest schema: what reads see where there is none."""
+    connection = apsw.Connection(":memory:")
+    migrate(connection)
+    connection.execute("pragma query_only = on")
+    return connection
+
+
+def migrate(connection: apsw.Connection) -> None:
+    """Brings the schema to the newest version, whole or not at all."""
+    if connection.pragma("user_version") == SCHEMA_VERSION:
+        return
+    connection.execute("begin immediate")
+    try:
+        run_migrations(connection, connection.pragma("user_version"))
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+
+
+def run_migrations(connection: apsw.Connection, version: int) -> None:
+    """Every migration after the version, in the transaction that the caller has begun."""
+    for number, sql in migrations_after(version):
+        for _ in connection.execute(sql):
+            pass
+        connection.execute(f"pragma user_version = {number}")
+    connection.execute(f"pragma application_id = {APPLICATION_ID}")
+
+
+def settle(connection: apsw.Connection, pragma: str, expected: str | int) -> None:
+    """Sets a pragma and makes sure that it took; SQLite ignores what it cannot do without a word."""
+    connection.execute(f"pragma {pragma}")
+    name = pragma.partition(" ")[0]
+    actual = only_value(connection, f"pragma {name}")
+    if actual != expected:
+        raise MossError("STORAGE_READONLY", f"the database refuses {pragma!r} (it says {actual!r})")
+
+
+def only_value(connection: apsw.Connection, sql: str) -> Any:
+    """The first column of a statement's first row."""
+    row = connection.execute(sql).fetchone()
+    return None if row is None else row[0]
+
+
+def file_identity(path: str) -> tuple[int, int] | None:
+    """What tells a file apart from every other, whatever its name; none when there is none.
+
+    Raises where that cannot be told, as below a file or in a folder that may not be entered.
+    """
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def close_all(connections: list[apsw.Connection]) -> None:
+    """Closes connections that nobody uses any more."""
+    for connection in connections:
+        try:
+            connection.close()
+        except apsw.Error:
+            continue  # the last one to leave could not empty the log; it stays for the next

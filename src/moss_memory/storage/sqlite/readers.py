@@ -1,0 +1,111 @@
+"""The connections that read: kept for the next call, and let go of when another database stands in the place."""
+
+from __future__ import annotations
+
+import time
+from _thread import allocate_lock
+
+from .identity import EMPTY
+from .migrate import SCHEMA_VERSION
+from .opening import close_all, file_identity, open_empty, open_reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import apsw
+
+    Identity = tuple[int, int]
+
+LOOK_EVERY_S = 0.1
+"""How often readers look whether the database is still the one they have open; where there is none, every time."""
+
+
+class Reader:
+    """A connection that one call at a time reads with."""
+
+    __slots__ = ("connection", "database", "lasts")
+
+    def __init__(self, connection: apsw.Connection, database: Identity | None, *, lasts: bool) -> None:
+        self.connection = connection
+        self.database = database
+        """The file that was in the place when it was opened; none when there was none."""
+        self.lasts = lasts
+        """Whether it will see what others write, so that it may serve further calls."""
+
+
+class Readers:
+    """The readers of one database; those in use belong to their calls and are never closed by another."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lock = allocate_lock()
+        self._idle: list[Reader] = []
+        self._look_again_at = 0.0
+        self.identity: Identity | None = None
+        """What tells the database apart from any that stood or will stand in its place; none while there is none."""
+        self.in_use = 0
+
+    def take(self, prepare: Callable[[], None]) -> Reader:
+        """A reader of the database that is in the place now, or of an empty store where there is none.
+
+        `prepare` brings a database of an older schema up to date.
+        """
+        with self._lock:
+            gone = self._look()
+            identity = self.identity
+            reader = self._idle.pop() if self._idle else None
+            self.in_use += 1
+        try:
+            close_all(gone)
+            return reader or self._open(identity, prepare)
+        except BaseException:
+            with self._lock:
+                self.in_use -= 1
+            raise
+
+    def give_back(self, reader: Reader) -> None:
+        """Keeps a reader for the next call, unless the database it reads is no longer the one in the place."""
+        with self._lock:
+            self.in_use -= 1
+            keep = reader.lasts and reader.database == self.identity
+            if keep:
+                self._idle.append(reader)
+        if not keep:
+            close_all([reader.connection])
+
+    def look_at_once(self) -> None:
+        """Makes the next call look which database is in the place."""
+        self._look_again_at = 0.0
+
+    def close(self) -> None:
+        """Lets go of those that are idle now, and of the others when they come back."""
+        with self._lock:
+            gone = self._forget(None)
+        close_all(gone)
+
+    def _look(self) -> list[apsw.Connection]:
+        """Notices that the database was moved, removed or made; the idle connections to the old one."""
+        now = time.monotonic()
+        if self.identity is not None and now <= self._look_again_at:
+            return []
+        found = file_identity(self._path)
+        self._look_again_at = now + LOOK_EVERY_S
+        return [] if found == self.identity else self._forget(found)
+
+    def _forget(self, identity: Identity | None) -> list[apsw.Connection]:
+        gone = [reader.connection for reader in self._idle]
+        self._idle.clear()
+        self.identity = identity
+        return gone
+
+    def _open(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
+        if identity is None:
+            return Reader(open_empty(), None, lasts=True)
+        connection, version, follows = open_reader(self._path)
+        if version == EMPTY:
+            connection.close()  # its maker has not filled it yet, and will before this one is asked again
+            return Reader(open_empty(), identity, lasts=False)
+        if version < SCHEMA_VERSION:
+            prepare()
+        return Reader(connection, identity, lasts=follows)
