@@ -30,6 +30,7 @@ bench: $(VENV)/.developed ## measure every promise about speed, side by side
 	$(BIN)/python -m bench
 
 docs: $(VENV)/.developed ## write the generated files: tools, completions, reference
+	$(BIN)/python -m moss_memory.catalog
 	$(BIN)/python -m moss_memory.surfaces.mcp.listing
 	$(BIN)/python -m moss_memory.surfaces.cli.commands.completion
 	$(BIN)/python -m docs.generate

@@ -1,9 +1,13 @@
-"""Which tool lives in which room; rooms are imported only when one of their tools is called."""
+"""Which tool lives in which room; a call imports the one module that holds its tool.
+
+`python -m moss_memory.catalog` writes the table of these modules anew; a test fails when it is stale.
+"""
 
 from __future__ import annotations
 
 from .families import FAMILIES, module
 from .operation import Operation
+from .tool_modules import MODULES
 
 TOOLSETS = ("capsule", "artifact", "reasoning", "task", "record", "core")
 """The names that `toolsets` and `disabled_types` know."""
@@ -14,25 +18,38 @@ V1_TOOLS = (
 """The eleven names of v1.0 (`moss.store` …): they answer when called and are never listed."""
 
 
+_found: dict[str, Operation] = {}
+"""Every tool that was asked for; the faces and the store share it."""
+
+
 def find(tool: str) -> Operation | None:
     """The tool of that name, or none; answers the names of v1.0 too."""
+    return _found.get(tool) or _look_for(tool)
+
+
+def _look_for(tool: str) -> Operation | None:
     if tool.startswith("moss.") and tool[5:] in V1_TOOLS:
         return _alias(tool)
-    for module_name in _modules(tool):
+    # A tool that the table does not know yet is looked for where its family lives.
+    for module_name in (MODULES[tool],) if tool in MODULES else _modules(tool):
         found = getattr(module(module_name), tool, None)
         if isinstance(found, Operation):
-            return found
+            return _found.setdefault(tool, found)
     return None
 
 
 def operations() -> list[Operation]:
     """Every listed tool, in listing order; imports every room."""
+    return [operation for operation in _all() if operation.listed]
+
+
+def _all() -> list[Operation]:
     return [
         value
         for family in FAMILIES.values()
         for module_name in family.modules
         for value in vars(module(module_name)).values()
-        if isinstance(value, Operation) and value.listed and value.body.__module__ == module_name
+        if isinstance(value, Operation) and value.body.__module__ == module_name
     ]
 
 
@@ -47,4 +64,17 @@ def _modules(tool: str) -> tuple[str, ...]:
 
 def _alias(tool: str) -> Operation | None:
     original = find(f"capsule_{tool[5:]}")
-    return original and original.renamed(tool)
+    return original and _found.setdefault(tool, original.renamed(tool))
+
+
+def generated() -> str:
+    """What the table of modules must contain: one tool a line."""
+    lines = [f'    "{operation.name}": "{operation.body.__module__}",\n' for operation in _all()]
+    return f'"""The module of every tool, as `make docs` finds them."""\n\nMODULES = {{\n{"".join(lines)}}}\n'
+
+
+if __name__ == "__main__":
+    from . import tool_modules
+
+    with open(tool_modules.__file__, "w", encoding="utf-8") as table:
+        table.write(generated())

@@ -32,7 +32,6 @@ class Store:
         self._engine = open_engine(config)
         self._clock_ms = clock_ms
         self._new_id = id_source
-        self._operations: dict[str, Operation] = {}
 
     def call(
         self,
@@ -48,7 +47,9 @@ class Store:
         Raises `MossError` and nothing else for anything a caller can send. `cancelled` is asked between
         the steps of long calls. Without patience a write that must wait raises `STORAGE_BUSY` at once.
         """
-        operation = self._operations.get(tool) or self._find(tool)
+        operation = catalog.find(tool)
+        if operation is None:
+            raise unknown_tool(tool)
         if operation.translate is None:
             return self._run(operation, tool, arguments, cancelled, progress, patient)
         try:
@@ -141,13 +142,6 @@ class Store:
         except Exception as error:
             raise self._engine.translate(error) or internal_error("index") from error
         return {"indexed": indexed, "pending": pending}
-
-    def _find(self, tool: str) -> Operation:
-        operation = catalog.find(tool)
-        if operation is None:
-            raise unknown_tool(tool)
-        self._operations[tool] = operation
-        return operation
 
     def __getattr__(self, tool: str) -> Callable[..., dict[str, Any]]:
         if tool.startswith("_"):
