@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from .errors import invalid
-from .values import label, normalize, prefix_range
+from .values import label, norm, normalize, prefix_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ def filters_from(
     """The filters a caller gave; `labels` are columns compared as they are. `strict` refuses a blank one."""
     filters = Filters()
     if workspace is not None:
-        norm = normalize(workspace, what="workspace")
-        filters.add("workspace", workspace, "workspace_norm = :f_workspace", f_workspace=norm)
+        filters.add("workspace", workspace, "workspace_norm = :f_workspace", f_workspace=norm(workspace))
     if tag is not None and (trimmed := _present("tag", tag, strict)):
         filters.add("tag", trimmed, tx.contains_tag("tags_json", "f_tag"), f_tag=trimmed)
     if name_prefix is not None and (strict or name_prefix.strip()):

@@ -32,6 +32,11 @@ def normalize(raw: str, *, what: str) -> str:
     return _normal_form(raw, what)
 
 
+def norm(workspace: str) -> str:
+    """A workspace as it is compared; a blank one is refused."""
+    return _normal_form(workspace, "workspace")
+
+
 @lru_cache(maxsize=1024)
 def _normal_form(raw: str, what: str) -> str:
     # Kept, because callers ask for the same names again and again: two of them are a tenth of a fetch.
@@ -51,18 +56,6 @@ def _normal_form(raw: str, what: str) -> str:
     if not norm:
         raise invalid(f"`{what}` is blank; give it at least one visible character", path=what)
     return norm
-
-
-class Workspace(str):
-    """A workspace as the caller spelled it, and as it is compared (`norm`)."""
-
-    __slots__ = ("norm",)
-    norm: str
-
-    def __new__(cls, raw: str) -> Workspace:
-        workspace = super().__new__(cls, raw)
-        workspace.norm = normalize(raw, what="workspace")
-        return workspace
 
 
 def has_control(text: str) -> bool:

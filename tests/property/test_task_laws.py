@@ -17,7 +17,7 @@ from moss_memory.errors import MossError
 from moss_memory.reasoning.places import Place, find_branch
 from moss_memory.storage.engine import Call
 from moss_memory.task.mutation import ingest
-from moss_memory.values import IdSource, Workspace
+from moss_memory.values import IdSource
 from property.card_model import TYPES, Card, forms_of
 from property.task_model import check_one_organism, every_event, graph_of, home_of, trace_of
 
@@ -112,7 +112,7 @@ def test_telling_any_event_again_adds_nothing(store: Store, clock: Clock) -> Non
     live_through_everything(store, clock)
     events = every_event(store, "w")
     before = dump(store.config.home)
-    workspace = Workspace("w")
+    workspace = "w"
     for _ in range(2):
         with writing(store) as tx:
             for event in [*events, *events[::-1]]:
@@ -127,7 +127,7 @@ def test_a_new_event_is_told_once_however_often_it_comes(store: Store, clock: Cl
     live_through_everything(store, clock)
     before = trace_of(store, "w", "TASK-001")
     said = {"type": "note_added", "target": "TASK-001", "payload": {}}
-    workspace = Workspace("w")
+    workspace = "w"
     new = []
     for _ in range(3):
         with writing(store) as tx:

@@ -24,7 +24,7 @@ from ..arguments import (
 from ..errors import MossError, invalid, next_call
 from ..filters import filters_from
 from ..operation import operation
-from ..values import DEFAULT_WORKSPACE, Page, label, normalize, tags_json
+from ..values import DEFAULT_WORKSPACE, Page, label, norm, normalize, tags_json
 from .answers import ARTIFACT, ITEM
 from .rows import UNEXPIRED, artifacts, list_columns, listed, shown, sql
 
@@ -137,7 +137,7 @@ def artifact_store(
         refuse_invalid(tx.config.home, checked_kind(kind), data, required=validate)
     row = {
         "workspace_raw": workspace,
-        "workspace_norm": normalize(workspace, what="workspace"),
+        "workspace_norm": norm(workspace),
         "name_raw": name,
         "name_norm": None if name is None else normalize(name, what="name"),
         "kind": checked_kind(kind),
@@ -328,8 +328,8 @@ def lifetime(tx: Transaction, ttl_seconds: int | None, *, what: str = "ttl_secon
 
 def sweep_expired(tx: Transaction) -> None:
     """At most every five minutes makes a batch of expired artifacts deleted ones; never fails the write it rides on."""
-    last = tx.row(sql["last_sweep"])
-    if last is None or not 0 <= tx.now - last[0] < SWEEP_EVERY_S:
+    last = tx.value(sql["last_sweep"])
+    if last is None or not 0 <= tx.now - last < SWEEP_EVERY_S:
         tx.try_run(sql["sweep"], {"now": tx.now, "change": tx.next_change(), "most": SWEEP_ROWS})
         tx.next_change(SWEEP_ROWS)
         tx.try_run(sql["note_sweep"], {"now": tx.now})
@@ -382,7 +382,8 @@ def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: in
     update = {**row, "change_seq": tx.next_change(), "expected_version": expected_version}
     changed = tx.row(sql["update_versioned"], update)
     if changed is not None:
-        return _stored(changed[0], changed[1], changed[2], row["kind"], changed[3])
+        same_id, workspace, name, version = changed
+        return _stored(same_id, workspace, name, row["kind"], version)
     address = Address(None, row["workspace_raw"], row["name_raw"])
     found = artifacts.find(tx, address, also=UNEXPIRED)
     actual = found["version"]

@@ -20,7 +20,7 @@ from ..arguments import (
 )  # fmt: skip
 from ..filters import Filters, filters_from
 from ..operation import looks_for_meaning, operation
-from ..values import DEFAULT_WORKSPACE, Page, normalize
+from ..values import DEFAULT_WORKSPACE, Page, norm
 from .answers import CAPSULE, DELETED, ID, NAME, SUMMARY, WORKSPACE
 from .rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
 
@@ -67,10 +67,10 @@ def capsule_latest(
     """The most recently changed capsule of a workspace, as a summary unless `include_text`."""
     filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
     where = filters.where(*_alive(include_deleted))
-    row = tx.row(f"select id from capsules {where} {NEWEST_FIRST} limit 1", filters.parameters)
-    if row is None:
+    newest = tx.value(f"select id from capsules {where} {NEWEST_FIRST} limit 1", filters.parameters)
+    if newest is None:
         return {"item": None}
-    capsule = capsules.find(tx, Address(row[0], None, None), include_deleted=True)
+    capsule = capsules.find(tx, Address(newest, None, None), include_deleted=True)
     return {"item": shown(capsule, include_text=include_text)}
 
 
@@ -141,9 +141,9 @@ def capsule_search(
 
     filters = filters_from(tx, tag=tag, run_id=run_id, phase=phase, role=role)
     page = Page(limit, offset, maximum=100)
-    norm = None if workspace is None else normalize(workspace, what="workspace")
+    workspace_norm = None if workspace is None else norm(workspace)
     return search_capsules(
-        tx, query, filters, page, mode=search_mode, workspace_norm=norm, include_deleted=include_deleted
+        tx, query, filters, page, mode=search_mode, workspace_norm=workspace_norm, include_deleted=include_deleted
     )
 
 
@@ -153,13 +153,12 @@ def _alive(include_deleted: bool) -> list[str]:
 
 def _listing(tx: ReadTransaction, filters: Filters, page: Page, *, include_deleted: bool) -> dict[str, Any]:
     where = filters.where(*_alive(include_deleted))
-    counted = tx.row(f"select count(*) from capsules {where}", filters.parameters)
+    total = tx.value(f"select count(*) from capsules {where}", filters.parameters)
     rows = tx.rows(
         f"select {summary_columns} from capsules {where} {NEWEST_FIRST} limit :limit offset :offset",
         {**filters.parameters, "limit": page.limit, "offset": page.offset},
     )
     items = [summary(row) for row in rows]
-    total = counted[0] if counted else 0
     return {
         "items": items,
         "pagination": page.answer(returned=len(items), total=total),

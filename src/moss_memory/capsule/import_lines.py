@@ -96,8 +96,8 @@ class Importer:
             return None
         if (row["workspace_norm"], row["name_norm"]) in self._refused_names:
             return ""
-        owner = self._tx.row(sql["name_taken"], row)
-        return None if owner is None else owner[0]
+        owner: str | None = self._tx.value(sql["name_taken"], row)
+        return owner
 
     def _insert(self, row: dict[str, Any]) -> None:
         self._tx.run(sql["insert"], {**row, "change_seq": self._tx.next_change()})

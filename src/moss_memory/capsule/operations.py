@@ -21,7 +21,7 @@ from ..arguments import (
 )  # fmt: skip
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
-from ..values import DEFAULT_WORKSPACE, estimate_tokens, label, normalize, tags_json
+from ..values import DEFAULT_WORKSPACE, estimate_tokens, label, norm, normalize, tags_json
 from . import sections as markdown
 from .answers import CAPSULE, STORED
 from .rows import capsules, fetch_key, shown, sql
@@ -104,7 +104,7 @@ def capsule_store(
     """
     row = {
         "workspace_raw": workspace,
-        "workspace_norm": normalize(workspace, what="workspace"),
+        "workspace_norm": norm(workspace),
         "name_raw": name,
         "name_norm": None if name is None else normalize(name, what="name"),
         "title": _title(title) or name,
@@ -118,8 +118,8 @@ def capsule_store(
         "updated_at": tx.now,
         "deleted_at": None,
     }
-    taken = None if name is None else tx.row(sql["name_taken"], row)
-    if taken is None:
+    owner = None if name is None else tx.value(sql["name_taken"], row)
+    if owner is None:
         row["id"] = tx.new_id()
         row["change_seq"] = tx.next_change()
         tx.run(sql["insert"], row)
@@ -127,7 +127,7 @@ def capsule_store(
         hint = 'choose another name, update that one, or store with `mode: "replace"`'
         raise capsules.name_taken(workspace, str(name), hint)
     else:
-        kept = capsules.find(tx, Address(taken[0], None, None))
+        kept = capsules.find(tx, Address(owner, None, None))
         row = {**kept, **_content_of(row), "title": _title(title) or kept["name_raw"]}
         tx.run(sql["change"], {**row, "now": tx.now, "change_seq": tx.next_change()})
     tx.concerns(workspace=row["workspace_norm"], address=row["id"])

@@ -65,8 +65,7 @@ def capsule_export(
     """
     filters = filters_from(tx, workspace=workspace)
     where = filters.where(*([] if include_deleted else ["deleted_at is null"]))
-    counted = tx.row(f"select count(*) from capsules {where}", filters.parameters)
-    total = counted[0] if counted else 0
+    total = tx.value(f"select count(*) from capsules {where}", filters.parameters)
     file = ExportFile(tx.config, path, default_stem=_default_stem(workspace, tx.now))
     try:
         file.write(_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))

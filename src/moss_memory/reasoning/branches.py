@@ -8,7 +8,7 @@ from ..answers import Shape, file_path, flag, integer, list_of, object_of, text
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..storage.sqlite.migrate import SCHEMA_VERSION
-from ..values import Workspace, shown_time
+from ..values import norm, shown_time
 from .answers import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
 from .arguments import (
     BRANCH,
@@ -18,8 +18,19 @@ from .arguments import (
     checked_name,
 )
 from .hidden import show_and_hide
-from .places import GRAPH, MAIN, NOTES, TRACE, BranchRow, bootstrap, branch_for_writing, find_branch
-from .views import sql, take_numbers
+from .places import (
+    GRAPH,
+    MAIN,
+    NOTES,
+    TRACE,
+    BranchRow,
+    bootstrap,
+    branch_for_writing,
+    branch_named,
+    checkout_of,
+    find_branch,
+)
+from .views import last_number, sql, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,9 +64,8 @@ _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 )
 def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[str, Any]:
     """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
-    workspace = Workspace(workspace)
     bootstrap(tx, workspace)
-    tx.concerns(workspace=workspace.norm)
+    tx.concerns(workspace=norm(workspace))
     return {
         "workspace": workspace,
         "storage_dir": tx.config.home,
@@ -92,12 +102,11 @@ def branchmind_status(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show what a workspace has: its checkout, its last task event and its last entry."""
-    workspace = Workspace(workspace)
-    found = tx.row(sql["workspace"], {"workspace": workspace.norm})
+    _, has_branches = tx.row(sql["workspace"], {"workspace": norm(workspace)}) or (None, False)
     status = {
         "workspace": workspace,
         "schema_version": SCHEMA_VERSION,
-        "workspace_exists": bool(found and found[1]),
+        "workspace_exists": bool(has_branches),
         "checkout": _checkout(tx, workspace),
         "defaults": defaults(),
         "last_event": _last_event(tx, workspace),
@@ -116,23 +125,21 @@ def branchmind_branch_create(
     tx: Transaction, *, workspace: RequiredWorkspace, name: BranchName, from_: Branch | None = None
 ) -> dict[str, Any]:
     """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
-    workspace = Workspace(workspace)
     base = branch_for_writing(tx, workspace, from_, what="from")
     _refuse_taken(tx, workspace, _new_name(name, what="name"))
     if base.depth >= DEPTH_MAX:
         raise invalid(f"{base.name!r} already stands on {DEPTH_MAX} bases; branch off one of those", path="from")
-    last = tx.row(sql["last_number"])
     row = {
         "branch_id": take_numbers(tx, series="branch"),
-        "workspace": workspace.norm,
+        "workspace": norm(workspace),
         "name": name,
         "base_id": base.branch_id,
-        "base_seq": last[0] if last else 0,
+        "base_seq": last_number(tx),
         "depth": base.depth + 1,
         "canonical": 0,
     }
     tx.run(sql["add_branch"], row)
-    tx.concerns(workspace=workspace.norm, address=name)
+    tx.concerns(workspace=norm(workspace), address=name)
     return {"workspace": workspace, "branch": {"name": name, "base_branch": base.name, "base_seq": row["base_seq"]}}
 
 
@@ -150,11 +157,10 @@ def branchmind_branch_list(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the branches of a workspace with their bases, those of plans and tasks too, by name."""
-    workspace = Workspace(workspace)
     most = min(limit, BRANCHES_MAX)
     rows = [
         {"name": name, "base_branch": base, "base_seq": base_seq}
-        for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": workspace.norm, "limit": most + 1})
+        for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": norm(workspace), "limit": most + 1})
     ]
     cut = len(rows) > most
     return budget.fit(
@@ -173,11 +179,10 @@ def branchmind_branch_list(
 )
 def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: ExistingBranch) -> dict[str, Any]:
     """Make a branch the one that calls without a branch use; tasks are not affected."""
-    workspace = Workspace(workspace)
     branch = branch_for_writing(tx, workspace, ref, what="ref")
     previous = _checkout(tx, workspace)
-    tx.run(sql["set_checkout"], {"workspace": workspace.norm, "branch_id": branch.branch_id})
-    tx.concerns(workspace=workspace.norm, address=branch.name)
+    tx.run(sql["set_checkout"], {"workspace": norm(workspace), "branch_id": branch.branch_id})
+    tx.concerns(workspace=norm(workspace), address=branch.name)
     return {"workspace": workspace, "previous": previous, "current": branch.name}
 
 
@@ -190,13 +195,12 @@ def branchmind_branch_rename(
     tx: Transaction, *, workspace: RequiredWorkspace, old: ExistingBranch, new: BranchName
 ) -> dict[str, Any]:
     """Rename a branch; documents, bases, tags and the checkout follow."""
-    workspace = Workspace(workspace)
     branch = find_branch(tx, workspace, old, what="old")
     if branch.canonical:
         raise _refused(f"{old!r} belongs to a plan or task and keeps its name")
     _refuse_taken(tx, workspace, _new_name(new, what="new"))
     tx.run(sql["rename_branch"], {"branch_id": branch.branch_id, "name": new})
-    tx.concerns(workspace=workspace.norm, address=new)
+    tx.concerns(workspace=norm(workspace), address=new)
     return {"workspace": workspace, "previous": old, "current": new}
 
 
@@ -208,7 +212,6 @@ def branchmind_branch_rename(
 )
 def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: ExistingBranch) -> dict[str, Any]:
     """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
-    workspace = Workspace(workspace)
     branch = find_branch(tx, workspace, name, what="name")
     _refuse_needed(tx, workspace, branch)
     for table, column in (
@@ -227,7 +230,7 @@ def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, n
         tx.run(f"delete from {table} where {column} = :branch_id", {"branch_id": branch.branch_id})
     if branch.base_id is not None:
         show_and_hide(tx, branch.base_id)
-    tx.concerns(workspace=workspace.norm, address=name)
+    tx.concerns(workspace=norm(workspace), address=name)
     return {"workspace": workspace, "name": name, "deleted": True}
 
 
@@ -236,18 +239,21 @@ def defaults() -> dict[str, Any]:
     return {"branch": MAIN, "docs": {"notes": NOTES, "graph": GRAPH, "trace": TRACE}}
 
 
-def _checkout(tx: ReadTransaction, workspace: Workspace) -> str | None:
-    row = tx.row(sql["checkout"], {"workspace": workspace.norm})
-    return None if row is None else row[1]
+def _checkout(tx: ReadTransaction, workspace: str) -> str | None:
+    branch = checkout_of(tx, workspace)
+    return None if branch is None else branch.name
 
 
-def _last_event(tx: ReadTransaction, workspace: Workspace) -> dict[str, Any] | None:
-    row = tx.row(sql["last_task_event"], {"workspace": workspace.norm})
-    return None if row is None else {"event_id": row[0], "ts": shown_time(row[1]), "ts_ms": row[1]}
+def _last_event(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
+    row = tx.row(sql["last_task_event"], {"workspace": norm(workspace)})
+    if row is None:
+        return None
+    event_id, ts_ms = row
+    return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms}
 
 
-def _last_doc_entry(tx: ReadTransaction, workspace: Workspace) -> dict[str, Any] | None:
-    row = tx.row(sql["last_entry"], {"workspace": workspace.norm})
+def _last_doc_entry(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
+    row = tx.row(sql["last_entry"], {"workspace": norm(workspace)})
     if row is None:
         return None
     seq, ts_ms, branch, doc, written_as = row
@@ -261,8 +267,8 @@ def _new_name(name: str, *, what: str) -> str:
     return name
 
 
-def _refuse_taken(tx: Transaction, workspace: Workspace, name: str) -> None:
-    if tx.row(sql["branch"], {"workspace": workspace.norm, "name": name}) is not None:
+def _refuse_taken(tx: Transaction, workspace: str, name: str) -> None:
+    if branch_named(tx, workspace, name) is not None:
         raise MossError(
             "CONFLICT",
             f"there is already a branch {name!r}; choose another name, or check that one out",
@@ -272,7 +278,7 @@ def _refuse_taken(tx: Transaction, workspace: Workspace, name: str) -> None:
         )
 
 
-def _refuse_needed(tx: Transaction, workspace: Workspace, branch: BranchRow) -> None:
+def _refuse_needed(tx: Transaction, workspace: str, branch: BranchRow) -> None:
     """Refuses to delete what something else stands on, with the reason."""
     name = branch.name
     if name == MAIN:
@@ -285,25 +291,25 @@ def _refuse_needed(tx: Transaction, workspace: Workspace, branch: BranchRow) -> 
             f"{name!r} is checked out; check out another branch first",
             recovery=_another_branch(tx, workspace),
         )
-    derived = [row[0] for row in tx.rows(sql["derived_branches"], {"branch_id": branch.branch_id})]
+    derived = [other for (other,) in tx.rows(sql["derived_branches"], {"branch_id": branch.branch_id})]
     if derived:
         raise _refused(f"{name!r} is the base of {', '.join(map(repr, derived))}; delete those first")
-    conflict = tx.row(sql["open_conflict_of_branch"], {"branch_id": branch.branch_id})
-    if conflict is not None:
+    conflict_id = tx.value(sql["open_conflict_of_branch"], {"branch_id": branch.branch_id})
+    if conflict_id is not None:
         raise MossError(
             "CONFLICT",
-            f"{name!r} has an open conflict, {conflict[0]}; resolve it first",
+            f"{name!r} has an open conflict, {conflict_id}; resolve it first",
             recovery=next_call(
                 "branchmind_graph_conflict_show",
-                {"workspace": workspace, "conflict_id": conflict[0]},
+                {"workspace": workspace, "conflict_id": conflict_id},
                 "shows both sides of the conflict",
             ),
         )
 
 
-def _another_branch(tx: Transaction, workspace: Workspace) -> dict[str, Any]:
+def _another_branch(tx: Transaction, workspace: str) -> dict[str, Any]:
     """The call that checks out `main`, or shows what else there is where that was renamed."""
-    if tx.row(sql["branch"], {"workspace": workspace.norm, "name": MAIN}) is None:
+    if branch_named(tx, workspace, MAIN) is None:
         return next_call("branchmind_branch_list", {"workspace": workspace}, "lists the branches there are")
     return next_call("branchmind_checkout", {"workspace": workspace, "ref": MAIN}, "checks out another branch")
 

@@ -6,7 +6,6 @@ import json
 import re
 
 from ..errors import MossError, invalid, nearest, next_call
-from ..values import Workspace
 from ..work.reference import reference_of
 from .arguments import (
     TITLE_MAX_CHARS,
@@ -19,7 +18,7 @@ from .changes import Changes, checked_id, graph_tags
 from .documents import append, checked_note
 from .places import GRAPH, TRACE, Place, branch_for_writing, find_branch, place_of
 from .versions import Version, edge, node
-from .views import log_view, sql
+from .views import last_number, log_view, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +109,6 @@ def card_place(
     with_branch: bool = False,
 ) -> CardPlace:
     """The documents that a thinking call means; `with_branch` lets a target's documents be used on another branch."""
-    workspace = Workspace(workspace)
     for name, doc in (("trace_doc", trace_doc), ("graph_doc", graph_doc)):
         if target is not None and doc is not None:
             raise invalid(f"`target` already says where; leave `{name}` out", path=name)
@@ -174,7 +172,7 @@ def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]
     if live is not None and live.state != new_node.state:
         raise _differs(place, card.id, in_graph=True)
     for version in [new_node, *card.edges()]:
-        before = changes.live(str(version.key))
+        before = changes.live(version.key)
         if before is None or before.state != version.state:
             changes.upsert(version)
     entry = append(tx, place.trace, _trace_note(card), written_as="card", card_id=card.id)
@@ -286,7 +284,7 @@ def _comparable(said: dict[str, Any]) -> str:
 def _known(tx: Transaction, place: CardPlace, card_id: str) -> str | None:
     """What a card said when it was committed, as the trace document shows it; none when it never was."""
     view = log_view(tx, place.trace.branch.branch_id, place.trace.doc)
-    for branch_id in {one[0] for one in view.ranges}:
+    for branch_id in view.writers():
         key = {"branch_id": branch_id, "doc": place.trace.doc, "card_id": card_id}
         for title, content, meta, seq in tx.rows(sql["card_entries"], key):
             if view.shows(branch_id, seq):
@@ -297,8 +295,7 @@ def _known(tx: Transaction, place: CardPlace, card_id: str) -> str | None:
 
 
 def _new_id(tx: Transaction, changes: Changes) -> str:
-    row = tx.row(sql["last_number"])
-    number = (row[0] if row else 0) + 1
+    number = last_number(tx) + 1
     while changes.exists(f"CARD-{number}"):
         number += 1
     return f"CARD-{number}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import MossError, invalid, next_call
 from ..values import has_control
 from .arguments import LABEL_MAX_CHARS, TITLE_MAX_CHARS, checked_label, checked_text, meta_json
-from .versions import EDGE_MARK, Version, edge, node, present, select, write
+from .versions import EDGE_MARK, Version, edge, node, present, versions, write
 from .views import graph_view
 
 TYPE_CHECKING = False
@@ -92,11 +92,11 @@ class Changes:
         """The edges that begin or end in a node, as the changes so far leave them, by key."""
         found: dict[str, Version] = {}
         for end in ("from_id", "to_id"):
-            rows = select(self._tx, self._view, self._place.doc, f"v.{end} = :id and v.deleted = 0", {"id": id})
-            found.update((row[1], Version(*row)) for row in rows)
+            there = versions(self._tx, self._view, self._place.doc, f"v.{end} = :id and v.deleted = 0", {"id": id})
+            found.update((version.key, version) for version in there)
         found.update((key, self._pending[key]) for key in self._edges_at.get(id, ()))
         current = [self._pending.get(key, version) for key, version in found.items()]
-        return sorted([one for one in current if not one.deleted], key=lambda one: str(one.key))
+        return sorted([one for one in current if not one.deleted], key=lambda one: one.key)
 
     def write(self) -> int:
         """Writes every change with a number of its own, in order; gives the last number."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from ..answers import TRUNCATED, Shape, object_of, text
 from ..errors import MossError, invalid
 from ..operation import operation
-from ..values import Workspace, shown_time
+from ..values import norm
 from ..work.answers import REFERENCE, TARGET
 from ..work.reference import reference_of
 from ..work.rows import summary_of
@@ -35,14 +33,14 @@ from .arguments import (
     meta_json,
 )
 from .places import NOTES, TRACE, BranchRow, Place, find_branch, place_of
-from .views import View, beyond, log_view, newest_in, sql, take_numbers
+from .views import Entry, View, beyond, log_view, newest_in, sql, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..budget import Budget
-    from ..storage.engine import ReadTransaction, Row, Transaction
+    from ..storage.engine import ReadTransaction, Transaction
 
 _SLICE = object_of(
     Shape(
@@ -126,7 +124,6 @@ def branchmind_export(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
-    workspace = Workspace(workspace)
     reference = reference_of(tx, workspace, target)
     summary = summary_of(tx, workspace, reference.task)
     notes = place_of(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)
@@ -175,10 +172,11 @@ def branchmind_diff(
 ) -> dict[str, Any]:
     """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
     page = CursorPage(cursor, limit)
-    older, newer = both_logs(tx, Workspace(workspace), from_, to, doc, names=("from", "to"))
+    older, newer = both_logs(tx, workspace, from_, to, doc, names=("from", "to"))
     only_there = beyond(newer.view.ranges, older.view.ranges)
     found = newest_in(tx, only_there, doc, before=page.before(), limit=page.limit + 1, query="entries_before")
-    rows = Rows([entry(row, doc, newer.view.names) for row in found[: page.limit]], more=len(found) > page.limit)
+    shown = [entry.shown(doc, newer.view.names) for entry in found[: page.limit]]
+    rows = Rows(shown, more=len(found) > page.limit)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         answer = {"from": from_, "to": to, "doc": doc}
@@ -198,7 +196,7 @@ class Side:
 
 
 def both_logs(
-    tx: ReadTransaction, workspace: Workspace, first: str, second: str, doc: str, *, names: tuple[str, str]
+    tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
 ) -> tuple[Side, Side]:
     """Two branches and their views of a document that at least one of them must have."""
     checked_name(doc, what="doc")
@@ -209,7 +207,7 @@ def both_logs(
     return sides[0], sides[1]
 
 
-def one_that_has(tx: ReadTransaction, workspace: Workspace, branches: list[BranchRow], doc: str) -> None:
+def one_that_has(tx: ReadTransaction, workspace: str, branches: list[BranchRow], doc: str) -> None:
     """Refuses a document that none of the branches has."""
     for branch in branches[:-1]:
         try:
@@ -263,7 +261,7 @@ def append(
     row = {
         "seq": seq,
         "branch_id": place.branch.branch_id,
-        "workspace": place.workspace.norm,
+        "workspace": norm(place.workspace),
         "doc": place.doc,
         "written_as": written_as,
         "title": note.title,
@@ -276,37 +274,14 @@ def append(
     }
     tx.run(sql["add_entry"], row)
     touch(tx, place.branch.branch_id, place.doc, seq, seq)
-    columns = ("seq", "branch_id", "written_as", "title", "format", "meta_json", "content", "source_event_id", "ts_ms")
-    return entry(tuple(row[column] for column in columns), place.doc, {place.branch.branch_id: place.branch.name})
+    written = Entry([row[column] for column in Entry.columns])
+    return written.shown(place.doc, {place.branch.branch_id: place.branch.name})
 
 
 def touch(tx: Transaction, branch_id: int, doc: str, first: int, last: int, *, shape: str = "log") -> None:
     """Remembers that a branch wrote to a document itself."""
     place = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
     tx.run(sql["touch_document"], place)
-
-
-def entry(row: Row, doc: str, names: dict[int, str]) -> dict[str, Any]:
-    """An entry as callers see it; what it does not have is left out."""
-    seq, branch_id, written_as, title, form, meta, content, source_event_id, ts_ms = row
-    shown: dict[str, Any] = {
-        "seq": seq,
-        "ts": shown_time(ts_ms),
-        "ts_ms": ts_ms,
-        "branch": names[branch_id],
-        "doc": doc,
-        "kind": "event" if written_as == "event" else "note",
-    }
-    if title is not None:
-        shown["title"] = title
-    if form is not None:
-        shown["format"] = form
-    if meta is not None:
-        shown["meta"] = json.loads(meta)
-    shown["content"] = content
-    if source_event_id is not None:
-        shown["source_event_id"] = source_event_id
-    return shown
 
 
 class Rows(list["dict[str, Any]"]):
@@ -323,7 +298,7 @@ def tail(tx: ReadTransaction, place: Place, page: CursorPage, *, query: str = "e
     """The last entries of a document below the page's cursor, newest first."""
     view = place.log(tx)
     found = view.newest(tx, place.doc, before=page.before(), limit=page.limit + 1, query=query)
-    shown = [entry(row, place.doc, view.names) for row in found[: page.limit]]
+    shown = [entry.shown(place.doc, view.names) for entry in found[: page.limit]]
     return Rows(shown, more=len(found) > page.limit)
 
 

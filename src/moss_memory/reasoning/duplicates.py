@@ -45,7 +45,7 @@ def groups_of(tx: ReadTransaction, place: Place, cards: list[Version] | None) ->
     if cards is None:
         cards = _all_cards(tx, view, place.doc)
     open_cards = [card for card in cards if card.status != MERGED]
-    born = {card.key: _born(tx, view, place.doc, str(card.key)) for card in open_cards}
+    born = {card.key: _born(tx, view, place.doc, card.key) for card in open_cards}
     groups: list[Group] = []
     index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]] = {}
     for card in sorted(open_cards, key=lambda card: (born[card.key], card.seq)):
@@ -67,8 +67,8 @@ def _all_cards(tx: ReadTransaction, view: View, doc: str) -> list[Version]:
     from .cards import CARD_TYPES
 
     found = []
-    for row in newest_first(tx, view, doc, NodeFilters(types=list(CARD_TYPES)), before=2**63 - 1):
-        found.append(Version(*row))
+    for card in newest_first(tx, view, doc, NodeFilters(types=list(CARD_TYPES)), before=2**63 - 1):
+        found.append(card)
         if len(found) == _CARDS_MAX:
             break
     return found
@@ -76,12 +76,9 @@ def _all_cards(tx: ReadTransaction, view: View, doc: str) -> list[Version]:
 
 def _born(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
     """The seq of a card's first version that the view reaches."""
-    firsts: list[int] = []
-    for branch_id, upto in view.sources():
-        row = tx.row(sql["first_version"], {"branch_id": branch_id, "doc": doc, "key": key, "upto": upto})
-        if row is not None and row[0] is not None:
-            firsts.append(row[0])
-    return min(firsts)
+    places = [{"branch_id": branch_id, "doc": doc, "key": key, "upto": upto} for branch_id, upto in view.sources()]
+    firsts: list[int | None] = [tx.value(sql["first_version"], place) for place in places]
+    return min(first for first in firsts if first is not None)
 
 
 def _text(card: Version) -> str:

@@ -7,7 +7,7 @@ import json
 from ..errors import next_call
 from .cards import CARD_TYPES, OPEN
 from .graph import NodeFilters, newest_first
-from .versions import Version, select
+from .versions import Version, versions
 from .views import sql
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -
     if not wanted_ids:
         return {}
     chosen = json.dumps(wanted_ids, ensure_ascii=False)
-    edges = select(
+    edges = versions(
         tx,
         view,
         doc,
@@ -57,19 +57,18 @@ def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -
         {"ids": chosen},
     )
     blocked: dict[str, list[str]] = {}
-    for row in edges:
-        link = Version(*row)
+    for link in edges:
         blocked.setdefault(str(link.to_id), []).append(str(link.from_id))
     if not blocked:
         return {}
     wanted = {one for blockers in blocked.values() for one in blockers}
     still_open = {
-        row[1]
-        for row in select(
+        card.key
+        for card in versions(
             tx, view, doc, _live_cards("v.key in (select value from json_each(:ids))"),
             {"ids": json.dumps(sorted(wanted), ensure_ascii=False)},
         )
-        if is_open(Version(*row))
+        if is_open(card)
     }  # fmt: skip
     return {card: sorted(one for one in blockers if one in still_open) for card, blockers in blocked.items()}
 
@@ -78,9 +77,9 @@ def candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) -> list
     """The best cards to go on with: pinned first, then unblocked, then by type, then the last changed."""
     pinned = pins_of(tx, view, doc)
     first = [card for card in _cards(tx, view, doc, ids=sorted(pinned)) if is_open(card) and card.type in RANKED_TYPES]
-    blocked = blockers_of(tx, view, doc, [str(card.key) for card in first])
-    first.sort(key=lambda card: (bool(blocked.get(str(card.key))), RANKED_TYPES.index(card.type), -card.seq))
-    found = [_candidate(card, pinned=True, blocked_by=blocked.get(str(card.key), [])) for card in first]
+    blocked = blockers_of(tx, view, doc, [card.key for card in first])
+    first.sort(key=lambda card: (bool(blocked.get(card.key)), RANKED_TYPES.index(card.type), -card.seq))
+    found = [_candidate(card, pinned=True, blocked_by=blocked.get(card.key, [])) for card in first]
     if len(found) < limit:
         found += _unpinned(tx, view, doc, pinned, limit - len(found))
     return found[:limit]
@@ -112,9 +111,9 @@ def _unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit
     for kind in RANKED_TYPES:
         batch: list[Version] = []
         filters = NodeFilters(types=kind, open_only=True)
-        for row in newest_first(tx, view, doc, filters, before=_LAST):
-            if row[1] not in pinned:
-                batch.append(Version(*row))
+        for card in newest_first(tx, view, doc, filters, before=_LAST):
+            if card.key not in pinned:
+                batch.append(card)
             if len(batch) == max(limit, _BATCH):
                 _sort_out(tx, view, doc, batch, found, waiting)
                 batch = []
@@ -127,9 +126,9 @@ def _unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit
 def _sort_out(
     tx: ReadTransaction, view: View, doc: str, batch: list[Version], found: list[Any], waiting: list[Any]
 ) -> None:
-    blocked = blockers_of(tx, view, doc, [str(card.key) for card in batch]) if batch else {}
+    blocked = blockers_of(tx, view, doc, [card.key for card in batch]) if batch else {}
     for card in batch:
-        blocked_by = blocked.get(str(card.key), [])
+        blocked_by = blocked.get(card.key, [])
         (waiting if blocked_by else found).append(_candidate(card, pinned=False, blocked_by=blocked_by))
 
 
@@ -151,7 +150,7 @@ def _cards(tx: ReadTransaction, view: View, doc: str, *, ids: list[str]) -> list
     if not ids:
         return []
     chosen = _live_cards("v.key in (select value from json_each(:ids))")
-    return [Version(*row) for row in select(tx, view, doc, chosen, {"ids": json.dumps(ids, ensure_ascii=False)})]
+    return list(versions(tx, view, doc, chosen, {"ids": json.dumps(ids, ensure_ascii=False)}))
 
 
 def _live_cards(condition: str) -> str:

@@ -7,7 +7,6 @@ import json
 from ..answers import Shape, flag, integer, list_of, moment_ms, object_of, text
 from ..errors import invalid
 from ..operation import operation
-from ..values import Workspace
 from .answers import APPLIED, CHANGE, DANGLING, EDGE, LAST_SEQ, NODE, PAGINATION, PLACE
 from .arguments import (
     REF,
@@ -27,7 +26,7 @@ from .arguments import (
 from .changes import Changes, graph_tags
 from .documents import Rows, Side, next_cursor, one_that_has
 from .places import GRAPH, find_branch, place_of
-from .versions import Version, columns, nearest_first, present, range_parameters, select, shown_key, visible
+from .versions import Version, columns, nearest_first, present, range_parameters, select, shown_key, versions, visible
 from .views import View, beyond, graph_view
 
 TYPE_CHECKING = False
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from ..budget import Budget
-    from ..storage.engine import ReadTransaction, Row, Transaction
+    from ..storage.engine import ReadTransaction, Transaction
 
     OpName = Literal["node_upsert", "node_delete", "edge_upsert", "edge_delete"]
     Ops = list[dict[str, Any]]
@@ -197,8 +196,8 @@ def branchmind_graph_validate(
     place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
     view = place.graph(tx)
     live = "v.deleted = 0 and v.type is"
-    ids = {row[1] for row in select(tx, view, place.doc, f"{live} not null", {})}
-    edges = [Version(*row) for row in select(tx, view, place.doc, f"{live} null", {})]
+    ids = {key for (key,) in select(tx, view, place.doc, "v.key", f"{live} not null", {})}
+    edges = list(versions(tx, view, place.doc, f"{live} null"))
     errors = [_dangling(one, ids) for one in sorted(edges, key=_by_key) if not {one.from_id, one.to_id} <= ids]
     most = min(max_errors, ERRORS_MAX)
 
@@ -240,7 +239,7 @@ def branchmind_graph_diff(
 ) -> dict[str, Any]:
     """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
     page = CursorPage(cursor, limit)
-    older, newer = both_graphs(tx, Workspace(workspace), from_, to, doc, names=("from", "to"))
+    older, newer = both_graphs(tx, workspace, from_, to, doc, names=("from", "to"))
     differing = _differences(tx, older.view, newer.view, doc)
     found = [version for version in differing if version.seq < page.before()]
     rows = Rows([_change(version) for version in found[: page.limit]], more=len(found) > page.limit)
@@ -331,9 +330,9 @@ class NodeFilters:
             values["tags_any"] = json.dumps(self.tags_any, ensure_ascii=False)
         return " and ".join(conditions), values
 
-    def accept(self, row: Row) -> bool:
-        """Whether a row passes what SQL cannot compare in every language's letters."""
-        return not self.text or self.text in (row[3] or "").casefold() or self.text in (row[4] or "").casefold()
+    def accept(self, node: Version) -> bool:
+        """Whether a node passes what SQL cannot compare in every language's letters."""
+        return not self.text or any(self.text in (said or "").casefold() for said in (node.title, node.text))
 
 
 def _has_tag(comparison: str) -> str:
@@ -346,15 +345,15 @@ def _has_tag(comparison: str) -> str:
 def nodes_of(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, page: CursorPage) -> Rows:
     """One page of the nodes that a view shows and the filters let through, last changed first."""
     found: list[Version] = []
-    for row in newest_first(tx, view, doc, filters, before=page.before()):
-        if filters.accept(row):
-            found.append(Version(*row))
+    for version in newest_first(tx, view, doc, filters, before=page.before()):
+        if filters.accept(version):
+            found.append(version)
             if len(found) > page.limit:
                 break
     return Rows([version.shown() for version in found[: page.limit]], more=len(found) > page.limit)
 
 
-def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, *, before: int) -> Iterator[Row]:
+def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, *, before: int) -> Iterator[Version]:
     """The versions of all ranges and streams, merged lazily: only as many are read as are asked for."""
     ranges = nearest_first(view)
     sources = []
@@ -371,18 +370,18 @@ def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters
                 )
             )
     if len(sources) == 1:
-        return iter(sources[0])
-    return _without_repeats(sources)
+        return map(Version, sources[0])
+    return _without_repeats([map(Version, source) for source in sources])
 
 
-def _without_repeats(sources: list[Iterator[Row]]) -> Iterator[Row]:
+def _without_repeats(sources: list[Iterator[Version]]) -> Iterator[Version]:
     import heapq  # most graphs have one range and one stream
 
     last = 0
-    for row in heapq.merge(*sources, key=lambda row: -int(row[0])):
-        if row[0] != last:
-            yield row
-        last = row[0]
+    for version in heapq.merge(*sources, key=lambda version: -version.seq):
+        if version.seq != last:
+            yield version
+        last = version.seq
 
 
 def next_node(nodes: Rows, shown: list[Any]) -> int | None:
@@ -398,8 +397,8 @@ def _edges_between(
     """The edges that begin and end in these nodes, newest first."""
     ids = json.dumps([node["id"] for node in nodes], ensure_ascii=False)
     ends = " and ".join(f"v.{end} in (select value from json_each(:ids))" for end in ("from_id", "to_id"))
-    rows = select(tx, view, doc, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
-    return [Version(*row).shown() for row in sorted(rows, key=lambda row: -int(row[0]))]
+    found = versions(tx, view, doc, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
+    return [edge.shown() for edge in sorted(found, key=lambda edge: -edge.seq)]
 
 
 def _by_key(version: Version) -> tuple[str, ...]:
@@ -417,7 +416,7 @@ def _dangling(edge: Version, ids: set[str]) -> dict[str, Any]:
 
 
 def both_graphs(
-    tx: ReadTransaction, workspace: Workspace, first: str, second: str, doc: str, *, names: tuple[str, str]
+    tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
 ) -> tuple[Side, Side]:
     """Two branches and their views of a graph that at least one of them must have."""
     checked_name(doc, what="doc")
@@ -438,7 +437,7 @@ def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> lis
                 " and seq <= :upto",
                 {"id": branch_id, "doc": doc, "after": after, "upto": upto},
             )
-            touched.update(row[0] for row in keys)
+            touched.update(key for (key,) in keys)
     before, now = present(tx, older, doc, touched), present(tx, newer, doc, touched)
     changed = [one for key, one in now.items() if one.state != (before[key].state if key in before else "")]
     return sorted(changed, key=lambda one: -one.seq)

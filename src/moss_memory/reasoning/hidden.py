@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .places import NOTES
+from .places import NOTES, branch_by_id
 from .views import HEAD, log_view, sql
 
 TYPE_CHECKING = False
@@ -14,22 +14,21 @@ def show_and_hide(tx: Transaction, branch_id: int | None) -> None:
     """Marks the notes of a branch and of its bases that no branch shows any more, and unmarks those one does."""
     while branch_id is not None:
         _mark(tx, branch_id)
-        row = tx.row(sql["branch_by_id"], {"branch_id": branch_id})
-        branch_id = None if row is None else row[2]
+        branch_id = branch_by_id(tx, branch_id).base_id
 
 
 def shown_on(tx: ReadTransaction, branch_id: int, seq: int) -> int:
     """A branch that shows a note of a branch: that one itself where it can, else one derived from it."""
     if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
         return branch_id
-    family = [row[0] for row in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
+    family = [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
     return next((one for one in family if log_view(tx, one, NOTES).shows(branch_id, seq)), branch_id)
 
 
 def _mark(tx: Transaction, branch_id: int) -> None:
     if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
         return  # never reset: it shows everything itself
-    family = [row[0] for row in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
+    family = [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
     shown = {
         (after, upto)
         for member in family

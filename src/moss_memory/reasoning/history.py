@@ -7,7 +7,8 @@ import json
 from ..answers import flag, integer, list_of, object_of, text, texts
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
-from ..values import Workspace, shown_time
+from ..storage.rows import NamedRow
+from ..values import norm, shown_time
 from .answers import COMMIT, DOCUMENT, MOVE, NEW_COMMIT, PAGINATION, TAG, WORKSPACE
 from .arguments import (
     BRANCH,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..budget import Budget
-    from ..storage.engine import ReadTransaction, Row, Transaction
+    from ..storage.engine import ReadTransaction, Transaction
 
     Artifact = str
     Message = str
@@ -144,7 +145,7 @@ def branchmind_docs_list(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the documents that a branch shows, with their number of entries and their last seq."""
-    branch = find_branch(tx, Workspace(workspace), ref, what="ref")
+    branch = find_branch(tx, workspace, ref, what="ref")
     rows = _documents(tx, branch)
     return budget.fit(
         rows,
@@ -167,10 +168,9 @@ def branchmind_tag_create(
     force: Force = False,
 ) -> dict[str, Any]:
     """Name a commit, so that reset and other tags can mean it: `from` is its seq or a tag, default the head."""
-    workspace = Workspace(workspace)
     checked_name(name, what="name")
     checkout = find_branch(tx, workspace, None)
-    if tx.row(sql["tag"], {"workspace": workspace.norm, "name": name}) is not None and not force:
+    if _find_tag(tx, workspace, name) is not None and not force:
         raise MossError(
             "CONFLICT",
             f"there is already a tag {name!r}; choose another name, or move it with `force: true`",
@@ -180,7 +180,7 @@ def branchmind_tag_create(
         _head_of(tx, workspace, checkout) if from_ is None else _point(tx, workspace, from_, what="from")
     )
     row = {
-        "workspace": workspace.norm,
+        "workspace": norm(workspace),
         "name": name,
         "branch_id": branch_id,
         "doc": doc,
@@ -188,10 +188,10 @@ def branchmind_tag_create(
         "now_ms": tx.now_ms,
     }
     tx.run(sql["set_tag"], row)
-    tx.concerns(workspace=workspace.norm, address=name)
-    stored = tx.row(sql["tag"], {"workspace": workspace.norm, "name": name})
+    tx.concerns(workspace=norm(workspace), address=name)
+    stored = _find_tag(tx, workspace, name)
     assert stored is not None, "it was just written"
-    return {"workspace": workspace, "tag": _tag(stored)}
+    return {"workspace": workspace, "tag": stored.shown()}
 
 
 @operation(
@@ -207,8 +207,7 @@ def branchmind_tag_list(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the tags of a workspace by name."""
-    workspace = Workspace(workspace)
-    rows = [_tag(row) for row in tx.rows(sql["list_tags"], {"workspace": workspace.norm})]
+    rows = [Tag(row).shown() for row in tx.rows(sql["list_tags"], {"workspace": norm(workspace)})]
     return budget.fit(
         rows,
         lambda kept: {"workspace": workspace, "tags": kept, "truncated": False},
@@ -224,11 +223,10 @@ def branchmind_tag_list(
 )
 def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: TagName) -> dict[str, Any]:
     """Delete a tag; what it pointed to stays."""
-    workspace = Workspace(workspace)
     checked_name(name, what="name")
-    if not tx.run(sql["delete_tag"], {"workspace": workspace.norm, "name": name}):
+    if not tx.run(sql["delete_tag"], {"workspace": norm(workspace), "name": name}):
         raise _no_such_tag(workspace, name)
-    tx.concerns(workspace=workspace.norm, address=name)
+    tx.concerns(workspace=norm(workspace), address=name)
     return {"workspace": workspace, "name": name, "deleted": True}
 
 
@@ -255,7 +253,7 @@ def branchmind_reflog(
 ) -> dict[str, Any]:
     """List how a branch's head moved, commits and resets, newest first; it leads back to what a reset hid."""
     page = CursorPage(cursor, limit)
-    branch = find_branch(tx, Workspace(workspace), ref, what="ref")
+    branch = find_branch(tx, workspace, ref, what="ref")
     moves = _movements(tx, branch, page)
     rows = Rows(moves[: page.limit], more=len(moves) > page.limit)
 
@@ -287,7 +285,6 @@ def branchmind_reset(
     tx: Transaction, *, workspace: RequiredWorkspace, to: Point, ref: Branch | None = None
 ) -> dict[str, Any]:
     """Move the head of a branch's notes to one of its commits (seq or tag); the reflog leads back to later ones."""
-    workspace = Workspace(workspace)
     branch = find_branch(tx, workspace, ref, what="ref")
     writer, doc, seq = _point(tx, workspace, to, what="to")
     reach = _reach(tx, branch, writer, seq) if doc == NOTES else []
@@ -296,8 +293,10 @@ def branchmind_reset(
     old_seq = log_view(tx, branch.branch_id, NOTES).head(tx, NOTES)
     number = take_numbers(tx)
     own_after = number
-    if reach[-1][0] == branch.branch_id and not _wrote_since(tx, branch, seq):
-        own_after = reach.pop()[1]  # nothing lies in between: the range just goes on
+    last_writer, last_after, _ = reach[-1]
+    if last_writer == branch.branch_id and not _wrote_since(tx, branch, seq):
+        reach.pop()
+        own_after = last_after  # nothing lies in between: the range just goes on
     row = {
         "seq": number,
         "own_after": own_after,
@@ -311,8 +310,23 @@ def branchmind_reset(
     tx.run(sql["add_reset"], row)
     tx.run(sql["note_reset"], {"branch_id": branch.branch_id, "seq": row["seq"]})
     show_and_hide(tx, branch.branch_id)
-    tx.concerns(workspace=workspace.norm, address=branch.name)
+    tx.concerns(workspace=norm(workspace), address=branch.name)
     return {"workspace": workspace, "ref": branch.name, "doc": NOTES, "old_seq": old_seq, "new_seq": seq}
+
+
+class Tag(NamedRow):
+    """A name for a commit."""
+
+    __slots__ = ()
+    name: str
+    branch: str
+    doc: str
+    seq: int
+    created_at_ms: int
+
+    def shown(self) -> dict[str, Any]:
+        """The tag as callers see it."""
+        return dict(zip(self.columns, self, strict=True))
 
 
 def _commit(note: dict[str, Any]) -> dict[str, Any]:
@@ -329,7 +343,7 @@ def _first_line(content: str) -> str:
 def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
     """Every document that the branch shows, written here or in its bases."""
     names = set(STANDARD_DOCS)
-    for branch_id, _, upto in _ancestry(tx, branch):
+    for branch_id, upto in _ancestry(tx, branch):
         rows = tx.rows(sql["documents_of"], {"branch_id": branch_id})
         names.update(doc for doc, _, first_seq in rows if first_seq <= upto)
     counted = []
@@ -339,18 +353,20 @@ def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
         entries, last = 0, None
         for query, (branch_id, after, upto) in (*log, *graph):
             found = tx.row(sql[query], {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto})
-            entries += found[0] if found else 0
-            last = max(last or 0, found[1]) if found and found[1] is not None else last
+            count, newest = found or (0, None)
+            entries += count
+            last = last if newest is None else max(last or 0, newest)
         counted.append({"doc": doc, "entries": entries, "last_seq": last})
     return counted
 
 
-def _ancestry(tx: ReadTransaction, branch: BranchRow) -> list[Row]:
+def _ancestry(tx: ReadTransaction, branch: BranchRow) -> list[tuple[int, int]]:
     """The branch and its bases with their cut-offs."""
-    return [row[:3] for row in tx.rows(sql["chain"], {"branch_id": branch.branch_id, "shape": "log", "doc": NOTES})]
+    chain = tx.rows(sql["chain"], {"branch_id": branch.branch_id, "shape": "log", "doc": NOTES})
+    return [(branch_id, upto) for branch_id, _, upto, _, _ in chain]
 
 
-def _head_of(tx: Transaction, workspace: Workspace, checkout: BranchRow) -> tuple[int, str, int]:
+def _head_of(tx: Transaction, workspace: str, checkout: BranchRow) -> tuple[int, str, int]:
     head = log_view(tx, checkout.branch_id, NOTES).head(tx, NOTES)
     if head is None:
         raise MossError(
@@ -361,25 +377,25 @@ def _head_of(tx: Transaction, workspace: Workspace, checkout: BranchRow) -> tupl
     return checkout.branch_id, NOTES, head
 
 
-def _point(tx: Transaction, workspace: Workspace, point: str | int, *, what: str) -> tuple[int, str, int]:
+def _point(tx: Transaction, workspace: str, point: str | int, *, what: str) -> tuple[int, str, int]:
     """The branch, document and seq of the note that a seq or a tag means."""
     seq = point if isinstance(point, int) else None
     if isinstance(point, str):
-        tag = tx.row(sql["tag"], {"workspace": workspace.norm, "name": checked_name(point, what=what)})
+        tag = _find_tag(tx, workspace, checked_name(point, what=what))
         if tag is not None:
-            seq = tag[3]
+            seq = tag.seq
         elif point.isascii() and point.isdigit() and len(point) < 19:
             seq = int(point)
         else:
             raise _no_such_tag(workspace, point)
-    row = tx.row(sql["entry"], {"workspace": workspace.norm, "seq": seq})
-    if row is None or row[2] == "event":
+    branch_id, doc, written_as = tx.row(sql["entry"], {"workspace": norm(workspace), "seq": seq}) or (None, None, None)
+    if written_as in (None, "event"):
         raise MossError(
             "NOT_FOUND",
             f"there is no commit {point} in workspace {workspace!r}",
             recovery=next_call("branchmind_log", {"workspace": workspace}, "lists the commits of the checkout"),
         )
-    return row[0], row[1], int(seq or 0)
+    return branch_id, doc, int(seq or 0)
 
 
 def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tuple[int, int, int]]:
@@ -394,8 +410,7 @@ def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tu
 def _wrote_since(tx: Transaction, branch: BranchRow, seq: int) -> bool:
     """Whether the branch has notes of its own after one of them."""
     place = {"branch_id": branch.branch_id, "doc": NOTES, "after": seq, "upto": HEAD}
-    row = tx.row(sql["newest_entry"], place)
-    return row is not None and row[0] is not None
+    return tx.value(sql["newest_entry"], place) is not None
 
 
 def _movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list[dict[str, Any]]:
@@ -427,12 +442,12 @@ def _movement(seq: int, ts_ms: int, doc: str, old_seq: int | None, new_seq: int,
     return {"seq": seq, **times, "doc": doc, "old_seq": old_seq, "new_seq": new_seq, "message": message}
 
 
-def _tag(row: Row) -> dict[str, Any]:
-    name, branch, doc, seq, created_at_ms = row
-    return {"name": name, "branch": branch, "doc": doc, "seq": seq, "created_at_ms": created_at_ms}
+def _find_tag(tx: ReadTransaction, workspace: str, name: str) -> Tag | None:
+    row = tx.row(sql["tag"], {"workspace": norm(workspace), "name": name})
+    return None if row is None else Tag(row)
 
 
-def _no_such_tag(workspace: Workspace, name: str) -> MossError:
+def _no_such_tag(workspace: str, name: str) -> MossError:
     return MossError(
         "NOT_FOUND",
         f"there is no tag {name[:100]!r} in workspace {workspace!r}",
@@ -440,7 +455,7 @@ def _no_such_tag(workspace: Workspace, name: str) -> MossError:
     )
 
 
-def _never_shown(workspace: Workspace, branch: BranchRow, to: str | int) -> MossError:
+def _never_shown(workspace: str, branch: BranchRow, to: str | int) -> MossError:
     return MossError(
         "NOT_FOUND",
         f"the notes of branch {branch.name!r} never showed {to}; its reflog lists what they did show",

@@ -7,7 +7,8 @@ import json
 from ..answers import choice, flag, integer, list_of, object_of, text, texts
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
-from ..values import Workspace
+from ..storage.rows import NamedRow
+from ..values import norm
 from .answers import CONFLICT, PAGINATION, WHOLE_CONFLICT
 from .arguments import (
     Cursor,
@@ -22,8 +23,8 @@ from .arguments import (
 )
 from .documents import Rows, Side, both_logs, next_cursor, touch
 from .graph import both_graphs
-from .places import GRAPH, NOTES, BranchRow, Place, find_branch
-from .versions import COLUMNS, GONE, Version, present, shown_key, write
+from .places import GRAPH, NOTES, BranchRow, Place, branch_by_id, find_branch
+from .versions import GONE, Version, present, shown_key, write
 from .views import beyond, graph_view, sql, take_numbers
 
 TYPE_CHECKING = False
@@ -77,16 +78,15 @@ def branchmind_merge(
 ) -> dict[str, Any]:
     """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
-    workspace = Workspace(workspace)
     source, destination = both_logs(tx, workspace, from_, into, doc, names=("from", "into"))
     found = _oldest_notes(tx, source.view, destination.view, doc, page)
     new = _not_yet_there(tx, destination.view, doc, found[: page.limit])
     if new and not dry_run:
         _copy(tx, destination.branch, doc, new)
     if not dry_run:
-        tx.concerns(workspace=workspace.norm, address=f"{into}:{doc}")
+        tx.concerns(workspace=norm(workspace), address=f"{into}:{doc}")
     count = min(len(found), page.limit)
-    last = found[page.limit - 1][0] if len(found) > page.limit else None
+    last = found[page.limit - 1].seq if len(found) > page.limit else None
     outcome = {"merged": len(new), "skipped": count - len(new)}
     return {"from": from_, "into": into, "doc": doc, **outcome, "pagination": page.answer(count, last)}
 
@@ -120,16 +120,16 @@ def branchmind_graph_merge(
 ) -> dict[str, Any]:
     """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
-    workspace = Workspace(workspace)
     source, destination = both_graphs(tx, workspace, from_, into, doc, names=("from", "into"))
     if source.branch.base_id != destination.branch.branch_id:
         raise _not_the_base(tx, workspace, source.branch, into)
     own = {"branch_id": source.branch.branch_id, "doc": doc, "after": page.cursor or 0, "limit": page.limit + 1}
-    changed = list(tx.rows(sql["own_keys"], own))
-    merge = _GraphMerge(tx, workspace, source, destination, doc, [row[1] for row in changed[: page.limit]])
+    changed = {key: seq for seq, key in tx.rows(sql["own_keys"], own)}
+    keys = list(changed)[: page.limit]
+    merge = _GraphMerge(tx, workspace, source, destination, doc, keys)
     merge.run(dry_run=dry_run)
-    last = changed[page.limit - 1][0] if len(changed) > page.limit else None
-    pagination = page.answer(min(len(changed), page.limit), last)
+    last = changed[keys[-1]] if len(changed) > page.limit else None
+    pagination = page.answer(len(keys), last)
     return {"from": from_, "into": into, "doc": doc, **merge.outcome(), "pagination": pagination}
 
 
@@ -157,7 +157,6 @@ def branchmind_graph_conflicts(
 ) -> dict[str, Any]:
     """List the conflicts of merges into a branch, newest first."""
     page = CursorPage(cursor, limit)
-    workspace = Workspace(workspace)
     branch = find_branch(tx, workspace, into, what="into")
     Place(workspace, branch, checked_name(doc, what="doc")).graph(tx)
     only = {"open": " and resolution is null", "resolved": " and resolution is not null"}.get(status or "", "")
@@ -192,21 +191,11 @@ def branchmind_graph_conflict_show(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
-    row = _conflict(tx, Workspace(workspace), conflict_id)
-    states = [{"part": name, "state": _unpacked(state)} for name, state in zip(_SIDES, row[6:9], strict=True)]
-    states.append(states.pop(0))  # what both started from is the first to go
-    frame = {
-        "conflict_id": row[0],
-        "kind": _kind(row[1]),
-        "key": shown_key(row[1]),
-        "from": row[2],
-        "into": row[3],
-        "doc": row[4],
-        "status": "open" if row[5] is None else "resolved",
-        **({} if row[5] is None else {"resolution": row[5]}),
-        "created_at_ms": row[9],
-        **({} if row[10] is None else {"resolved_at_ms": row[10]}),
-    }
+    conflict = _conflict(tx, workspace, conflict_id)
+    frame = conflict.shown()
+    # What both started from comes last: it is the first to go.
+    sides = {"theirs": conflict.theirs_json, "ours": conflict.ours_json, "base": conflict.base_json}
+    states = [{"part": name, "state": _unpacked(state)} for name, state in sides.items()]
 
     def build(kept: list[Any]) -> dict[str, Any]:
         shown: dict[str, Any] = {name: {} for name in _SIDES}
@@ -231,10 +220,9 @@ def branchmind_graph_conflict_resolve(
     tx: Transaction, *, workspace: RequiredWorkspace, conflict_id: ConflictId, resolution: Resolution
 ) -> dict[str, Any]:
     """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
-    workspace = Workspace(workspace)
-    row = _conflict(tx, workspace, conflict_id)
-    doc, settled, theirs, from_id, into_id, from_seq = row[4], row[5], row[7], row[11], row[12], row[13]
-    tx.concerns(workspace=workspace.norm, address=conflict_id)
+    conflict = _conflict(tx, workspace, conflict_id)
+    settled = conflict.resolution
+    tx.concerns(workspace=norm(workspace), address=conflict_id)
     if settled is not None and settled != resolution:
         raise MossError(
             "CONFLICT",
@@ -247,21 +235,64 @@ def branchmind_graph_conflict_resolve(
         )
     applied = settled is None and resolution == "use_from"
     if applied:
-        into = tx.row(sql["branch_by_id"], {"branch_id": into_id})
-        assert into is not None, "a branch with open conflicts is never deleted"
-        write(tx, Place(workspace, BranchRow(*into), doc), [Version(*json.loads(theirs))])
+        into = branch_by_id(tx, conflict.into_id)
+        write(tx, Place(workspace, into, conflict.doc), [Version(json.loads(conflict.theirs_json))])
     if settled is None:
-        tx.run(sql["reconcile"], {"from_id": from_id, "doc": doc, "key": row[1], "from_seq": from_seq})
+        tx.run(sql["reconcile"], dict(zip(Conflict.columns, conflict, strict=True)))
         done = {"conflict_id": conflict_id, "resolution": resolution, "now_ms": tx.now_ms}
         tx.run(sql["resolve_conflict"], done)
     return {"conflict_id": conflict_id, "status": "resolved", "applied": applied}
+
+
+class Conflict(NamedRow):
+    """What a merge could not decide: the states of one key on both sides, and the one they started from."""
+
+    __slots__ = ()
+    conflict_id: str
+    key: str
+    from_branch: str
+    into_branch: str
+    doc: str
+    resolution: str | None
+    base_json: str | None
+    theirs_json: str
+    ours_json: str | None
+    created_at_ms: int
+    resolved_at_ms: int | None
+    from_id: int
+    into_id: int
+    from_seq: int
+
+    def shown(self) -> dict[str, Any]:
+        """The conflict as callers see it, without its states."""
+        return {
+            "conflict_id": self.conflict_id,
+            "kind": _kind(self.key),
+            "key": shown_key(self.key),
+            "from": self.from_branch,
+            "into": self.into_branch,
+            "doc": self.doc,
+            "status": "open" if self.resolution is None else "resolved",
+            **({} if self.resolution is None else {"resolution": self.resolution}),
+            "created_at_ms": self.created_at_ms,
+            **({} if self.resolved_at_ms is None else {"resolved_at_ms": self.resolved_at_ms}),
+        }
+
+
+class _Copied(NamedRow):
+    """A note that a merge may copy."""
+
+    __slots__ = ()
+    seq: int
+    branch_id: int
+    source_event_id: str | None
 
 
 class _GraphMerge:
     """One page of keys that a branch changed, on their way into its base."""
 
     def __init__(
-        self, tx: Transaction, workspace: Workspace, source: Side, destination: Side, doc: str, keys: list[str]
+        self, tx: Transaction, workspace: str, source: Side, destination: Side, doc: str, keys: list[str]
     ) -> None:
         self._tx = tx
         self._workspace = workspace
@@ -289,7 +320,7 @@ class _GraphMerge:
             else:
                 self._disagree(key, base, theirs, ours, dry_run=dry_run)
         if not dry_run:
-            self._tx.concerns(workspace=self._workspace.norm, address=f"{self._into.name}:{self._doc}")
+            self._tx.concerns(workspace=norm(self._workspace), address=f"{self._into.name}:{self._doc}")
             self._apply()
 
     def outcome(self) -> dict[str, Any]:
@@ -302,7 +333,7 @@ class _GraphMerge:
         """The state that both last agreed on: the last one merged or turned down, else the snapshot's."""
         place = {"from_id": self._from.branch_id, "doc": self._doc, "key": key}
         row = self._tx.row(sql["reconciled"], place)
-        return self._bases.get(key) if row is None else Version(*row)
+        return self._bases.get(key) if row is None else Version(row)
 
     def _agree(self, theirs: Version, ours: Version | None, *, dry_run: bool) -> None:
         """Nothing is to be written: an older conflict is moot, and what both say is what they go on from."""
@@ -320,7 +351,7 @@ class _GraphMerge:
         conflict_id = self._conflict_id(key, base, theirs, ours)
         known = self._tx.row(sql["conflict_state"], {"conflict_id": conflict_id})
         self._conflict_ids.append(conflict_id)
-        if known is not None and known[0] is None:
+        if known == (None,):  # it is there, and still without a resolution
             return
         self._created += 1
         if not dry_run:
@@ -339,7 +370,7 @@ class _GraphMerge:
         """Opens a conflict, or opens one again that was settled before the two sides went on."""
         row = {
             "conflict_id": conflict_id,
-            "workspace": self._workspace.norm,
+            "workspace": norm(self._workspace),
             "from_id": self._from.branch_id,
             "into_id": self._into.branch_id,
             "doc": self._doc,
@@ -373,28 +404,28 @@ def _state(version: Version | None) -> str:
 
 
 def _unpacked(state: str | None) -> dict[str, Any] | None:
-    return None if state is None else Version(*json.loads(state)).shown()
+    return None if state is None else Version(json.loads(state)).shown()
 
 
 def _packed(version: Version | None) -> str | None:
     if version is None:
         return None
-    return json.dumps([getattr(version, column) for column in COLUMNS], ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(version, ensure_ascii=False, separators=(",", ":"))
 
 
-def _oldest_notes(tx: ReadTransaction, source: View, destination: View, doc: str, page: CursorPage) -> list[Row]:
+def _oldest_notes(tx: ReadTransaction, source: View, destination: View, doc: str, page: CursorPage) -> list[_Copied]:
     """One note more than the page holds of those that only the source shows, oldest first."""
-    found: list[Row] = []
+    found: list[_Copied] = []
     after = page.cursor or 0
     for branch_id, low, high in beyond(source.ranges, destination.ranges):
         left = page.limit + 1 - len(found)
         if left and high > after:
             place = {"branch_id": branch_id, "doc": doc, "after": max(low, after), "upto": high, "limit": left}
-            found.extend(tx.rows(sql["notes_after"], place))
+            found.extend(map(_Copied, tx.rows(sql["notes_after"], place)))
     return found
 
 
-def _not_yet_there(tx: ReadTransaction, destination: View, doc: str, notes: list[Row]) -> list[tuple[int, str]]:
+def _not_yet_there(tx: ReadTransaction, destination: View, doc: str, notes: list[_Copied]) -> list[tuple[int, str]]:
     """Of the notes those that the destination shows in no form, each with the mark of its first origin."""
     new: dict[str, int] = {}
     for seq, branch_id, source_event_id in notes:
@@ -412,7 +443,7 @@ def _is_there(tx: ReadTransaction, view: View, doc: str, origin: str) -> bool:
         return True
     return any(
         view.shows(holder, copy)
-        for holder in {one[0] for one in view.ranges}
+        for holder in view.writers()
         for (copy,) in tx.rows(sql["copies_of"], {"branch_id": holder, "doc": doc, "origin": origin})
     )
 
@@ -425,11 +456,10 @@ def _copy(tx: Transaction, into: BranchRow, doc: str, notes: list[tuple[int, str
     touch(tx, into.branch_id, doc, first, first + len(notes) - 1)
 
 
-def _not_the_base(tx: ReadTransaction, workspace: Workspace, source: BranchRow, into: str) -> MossError:
+def _not_the_base(tx: ReadTransaction, workspace: str, source: BranchRow, into: str) -> MossError:
     if source.base_id is None:
         return invalid(f"{source.name!r} has no base to merge back into; only derived branches merge", path="from")
-    row = tx.row(sql["branch_by_id"], {"branch_id": source.base_id})
-    base = row[1] if row else ""
+    base = branch_by_id(tx, source.base_id).name
     error = invalid(
         f"{source.name!r} was branched off {base!r} and merges only into that, not into {into!r}", path="into"
     )
@@ -438,18 +468,18 @@ def _not_the_base(tx: ReadTransaction, workspace: Workspace, source: BranchRow, 
     return error
 
 
-def _conflict(tx: ReadTransaction, workspace: Workspace, conflict_id: str) -> Row:
-    row = tx.row(sql["conflict"], {"workspace": workspace.norm, "conflict_id": conflict_id})
+def _conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Conflict:
+    row = tx.row(sql["conflict"], {"workspace": norm(workspace), "conflict_id": conflict_id})
     if row is None:
         checkout = find_branch(tx, workspace, None)
-        base = tx.row(sql["branch_by_id"], {"branch_id": checkout.base_id or checkout.branch_id})
-        arguments = {"workspace": workspace, "into": base[1] if base else checkout.name}
+        base = branch_by_id(tx, checkout.base_id or checkout.branch_id)
+        arguments = {"workspace": workspace, "into": base.name}
         raise MossError(
             "NOT_FOUND",
             f"there is no conflict {conflict_id[:100]!r} in workspace {workspace!r}",
             recovery=next_call("branchmind_graph_conflicts", arguments, "lists the conflicts there are"),
         )
-    return row
+    return Conflict(row)
 
 
 def _kind(key: str) -> str:

@@ -7,7 +7,7 @@ from ..artifact.answers import ITEM
 from ..capsule.answers import CAPSULE
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
-from ..values import Workspace, label
+from ..values import label, norm
 from .answers import CANDIDATE, CARD_PLACE, LAST_ENTRIES, NEXT, NODE, PAGINATION, STATS
 from .arguments import (
     BRANCH,
@@ -92,7 +92,7 @@ def branchmind_think_template(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show a card of a type to be filled in: frame, hypothesis, question, test, evidence, decision, note, update."""
-    Workspace(workspace)
+    norm(workspace)  # refuses a blank one
     kind = checked_type(type, what="type", workspace=workspace)
     return budget.fit(
         [card_template(kind)],
@@ -114,7 +114,7 @@ def branchmind_think_playbook(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
-    Workspace(workspace)
+    norm(workspace)  # refuses a blank one
     playbook = PLAYBOOKS.get(name)
     if playbook is None:
         known = ", ".join(PLAYBOOKS)
@@ -480,8 +480,8 @@ def _stats(tx: ReadTransaction, view: View, doc: str) -> dict[str, Any]:
     """How many cards a view shows, in all and of each type."""
     kinds = ", ".join(f"'{kind}'" for kind in CARD_TYPES)
     by_type = dict.fromkeys(CARD_TYPES, 0)
-    rows = select(tx, view, doc, f"v.type in ({kinds}) and v.deleted = 0 group by v.type", {}, what="v.type, count(*)")
-    for kind, count in rows:
+    chosen = f"v.type in ({kinds}) and v.deleted = 0 group by v.type"
+    for kind, count in select(tx, view, doc, "v.type, count(*)", chosen, {}):
         by_type[kind] += count
     return {"cards": sum(by_type.values()), "by_type": {kind: count for kind, count in by_type.items() if count}}
 

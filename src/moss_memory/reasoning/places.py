@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..errors import MossError, invalid, nearest, next_call
-from ..values import Workspace
+from ..storage.rows import NamedRow
+from ..values import norm
 from ..work.reference import reference_of
 from .arguments import checked_name
 from .views import View, graph_view, log_view, sql, take_numbers
@@ -22,20 +23,16 @@ STANDARD_DOCS = (NOTES, TRACE, GRAPH)
 """The documents that every branch has, written or not."""
 
 
-class BranchRow:
+class BranchRow(NamedRow):
     """A branch: its id never changes, its name may."""
 
-    __slots__ = ("base_id", "base_seq", "branch_id", "canonical", "depth", "name")
-
-    def __init__(
-        self, branch_id: int, name: str, base_id: int | None, base_seq: int | None, depth: int, canonical: int
-    ) -> None:
-        self.branch_id = branch_id
-        self.name = name
-        self.base_id = base_id
-        self.base_seq = base_seq
-        self.depth = depth
-        self.canonical = bool(canonical)
+    __slots__ = ()
+    branch_id: int
+    name: str
+    base_id: int | None
+    base_seq: int | None
+    depth: int
+    canonical: int
 
 
 class Place:
@@ -43,7 +40,7 @@ class Place:
 
     __slots__ = ("branch", "doc", "own_docs", "workspace")
 
-    def __init__(self, workspace: Workspace, branch: BranchRow, doc: str, own_docs: tuple[str, ...] = ()) -> None:
+    def __init__(self, workspace: str, branch: BranchRow, doc: str, own_docs: tuple[str, ...] = ()) -> None:
         self.workspace = workspace
         self.branch = branch
         self.doc = doc
@@ -74,7 +71,7 @@ class Place:
 
     def concern(self, tx: Transaction) -> None:
         """Names the place in the event of a call that writes to it."""
-        tx.concerns(workspace=self.workspace.norm, address=f"{self.branch.name}:{self.doc}")
+        tx.concerns(workspace=norm(self.workspace), address=f"{self.branch.name}:{self.doc}")
 
 
 def _canonical_docs(branch: BranchRow) -> tuple[str, ...]:
@@ -84,42 +81,58 @@ def _canonical_docs(branch: BranchRow) -> tuple[str, ...]:
     return f"{target}-trace", f"{target}-graph"
 
 
-def find_branch(tx: ReadTransaction, workspace: Workspace, name: str | None, *, what: str = "branch") -> BranchRow:
+def find_branch(tx: ReadTransaction, workspace: str, name: str | None, *, what: str = "branch") -> BranchRow:
     """The branch of a name, or the checkout when none is given; unknown: `NOT_FOUND` with the call that helps."""
-    if name is None:
-        row = tx.row(sql["checkout"], {"workspace": workspace.norm})
-    else:
-        row = tx.row(sql["branch"], {"workspace": workspace.norm, "name": checked_name(name, what=what)})
-    if row is None:
+    found = checkout_of(tx, workspace) if name is None else branch_named(tx, workspace, checked_name(name, what=what))
+    if found is None:
         raise _no_such_branch(tx, workspace, name)
-    return BranchRow(*row)
+    return found
 
 
-def branch_for_writing(tx: Transaction, workspace: Workspace, name: str | None, *, what: str = "branch") -> BranchRow:
+def checkout_of(tx: ReadTransaction, workspace: str) -> BranchRow | None:
+    """The branch that calls without a branch use, if there is one."""
+    row = tx.row(sql["checkout"], {"workspace": norm(workspace)})
+    return None if row is None else BranchRow(row)
+
+
+def branch_named(tx: ReadTransaction, workspace: str, name: str) -> BranchRow | None:
+    """The branch of a name, if there is one."""
+    row = tx.row(sql["branch"], {"workspace": norm(workspace), "name": name})
+    return None if row is None else BranchRow(row)
+
+
+def branch_by_id(tx: ReadTransaction, branch_id: int) -> BranchRow:
+    """The branch that something else refers to by its id; those are deleted together."""
+    row = tx.row(sql["branch_by_id"], {"branch_id": branch_id})
+    assert row is not None, "what is referred to is there"
+    return BranchRow(row)
+
+
+def branch_for_writing(tx: Transaction, workspace: str, name: str | None, *, what: str = "branch") -> BranchRow:
     """The same for a write: the first one in a workspace without branches makes `main` and checks it out."""
     bootstrap(tx, workspace)
     return find_branch(tx, workspace, name, what=what)
 
 
-def bootstrap(tx: Transaction, workspace: Workspace) -> None:
+def bootstrap(tx: Transaction, workspace: str) -> None:
     """Makes `main` where there is no branch, and checks it out where nothing is."""
-    found = tx.row(sql["workspace"], {"workspace": workspace.norm})
-    if found is not None and found[0] is not None:
+    checkout_id, _ = tx.row(sql["workspace"], {"workspace": norm(workspace)}) or (None, False)
+    if checkout_id is not None:
         return
-    tx.run(sql["add_workspace"], {"workspace": workspace.norm, "raw": workspace})
-    if tx.row(sql["any_branch"], {"workspace": workspace.norm}) is None:
+    tx.run(sql["add_workspace"], {"workspace": norm(workspace), "raw": workspace})
+    if tx.row(sql["any_branch"], {"workspace": norm(workspace)}) is None:
         add_branch(tx, workspace, MAIN)
-    main = tx.row(sql["branch"], {"workspace": workspace.norm, "name": MAIN})
+    main = branch_named(tx, workspace, MAIN)
     if main is not None:
-        tx.run(sql["set_checkout"], {"workspace": workspace.norm, "branch_id": main[0]})
+        tx.run(sql["set_checkout"], {"workspace": norm(workspace), "branch_id": main.branch_id})
 
 
-def add_branch(tx: Transaction, workspace: Workspace, name: str, *, canonical: bool = False) -> int:
+def add_branch(tx: Transaction, workspace: str, name: str, *, canonical: bool = False) -> int:
     """A new branch without a base; gives its id."""
     branch_id = take_numbers(tx, series="branch")
     row = {
         "branch_id": branch_id,
-        "workspace": workspace.norm,
+        "workspace": norm(workspace),
         "name": name,
         "base_id": None,
         "base_seq": None,
@@ -145,7 +158,6 @@ def place_of(
     `kind` says which document is meant by default. Unknown things are `NOT_FOUND`; `writer` is the same
     transaction where the call writes, so that the first write can make the workspace.
     """
-    workspace = Workspace(workspace)
     if target is not None:
         if branch is not None or doc is not None:
             given = "branch" if branch is not None else "doc"
@@ -158,7 +170,7 @@ def place_of(
     return Place(workspace, found, named)
 
 
-def unknown_doc(workspace: Workspace, branch: str, doc: str) -> MossError:
+def unknown_doc(workspace: str, branch: str, doc: str) -> MossError:
     """The refusal of a document that nothing was written to."""
     return MossError(
         "NOT_FOUND",
@@ -169,8 +181,8 @@ def unknown_doc(workspace: Workspace, branch: str, doc: str) -> MossError:
     )
 
 
-def _no_such_branch(tx: ReadTransaction, workspace: Workspace, name: str | None) -> MossError:
-    names = [row[0] for row in tx.rows(sql["branch_names"], {"workspace": workspace.norm})]
+def _no_such_branch(tx: ReadTransaction, workspace: str, name: str | None) -> MossError:
+    names = [known for (known,) in tx.rows(sql["branch_names"], {"workspace": norm(workspace)})]
     if not names:
         return MossError(
             "NOT_FOUND",

@@ -165,8 +165,7 @@ insert into card_pins (seq, branch_id, doc, card_id, pinned) values (:seq, :bran
 select min(seq) from graph_versions where branch_id = :branch_id and doc = :doc and key = :key and seq <= :upto
 
 -- name: entry
-select e.branch_id, e.doc, e.written_as, b.name from doc_entries e join branches b on b.branch_id = e.branch_id
-where e.seq = :seq and e.workspace_norm = :workspace
+select branch_id, doc, written_as from doc_entries where seq = :seq and workspace_norm = :workspace
 
 -- name: last_entry
 -- The workspace's newest entry, by way of what its branches remember of their documents.
@@ -236,7 +235,7 @@ on conflict (from_id, doc, key) do update set from_seq = excluded.from_seq
 
 -- name: own_keys
 -- What a branch says itself at present, oldest first.
-select seq, key, state from graph_versions
+select seq, key from graph_versions
 where branch_id = :branch_id and doc = :doc and seq > :after and next_seq = 9223372036854775807
 order by seq limit :limit
 

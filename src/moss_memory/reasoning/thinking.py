@@ -98,7 +98,8 @@ def branchmind_think_link(
     changes.upsert(link)
     last_seq = changes.write()
     place.graph.concern(tx)
-    return {**place.shown(), "edge": link.shown(), "applied": changes.applied, "last_seq": last_seq}
+    written = link.changed(seq=last_seq, ts_ms=tx.now_ms)
+    return {**place.shown(), "edge": written.shown(), "applied": changes.applied, "last_seq": last_seq}
 
 
 @operation(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from ..storage.rows import NamedRow
+from ..values import norm
 from .documents import touch
 from .views import HEAD, sql, take_numbers
 
@@ -16,11 +18,6 @@ if TYPE_CHECKING:
     from .places import Place
     from .views import Range, View
 
-COLUMNS = (
-    "seq", "key", "type", "title", "text", "status", "tags_json", "from_id", "rel", "to_id", "meta_json", "deleted",
-    "state", "ts_ms",
-)  # fmt: skip
-columns = ", ".join(f"v.{column}" for column in COLUMNS)
 GONE = ""
 """The state of everything that is deleted or was never there: they are all the same."""
 _PRESENT = "v.next_seq = 9223372036854775807"
@@ -28,19 +25,24 @@ EDGE_MARK = "|"
 """Stands between the parts of an edge's key; no id and no rel may hold it."""
 
 
-class Version:
-    """One version of a node or an edge."""
+class Version(NamedRow):
+    """One version of a node, which has a type, or of an edge, which has ends."""
 
-    __slots__ = (
-        "deleted", "from_id", "key", "meta_json", "rel", "seq", "state", "status", "tags_json", "text", "title",
-        "to_id", "ts_ms", "type",
-    )  # fmt: skip
-
-    def __init__(self, *values: Any) -> None:
-        (
-            self.seq, self.key, self.type, self.title, self.text, self.status, self.tags_json, self.from_id, self.rel,
-            self.to_id, self.meta_json, self.deleted, self.state, self.ts_ms,
-        ) = values  # fmt: skip
+    __slots__ = ()
+    seq: int
+    key: str
+    type: Any  # none of an edge
+    title: str | None
+    text: str | None
+    status: str | None
+    tags_json: str | None
+    from_id: Any  # none of a node, as the next two
+    rel: Any
+    to_id: Any
+    meta_json: str | None
+    deleted: int
+    state: str
+    ts_ms: int
 
     def shown(self) -> dict[str, Any]:
         """The node or edge as callers see it; what it does not have is left out."""
@@ -73,10 +75,10 @@ class Version:
 
     def tombstone(self) -> Version:
         """The version that says the same is deleted."""
-        kept = [getattr(self, column) for column in COLUMNS]
-        gone = Version(*kept)
-        gone.deleted, gone.state = 1, GONE
-        return gone
+        return self.changed(deleted=1, state=GONE)
+
+
+columns = ", ".join(f"v.{column}" for column in Version.columns)
 
 
 def node(
@@ -92,13 +94,13 @@ def node(
     """A version of a node that is still to be written; `meta` is its JSON."""
     tags_json = json.dumps(tags, ensure_ascii=False) if tags else None
     state = _state([type, title, text, status, tags or []], meta)
-    return Version(0, id, type, title, text, status, tags_json, None, None, None, meta, 0, state, 0)
+    return Version((0, id, type, title, text, status, tags_json, None, None, None, meta, 0, state, 0))
 
 
 def edge(from_id: str, rel: str, to_id: str, *, meta: str | None = None) -> Version:
     """A version of an edge that is still to be written; `meta` is its JSON."""
     key = EDGE_MARK.join((from_id, rel, to_id))
-    return Version(0, key, None, None, None, None, None, from_id, rel, to_id, meta, 0, _state([key], meta), 0)
+    return Version((0, key, None, None, None, None, None, from_id, rel, to_id, meta, 0, _state([key], meta), 0))
 
 
 def _state(parts: list[Any], meta: str | None) -> str:
@@ -145,10 +147,17 @@ def range_parameters(ranges: list[Range], doc: str) -> dict[str, Any]:
     return values
 
 
-def select(
-    tx: ReadTransaction, view: View, doc: str, condition: str, values: dict[str, Any], *, what: str = columns
-) -> Iterator[Row]:
+def versions(
+    tx: ReadTransaction, view: View, doc: str, condition: str, values: dict[str, Any] | None = None
+) -> Iterator[Version]:
     """Every version that the view shows and that meets a condition, range by range."""
+    return map(Version, select(tx, view, doc, columns, condition, values or {}))
+
+
+def select(
+    tx: ReadTransaction, view: View, doc: str, what: str, condition: str, values: dict[str, Any]
+) -> Iterator[Row]:
+    """Some columns of every version that the view shows and that meets a condition, range by range."""
     ranges = nearest_first(view)
     parameters = {**range_parameters(ranges, doc), **values}
     for at in range(len(ranges)):
@@ -161,23 +170,21 @@ def select(
 def present(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> dict[str, Version]:
     """The versions that the view shows of these keys, tombstones too."""
     chosen = "v.key in (select value from json_each(:keys))"
-    rows = select(tx, view, doc, chosen, {"keys": json.dumps(list(keys), ensure_ascii=False)})
-    return {row[1]: Version(*row) for row in rows}
+    found = versions(tx, view, doc, chosen, {"keys": json.dumps(list(keys), ensure_ascii=False)})
+    return {version.key: version for version in found}
 
 
-def write(tx: Transaction, place: Place, versions: list[Version]) -> int:
+def write(tx: Transaction, place: Place, new: list[Version]) -> int:
     """Writes new versions in order; gives the seq of the last."""
-    seq = take_numbers(tx, len(versions)) - 1
-    first = seq + 1
-    own = {"branch_id": place.branch.branch_id, "doc": place.doc}
-    for version in versions:
-        seq += 1
-        version.seq, version.ts_ms = seq, tx.now_ms
+    first = take_numbers(tx, len(new))
+    own = {"branch_id": place.branch.branch_id, "doc": place.doc, "workspace": norm(place.workspace)}
+    for seq, version in enumerate(new, first):
         tx.run(sql["supersede"], {**own, "key": version.key, "seq": seq})
-        row = {column: getattr(version, column) for column in COLUMNS}
-        tx.run(sql["add_version"], {**own, "workspace": place.workspace.norm, **row})
+        row = dict(zip(Version.columns, version, strict=True))
+        tx.run(sql["add_version"], {**row, **own, "seq": seq, "ts_ms": tx.now_ms})
         if version.tags_json:
             for tag in json.loads(version.tags_json):
                 tx.run(sql["add_version_tag"], {**own, "tag": tag, "seq": seq})
-    touch(tx, place.branch.branch_id, place.doc, first, seq, shape="graph")
-    return seq
+    last = first + len(new) - 1
+    touch(tx, place.branch.branch_id, place.doc, first, last, shape="graph")
+    return last

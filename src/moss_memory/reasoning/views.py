@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 
 from ..storage.queries import load_queries
+from ..storage.rows import NamedRow
+from ..values import shown_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..storage.engine import ReadTransaction, Row, Transaction
 
     Range = tuple[int, int, int]
@@ -21,10 +25,50 @@ sql = load_queries(__file__)
 
 def take_numbers(tx: Transaction, count: int = 1, *, series: str = "seq") -> int:
     """The first of so many consecutive numbers that nobody else gets; their order is the order of commits."""
-    row = tx.row(sql["take_numbers"], {"series": series, "count": count})
-    assert row is not None, "the migration makes every series"
-    last: int = row[0]
+    last: int = tx.value(sql["take_numbers"], {"series": series, "count": count})
     return last - count + 1
+
+
+def last_number(tx: ReadTransaction) -> int:
+    """The last seq that was taken."""
+    last: int = tx.value(sql["last_number"])
+    return last
+
+
+class Entry(NamedRow):
+    """One entry of a document."""
+
+    __slots__ = ()
+    seq: int
+    branch_id: int
+    written_as: str
+    title: str | None
+    format: str | None
+    meta_json: str | None
+    content: str
+    source_event_id: str | None
+    ts_ms: int
+
+    def shown(self, doc: str, names: dict[int, str]) -> dict[str, Any]:
+        """The entry as callers see it, with the names of branches; what it does not have is left out."""
+        shown: dict[str, Any] = {
+            "seq": self.seq,
+            "ts": shown_time(self.ts_ms),
+            "ts_ms": self.ts_ms,
+            "branch": names[self.branch_id],
+            "doc": doc,
+            "kind": "event" if self.written_as == "event" else "note",
+        }
+        if self.title is not None:
+            shown["title"] = self.title
+        if self.format is not None:
+            shown["format"] = self.format
+        if self.meta_json is not None:
+            shown["meta"] = json.loads(self.meta_json)
+        shown["content"] = self.content
+        if self.source_event_id is not None:
+            shown["source_event_id"] = self.source_event_id
+        return shown
 
 
 class View:
@@ -45,33 +89,38 @@ class View:
         """Whether an entry of a branch is part of the view."""
         return any(writer == branch_id and after < seq <= upto for writer, after, upto in self.ranges)
 
+    def writers(self) -> set[int]:
+        """The branches whose entries are part of the view."""
+        return {writer for writer, _, _ in self.ranges}
+
     def sources(self) -> list[tuple[int, int]]:
         """Every branch that the view reads and how far, nearest first, whether it wrote to the document or not."""
         return self._sources
 
-    def newest(self, tx: ReadTransaction, doc: str, *, before: int, limit: int, query: str) -> list[Row]:
-        """The last rows below a seq, newest first."""
+    def newest(self, tx: ReadTransaction, doc: str, *, before: int, limit: int, query: str) -> list[Entry]:
+        """The last entries below a seq, newest first."""
         return newest_in(tx, self.ranges, doc, before=before, limit=limit, query=query)
 
     def head(self, tx: ReadTransaction, doc: str) -> int | None:
         """The newest entry's seq, or none."""
         for branch_id, after, upto in reversed(self.ranges):
             place = {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto}
-            found = tx.row(sql["newest_entry"], place)
-            if found is not None and found[0] is not None:
-                seq: int = found[0]
+            seq: int | None = tx.value(sql["newest_entry"], place)
+            if seq is not None:
                 return seq
         return None
 
 
-def newest_in(tx: ReadTransaction, ranges: list[Range], doc: str, *, before: int, limit: int, query: str) -> list[Row]:
-    """The last rows below a seq within the ranges, newest first."""
-    found: list[Row] = []
+def newest_in(
+    tx: ReadTransaction, ranges: list[Range], doc: str, *, before: int, limit: int, query: str
+) -> list[Entry]:
+    """The last entries below a seq within the ranges, newest first."""
+    found: list[Entry] = []
     for branch_id, after, upto in reversed(ranges):
         top = min(upto, before - 1)
         if top > after and len(found) < limit:
             place = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": limit - len(found)}
-            found.extend(tx.rows(sql[query], place))
+            found.extend(map(Entry, tx.rows(sql[query], place)))
     return found
 
 
@@ -91,8 +140,9 @@ def log_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD)
         if reset is None:
             ranges.insert(0, (writer, 0, top))
         else:
-            reach = [(at, after, until) for at, after, until in json.loads(reset[1])]
-            ranges[:0] = [*reach, (writer, reset[0], top)]
+            own_after, reach_json = reset
+            reach = [(at, after, until) for at, after, until in json.loads(reach_json)]
+            ranges[:0] = [*reach, (writer, own_after, top)]
             settled = True
     return View(ranges, names, written)
 

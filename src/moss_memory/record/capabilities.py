@@ -103,9 +103,9 @@ def registry_of(home: str) -> Registry:
     """The registry of a store, read again when its files changed."""
     folder = os.path.join(home, "capabilities")
     stamp = _stamp(folder)
-    known = _loaded.get(home)
-    if known is not None and known[0] == stamp:
-        return known[1]
+    known_stamp, known = _loaded.get(home, (None, None))
+    if known is not None and known_stamp == stamp:
+        return known
     registry = Registry()
     _load(registry, _BUILT_IN, "built-in")
     _load(registry, folder, "user")

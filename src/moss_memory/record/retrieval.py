@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ..errors import MossError, invalid
-from ..values import normalize, shown_time
+from ..values import norm, shown_time
 from .capabilities import registry_of
 from .identity import property_value
 from .snapshot import fold
@@ -14,6 +14,7 @@ from .times import shown_instant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from ..storage.engine import ReadTransaction, Row
@@ -76,9 +77,9 @@ class RecordFilters:
         elif count or not rows or offset + len(rows) <= COUNTED:
             counted = tables if lead is None or "records." in chosen else f"({lead.rows}) l"
             most = "" if count or not rows else f"limit {COUNTED + 1}"
-            found = tx.row(f"select count(*) from (select 1 from {counted} {chosen} {most})", self._values)
-            if found and (not most or found[0] <= COUNTED):
-                pagination["total"] = found[0]
+            found = tx.value(f"select count(*) from (select 1 from {counted} {chosen} {most})", self._values)
+            if not most or found <= COUNTED:
+                pagination["total"] = found
         return _records([_record(row) for row in rows[:limit]], pagination, count=count)
 
     def _lead(self, tx: ReadTransaction) -> Way | None:
@@ -90,8 +91,8 @@ class RecordFilters:
             f" from (select at from ({way.rows}) order by at desc limit {PROBED})"
             for number, way in enumerate(self._ways)
         )
-        rarest = tx.row(f"{spans} order by some, oldest limit 1", self._values)
-        return self._ways[rarest[0] if rarest else 0]
+        rarest: int = tx.value(f"{spans} order by some, oldest limit 1", self._values)
+        return self._ways[rarest]
 
     def _where(self, at: str, lead: Way | None = None) -> str:
         conditions = self._unled(at, lead)
@@ -127,10 +128,10 @@ class RecordFilters:
         )
         chosen = [hit.row_id for hit in hits.items[:limit]]
         rows = tx.rows(
-            f"select {RECORD_COLUMNS}, row_id from records where row_id in (select value from json_each(:chosen))",
+            f"select row_id, {RECORD_COLUMNS} from records where row_id in (select value from json_each(:chosen))",
             {"chosen": json.dumps(chosen)},
         )
-        found = {row[-1]: _record(row[:-1]) for row in rows}
+        found = {row_id: _record(row) for row_id, *row in rows}
         pagination: dict[str, Any] = {"limit": limit, "offset": offset, "has_more": len(hits.items) > limit}
         if hits.exact:
             pagination["total"] = hits.total
@@ -201,7 +202,7 @@ def where(
     conditions, values = [], {}
     if workspace is not None:
         conditions.append(f"{table}workspace_norm = :workspace")
-        values["workspace"] = normalize(workspace, what="workspace")
+        values["workspace"] = norm(workspace)
     for column, value in equals:
         if value is not None:
             conditions.append(f"{table}{column} = :{column}")
@@ -222,8 +223,7 @@ def page_of(
     """One page of rows and its pagination object; a table whose columns nothing asks for is not counted through."""
     where = f"where {' and '.join(conditions)}" if conditions else ""
     asked = " ".join(table for table, prefix in tables.items() if prefix in where)
-    counted = tx.row(f"select count(*) from {asked} {where}", values)
-    total = counted[0] if counted else 0
+    total: int = tx.value(f"select count(*) from {asked} {where}", values)
     most = min(limit, LIMIT_MAX)
     rows = list(
         tx.rows(
@@ -234,7 +234,7 @@ def page_of(
     return rows, {"limit": most, "offset": offset, "has_more": offset + len(rows) < total, "total": total}
 
 
-def _record(row: Row) -> dict[str, Any]:
+def _record(row: Iterable[Any]) -> dict[str, Any]:
     identity, kind, workspace, body, created_at_ms, updated_at_ms = row
     created_at = shown_time(created_at_ms)
     return {

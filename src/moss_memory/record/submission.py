@@ -6,7 +6,8 @@ import json
 
 from ..errors import invalid
 from ..storage.queries import load_queries
-from ..values import normalize
+from ..storage.rows import NamedRow
+from ..values import norm
 from .identity import canonical, content_id, entity_id, event_id, payload_id, property_value, submission_id
 from .snapshot import Snapshot, fold, sets_of
 from .times import instant_us
@@ -23,6 +24,29 @@ PROVENANCE_MAX_CHARS = 100_000
 ALWAYS_US = 2**63 - 1
 
 sql = load_queries(__file__)
+
+
+class Entity(NamedRow):
+    """What is known of an entity, and the observation that came last."""
+
+    __slots__ = ()
+    row_id: int
+    snapshot_json: str
+    sources_json: str
+    observation_count: int
+    observed_us: int
+    content_id: str
+    submission_id: str
+
+    def last(self) -> tuple[int, str, str]:
+        """What the last observation is ordered by."""
+        return self.observed_us, self.content_id, self.submission_id
+
+    def snapshot(self) -> Snapshot:
+        """Its observations, folded."""
+        snapshot = Snapshot(json.loads(self.snapshot_json), json.loads(self.sources_json))
+        snapshot.count = self.observation_count
+        return snapshot
 
 
 class Submission:
@@ -47,7 +71,7 @@ class Submission:
         if provenance and len(canonical(provenance)) > PROVENANCE_MAX_CHARS:
             raise invalid(f"`provenance` has more than {PROVENANCE_MAX_CHARS} characters of JSON", path="provenance")
         self.content_id = content_id(capability.capability_id, body, refs, provenance.get("extractor_version"))
-        self.key = {"workspace": normalize(workspace, what="workspace")}
+        self.key = {"workspace": norm(workspace)}
         told = provenance.get("extracted_at")
         self._told_us = None if told is None else instant_us(told, what="provenance.extracted_at")
 
@@ -55,7 +79,8 @@ class Submission:
         """Writes the record if it is new, and its observation, entity, events and properties."""
         tx, submission = self._tx, submission_id(self._tx.now_ms)
         entity = entity_id(self._capability, self._body)
-        known = tx.row(sql["entity"], {**self.key, "entity_id": entity})
+        found = tx.row(sql["entity"], {**self.key, "entity_id": entity})
+        known = None if found is None else Entity(found)
         row: dict[str, Any] = {
             **self.key,
             "workspace_raw": self._workspace,
@@ -68,26 +93,27 @@ class Submission:
             "observed_us": self._observed_us(known),
             "now_ms": tx.now_ms,
         }
-        row["entity_row"] = known[0] if known else _only(tx.row(sql["add_entity"], row))
-        found = tx.row(sql["record"], row)
-        row["record_row"] = found[0] if found else self._add_record(row)
-        if found:
+        row["entity_row"] = known.row_id if known else tx.value(sql["add_entity"], row)
+        record_row = tx.value(sql["record"], row)
+        created = record_row is None
+        row["record_row"] = self._add_record(row) if created else record_row
+        if not created:
             tx.run(sql["touch_record"], row)
-        answer = _answer(row, created=found is None)
+        answer = _answer(row, created=created)
         self._observe(row, client_request_id, answer)
         self._fold_in(row, known)
-        if not found:
+        if created:
             self._add_events(row)
         tx.concerns(workspace=self.key["workspace"], address=str(row["payload_id"]))
         return answer
 
-    def _observed_us(self, known: Row | None) -> int:
+    def _observed_us(self, known: Entity | None) -> int:
         """When it was observed: as told, else now, after what the entity's snapshot already holds of this moment."""
         if self._told_us is not None:
             return self._told_us
         now_us = self._tx.now_ms * 1000
         # Two submissions fit into one millisecond of the clock, and the second is the last word.
-        return int(known[4]) + 1 if known and now_us <= known[4] < now_us + 1000 else now_us
+        return known.observed_us + 1 if known and now_us <= known.observed_us < now_us + 1000 else now_us
 
     def _add_record(self, row: dict[str, Any]) -> int:
         title = self._body.get(self._capability.title)
@@ -96,7 +122,7 @@ class Submission:
         stored["sets_json"] = json.dumps(sets_of(self._capability))
         shown = title if title is None or isinstance(title, str) else canonical(title)
         told = {**row, **stored, "title": shown, "search_text": text}
-        record_row = _only(self._tx.row(sql["add_record"], told))
+        record_row: int = self._tx.value(sql["add_record"], told)
         for name, value in _properties(self._capability, self._body):
             self._tx.run(sql["add_property"], {"name": name, "value": value, "record_row": record_row})
         return record_row
@@ -113,26 +139,22 @@ class Submission:
         }
         self._tx.run(sql["add_observation"], told)
 
-    def _fold_in(self, row: dict[str, Any], known: Row | None) -> None:
+    def _fold_in(self, row: dict[str, Any], known: Entity | None) -> None:
         """Puts the observation on top of the snapshot, or folds all of them when it is not the last."""
-        order = (row["observed_us"], self.content_id, row["submission_id"])
-        if known is None or order > known[4:7]:
-            snapshot = Snapshot() if known is None else Snapshot(json.loads(known[1]), json.loads(known[2]))
-            snapshot.count = known[3] if known else 0
+        last = (row["observed_us"], self.content_id, row["submission_id"])
+        if known is None or last > known.last():
+            snapshot = Snapshot() if known is None else known.snapshot()
             snapshot.add(self._body, row["submission_id"], set(sets_of(self._capability)))
-            last = order
         else:
             everything = {"entity_row": row["entity_row"], "upto": ALWAYS_US}
             snapshot = fold(self._tx.rows(sql["observations"], everything))
-            last = known[4:7]
+            last = known.last()
         changed = {
             "entity_row": row["entity_row"],
             "snapshot_json": json.dumps(snapshot.fields, ensure_ascii=False, separators=(",", ":")),
             "sources_json": json.dumps(snapshot.sources, separators=(",", ":")),
             "observation_count": snapshot.count,
-            "observed_us": last[0],
-            "content_id": last[1],
-            "submission_id": last[2],
+            **dict(zip(("observed_us", "content_id", "submission_id"), last, strict=True)),
         }
         self._tx.run(sql["change_entity"], changed)
 
@@ -144,11 +166,6 @@ class Submission:
                 kind = f"{self._capability.entity_type}.{field['event']}"
                 identity = event_id(str(row["entity_id"]), name, told)
                 self._tx.run(sql["add_event"], {**row, "event_id": identity, "event_type": kind, "at_us": at_us})
-
-
-def _only(row: Row | None) -> int:
-    assert row is not None, "an insert returns its row"
-    return int(row[0])
 
 
 def _answer(row: dict[str, Any], *, created: bool) -> dict[str, Any]:
@@ -167,11 +184,12 @@ def _answer(row: dict[str, Any], *, created: bool) -> dict[str, Any]:
 
 def first_answer(again: Row, content: str, request: str) -> dict[str, Any]:
     """What a repeated request is told: the same as the first time; other content is refused."""
-    if again[0] != content:
+    first_content, answer_json = again
+    if first_content != content:
         raise invalid(
             f"`client_request_id` {request[:100]!r} was used for other content; use a new one", path="client_request_id"
         )
-    answer: dict[str, Any] = json.loads(again[1])
+    answer: dict[str, Any] = json.loads(answer_json)
     return answer
 
 

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
             """The first row, or none."""
 
+        def value(self, sql: str, parameters: Parameters | None = None) -> Any:
+            """The first column of the first row, or none."""
+
         def check_cancelled(self) -> None:
             """Raises `CANCELLED` when the caller has given up."""
 

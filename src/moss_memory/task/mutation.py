@@ -7,7 +7,7 @@ import json
 from ..errors import MossError, next_call
 from ..reasoning.documents import Note, append
 from ..reasoning.places import Place
-from ..values import Workspace, shown_time
+from ..values import norm, shown_time
 from ..work.rows import Step, Task, find_task, save_task
 from .projection import home_of, show, show_elsewhere, task_node
 
@@ -24,7 +24,7 @@ class Mutation:
 
     def __init__(self, tx: Transaction, workspace: str, target: str, expected_revision: int | None) -> None:
         self.tx = tx
-        self.workspace = Workspace(workspace)
+        self.workspace = workspace
         self.task = find_task(tx, self.workspace, target)
         self._look = (self.task.title, self.task.status)
         if expected_revision is not None and expected_revision != self.task.revision:
@@ -75,7 +75,7 @@ class Mutation:
 
 
 def emit(
-    tx: Transaction, workspace: Workspace, task: Task, type: str, payload: dict[str, Any], *, path: str | None = None
+    tx: Transaction, workspace: str, task: Task, type: str, payload: dict[str, Any], *, path: str | None = None
 ) -> dict[str, Any]:
     """Writes an event and, with the same id, its trace entry; gives the event as callers see it."""
     said: dict[str, Any] = {"type": type, "target": task.id}
@@ -83,7 +83,7 @@ def emit(
         said["path"] = path
     said["payload"] = payload
     text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
-    event_id = tx.record_event(workspace=workspace.norm, address=task.id, payload=text)
+    event_id = tx.record_event(workspace=norm(workspace), address=task.id, payload=text)
     ingest(tx, home_of(workspace, task, f"{task.id}-trace"), event_id, said)
     return shown_event(event_id, tx.now_ms, said)
 
@@ -114,7 +114,7 @@ def answer(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[
     return {"id": task.id, "kind": task.kind, "revision": task.revision, "event": event, **named}
 
 
-def version_mismatch(workspace: Workspace, target: str, expected: int, actual: int) -> MossError:
+def version_mismatch(workspace: str, target: str, expected: int, actual: int) -> MossError:
     """The refusal of a change that was made for another revision."""
     return MossError(
         "VERSION_MISMATCH",

@@ -10,8 +10,21 @@ from ..errors import MossError, invalid, marked, next_call
 from ..operation import operation
 from ..reasoning.arguments import OneOrMore, as_list
 from ..reasoning.places import add_branch, bootstrap
-from ..values import Page, Workspace, tags_json
-from ..work.rows import Step, Task, find_step, find_task, numbered, save_task, sql, steps_of, take_numbers
+from ..values import Page, norm, tags_json
+from ..work.rows import (
+    Step,
+    Task,
+    dependencies_of,
+    find_step,
+    find_task,
+    focus_of,
+    numbered,
+    save_task,
+    sql,
+    steps_of,
+    take_numbers,
+    tasks_of_plan,
+)
 from .answers import CHANGED, ITEM, STEP_NAMED, STEPS
 from .arguments import (
     Contract,
@@ -70,14 +83,13 @@ def tasks_create(
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
     """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
-    workspace = Workspace(workspace)
     if expected_revision:
         raise _not_there_yet(workspace, expected_revision)
     plan = None if parent is None else _plan_for(tx, workspace, kind, parent)
     bootstrap(tx, workspace)
     new = numbered(kind, take_numbers(tx, workspace, kind))
     row = {
-        "workspace": workspace.norm,
+        "workspace": norm(workspace),
         "id": new,
         "kind": kind,
         "title": checked_title(title),
@@ -120,7 +132,7 @@ def tasks_list(
 ) -> dict[str, Any]:
     """List plans and tasks, oldest first, by kind, status, plan and tag."""
     page = Page(limit, offset, maximum=LIST_MAX)
-    values: dict[str, Any] = {"workspace": Workspace(workspace).norm, "limit": page.limit, "offset": page.offset}
+    values: dict[str, Any] = {"workspace": norm(workspace), "limit": page.limit, "offset": page.offset}
     conditions = ["workspace_norm = :workspace"]
     for column, value in (("kind", kind), ("status", status), ("parent_id", parent)):
         if value is not None:
@@ -130,11 +142,10 @@ def tasks_list(
         conditions.append(tx.contains_tag("tags_json", "tag"))
         values["tag"] = tag.strip()
     chosen = " and ".join(conditions)
-    counted = tx.row(f"select count(*) from tasks where {chosen}", values)
+    total = tx.value(f"select count(*) from tasks where {chosen}", values)
     columns = ", ".join(Task.__slots__)
     rows = tx.rows(f"select {columns} from tasks where {chosen} order by row_id limit :limit offset :offset", values)
     items = [Task(row).listed() for row in rows]
-    total = counted[0] if counted else 0
     return budget.fit(
         items,
         lambda kept: {
@@ -228,8 +239,8 @@ def tasks_delete(
         gone = _delete_steps(mutation, step)
         return {**mutation.finish("step_deleted", {"steps": gone}, step=step), "deleted": True}
     workspace, task = mutation.workspace, mutation.task
-    for row in list(tx.rows(sql["tasks_of_plan"], {"workspace": workspace.norm, "id": task.id})):
-        _delete_task(tx, workspace, Task(row))
+    for child in tasks_of_plan(tx, workspace, task):
+        _delete_task(tx, workspace, child)
     return {**answer(task, _delete_task(tx, workspace, task)), "deleted": True}
 
 
@@ -252,10 +263,8 @@ def tasks_focus(
     target: TaskId | None = None,
 ) -> dict[str, Any]:
     """Get, set or clear the plan or task that the workspace works on; radar and hand-over use it by default."""
-    workspace = Workspace(workspace)
     wanted = action or ("get" if target is None else "set")
-    row = tx.row(sql["focus"], {"workspace": workspace.norm})
-    previous = None if row is None else row[0]
+    previous = focus_of(tx, workspace)
     if target is not None and wanted != "set":
         raise invalid(f'`target` has no meaning with `action: "{wanted}"`; leave it out', path="target")
     if wanted == "get":
@@ -263,12 +272,12 @@ def tasks_focus(
     if wanted == "set" and target is None:
         raise invalid("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
     focus = None if wanted == "clear" else find_task(tx, workspace, target or "").id
-    tx.run(sql["set_focus"], {"workspace": workspace.norm, "id": focus})
-    tx.concerns(workspace=workspace.norm, address=focus)
+    tx.run(sql["set_focus"], {"workspace": norm(workspace), "id": focus})
+    tx.concerns(workspace=norm(workspace), address=focus)
     return {"workspace": workspace, "previous": previous, "focus": focus}
 
 
-def _not_there_yet(workspace: Workspace, expected: int) -> MossError:
+def _not_there_yet(workspace: str, expected: int) -> MossError:
     """The refusal to create something that the caller has seen at a revision: it is there, to be edited."""
     return MossError(
         "VERSION_MISMATCH",
@@ -279,7 +288,7 @@ def _not_there_yet(workspace: Workspace, expected: int) -> MossError:
     )
 
 
-def _plan_for(tx: Transaction, workspace: Workspace, kind: str, parent: str) -> Task:
+def _plan_for(tx: Transaction, workspace: str, kind: str, parent: str) -> Task:
     """The plan that a new task goes into."""
     if kind == "plan":
         raise invalid("a plan has no parent; leave `parent` out", path="parent")
@@ -301,10 +310,10 @@ def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
     for other in others:
         if other.id == task.id:
             raise invalid(f"{task.id} cannot depend on itself", path="depends_on")
-        if tx.row(sql["reaches"], {"workspace": workspace.norm, "start": other.id, "end": task.id}) is not None:
+        if tx.row(sql["reaches"], {"workspace": norm(workspace), "start": other.id, "end": task.id}) is not None:
             raise mutation.refuse(f"{other.id} already depends on {task.id}; a circle would never end")
-    key = {"workspace": workspace.norm, "id": task.id}
-    before = [row[0] for row in tx.rows(sql["dependencies"], key)]
+    key = {"workspace": norm(workspace), "id": task.id}
+    before = [other.id for other in dependencies_of(tx, workspace, task)]
     tx.run(sql["clear_dependencies"], key)
     for place, other in enumerate(others):
         tx.run(sql["add_dependency"], {**key, "depends_on": other.id, "place": place})
@@ -317,8 +326,8 @@ def _refuse_open(mutation: Mutation) -> None:
     steps = [step.path for step in steps_of(tx, task, "open_steps", limit=20)]
     if steps:
         raise mutation.refuse(f"{task.id} has open steps: {', '.join(steps)}", details={"open": steps})
-    key = {"workspace": mutation.workspace.norm, "id": task.id}
-    tasks = [row[0] for row in tx.rows(sql["open_tasks_of_plan"], key)]
+    key = {"workspace": norm(mutation.workspace), "id": task.id}
+    tasks = [child for (child,) in tx.rows(sql["open_tasks_of_plan"], key)]
     if tasks:
         raise mutation.refuse(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
 
@@ -333,12 +342,12 @@ def _delete_steps(mutation: Mutation, step: Step) -> list[str]:
     return [gone.step_id for gone in subtree]
 
 
-def _delete_task(tx: Transaction, workspace: Workspace, task: Task) -> dict[str, Any]:
+def _delete_task(tx: Transaction, workspace: str, task: Task) -> dict[str, Any]:
     """Removes a plan or task with its steps; gives the event that says so."""
     task.revision += 1
     event = emit(tx, workspace, task, f"{task.kind}_deleted", {"title": task.title})
     hide(tx, workspace, task)
-    key = {"workspace": workspace.norm, "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
+    key = {"workspace": norm(workspace), "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
     for query in ("delete_steps", "delete_evidence", "clear_dependencies", "forget_dependency", "clear_focus_on"):
         tx.run(sql[query], key)
     tx.run(sql["delete_task"], key)

@@ -14,10 +14,10 @@ from ..reasoning.arguments import CursorPage
 from ..reasoning.documents import tail
 from ..reasoning.graph import NodeFilters, nodes_of
 from ..reasoning.views import graph_view
-from ..values import Workspace
+from ..values import norm
 from ..work.answers import REFERENCE, TARGET
 from ..work.reference import Reference
-from ..work.rows import Task, find_task, sql, steps_of
+from ..work.rows import Task, find_task, focus_of, sql, steps_of
 from ..work.standing import Standing, brief
 from .answers import EVENT, STEP
 from .arguments import PageLimit, RequiredWorkspace, TaskId
@@ -82,7 +82,6 @@ def tasks_radar(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show on one screen where a plan or task (default: the focus) stands and the one next call to make."""
-    workspace = Workspace(workspace)
     standing = Standing(tx, workspace, _target(tx, workspace, target))
     steps = [step.shown() for step in steps_of(tx, standing.task, limit=SHOWN_STEPS + 1)]
 
@@ -113,10 +112,9 @@ def tasks_delta(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
-    workspace = Workspace(workspace)
     most = min(limit, EVENTS_MAX)
     after = 0 if since is None else _seq_of(tx, workspace, since)
-    found = list(tx.rows(sql["events_after"], {"workspace": workspace.norm, "after": after, "limit": most + 1}))
+    found = list(tx.rows(sql["events_after"], {"workspace": norm(workspace), "after": after, "limit": most + 1}))
     events = [shown_event(event_id, ts_ms, json.loads(payload)) for event_id, ts_ms, payload in found[:most]]
     return budget.fit(
         events,
@@ -148,7 +146,6 @@ def tasks_handoff(
     budget: Budget,
 ) -> dict[str, Any]:
     """Sum up a plan or task (default: the focus) for whoever goes on: done, remaining, risks, radar and next call."""
-    workspace = Workspace(workspace)
     standing = Standing(tx, workspace, _target(tx, workspace, target))
     handoff = standing.handoff()
     capsule = _store_capsule(tx, standing, handoff) if as_capsule else None
@@ -168,27 +165,26 @@ def tasks_handoff(
     return budget.fit(rows, build)
 
 
-def _target(tx: ReadTransaction, workspace: Workspace, target: str | None) -> Task:
+def _target(tx: ReadTransaction, workspace: str, target: str | None) -> Task:
     """The plan or task asked for, or the one in focus."""
     if target is not None:
         return find_task(tx, workspace, target)
-    focus = tx.row(sql["focus"], {"workspace": workspace.norm})
-    if focus is None or focus[0] is None:
+    focus = focus_of(tx, workspace)
+    if focus is None:
         error = invalid("no target is given and nothing is in focus; name one, or set the focus", path="target")
         error.recovery = next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are")
         raise error
-    return find_task(tx, workspace, focus[0])
+    return find_task(tx, workspace, focus)
 
 
-def _seq_of(tx: ReadTransaction, workspace: Workspace, event_id: str) -> int:
-    row = tx.row(sql["event_seq"], {"workspace": workspace.norm, "event_id": event_id})
-    if row is None:
+def _seq_of(tx: ReadTransaction, workspace: str, event_id: str) -> int:
+    seq: int | None = tx.value(sql["event_seq"], {"workspace": norm(workspace), "event_id": event_id})
+    if seq is None:
         raise MossError(
             "NOT_FOUND",
             f"there is no task event {event_id[:100]!r} in workspace {workspace!r}",
             recovery=next_call("tasks_delta", {"workspace": workspace}, "lists the events from the beginning"),
         )
-    seq: int = row[0]
     return seq
 
 

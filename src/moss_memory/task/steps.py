@@ -7,6 +7,7 @@ import json
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..reasoning.documents import append, checked_note
+from ..values import norm
 from ..work.rows import Step, Task, find_step, numbered, save_step, sql, take_numbers
 from .answers import CHANGED, STEP_NAMED, STEPS
 from .arguments import (
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..storage.engine import Transaction
-    from ..values import Workspace
 
     ParentStep = str
     NoteText = str
@@ -181,7 +181,7 @@ def tasks_done(
     if step.blocked:
         raise mutation.refuse(f"step {step.path} is blocked{_because(step)}; unblock it first")
     key = {"task_row": mutation.task.row_id, "step_id": step.step_id}
-    children = [row[0] for row in tx.rows(sql["open_children"], key)]
+    children = [child for (child,) in tx.rows(sql["open_children"], key)]
     if children:
         problem = f"step {step.path} has open steps below it: {', '.join(children)}"
         raise mutation.refuse(problem, details={"open": children})
@@ -282,7 +282,7 @@ def tasks_evidence(
 
 
 def add_steps(
-    tx: Transaction, workspace: Workspace, task: Task, parent: Step | None, steps: list[dict[str, Any]]
+    tx: Transaction, workspace: str, task: Task, parent: Step | None, steps: list[dict[str, Any]]
 ) -> list[Step]:
     """Writes new steps after the ones there are; their numbers and places are never used again."""
     if not 1 <= len(steps) <= ITEMS_MAX:
@@ -296,7 +296,7 @@ def add_steps(
         index = holder.next_index + at
         row = {
             "task_row": task.row_id,
-            "workspace": workspace.norm,
+            "workspace": norm(workspace),
             "step_id": numbered("step", number + at),
             "parent_step": None if parent is None else parent.step_id,
             "path": f"{prefix}s:{index}",

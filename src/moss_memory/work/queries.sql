@@ -39,13 +39,15 @@ select id from tasks where workspace_norm = :workspace and parent_id = :id and s
 
 -- name: next_task_of_plan
 -- The open task to go on with: one in work, then the more urgent, then the older.
-select id, title from tasks where workspace_norm = :workspace and parent_id = :id and status <> 'DONE'
+select row_id, id, kind, title, description, priority, tags_json, status, parent_id, contract_json, revision,
+  next_index, branch_id
+from tasks where workspace_norm = :workspace and parent_id = :id and status <> 'DONE'
 order by case status when 'ACTIVE' then 0 else 1 end,
   case priority when 'high' then 0 when 'normal' then 1 else 2 end, row_id
 limit 1
 
 -- name: dependencies
-select d.depends_on, t.kind, t.title, t.status from task_dependencies d
+select d.depends_on, t.title, t.status from task_dependencies d
 join tasks t on t.workspace_norm = d.workspace_norm and t.id = d.depends_on
 where d.workspace_norm = :workspace and d.id = :id order by d.place
 

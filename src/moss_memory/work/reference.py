@@ -7,7 +7,6 @@ from .rows import Task, find_task
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..storage.engine import ReadTransaction
-    from ..values import Workspace
 
 
 class Reference:
@@ -32,6 +31,6 @@ class Reference:
         }
 
 
-def reference_of(tx: ReadTransaction, workspace: Workspace, target: str) -> Reference:
+def reference_of(tx: ReadTransaction, workspace: str, target: str) -> Reference:
     """The reference of a plan or a task; an unknown one is `NOT_FOUND`."""
     return Reference(find_task(tx, workspace, target))

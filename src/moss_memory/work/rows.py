@@ -6,13 +6,14 @@ import json
 
 from ..errors import MossError, invalid, nearest, next_call
 from ..storage.queries import load_queries
+from ..storage.rows import NamedRow
+from ..values import norm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..storage.engine import ReadTransaction, Row, Transaction
-    from ..values import Workspace
 
 TASK_COLUMNS = (
     "row_id", "id", "kind", "title", "description", "priority", "tags_json", "status", "parent_id", "contract_json",
@@ -137,11 +138,9 @@ class Step:
         return {"step_id": self.step_id, "path": self.path}
 
 
-def take_numbers(tx: Transaction, workspace: Workspace, kind: str, count: int = 1) -> int:
+def take_numbers(tx: Transaction, workspace: str, kind: str, count: int = 1) -> int:
     """The first of so many numbers of a workspace that are never given out again."""
-    row = tx.row(sql["take_numbers"], {"workspace": workspace.norm, "kind": kind, "count": count})
-    assert row is not None, "an upsert returns its row"
-    last: int = row[0]
+    last: int = tx.value(sql["take_numbers"], {"workspace": norm(workspace), "kind": kind, "count": count})
     return last - count + 1
 
 
@@ -150,17 +149,17 @@ def numbered(kind: str, number: int) -> str:
     return f"{kind.upper()}-{number:0{_DIGITS}d}"
 
 
-def find_task(tx: ReadTransaction, workspace: Workspace, id: str, *, what: str = "target") -> Task:
+def find_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> Task:
     """A plan or task by its id; unknown: `NOT_FOUND` with the call that lists them."""
-    row = tx.row(sql["task"], {"workspace": workspace.norm, "id": id})
+    row = tx.row(sql["task"], {"workspace": norm(workspace), "id": id})
     if row is None:
         raise no_such_task(tx, workspace, id, what=what)
     return Task(row)
 
 
-def no_such_task(tx: ReadTransaction, workspace: Workspace, id: str, *, what: str = "target") -> MossError:
+def no_such_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> MossError:
     """The refusal of a plan or task that does not exist."""
-    rows = tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": workspace.norm})
+    rows = tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": norm(workspace)})
     known = [known_id for (known_id,) in rows]
     like = nearest(id.upper(), known, cutoff=0.6)
     hint = f"; did you mean {like}?" if like else ""
@@ -171,13 +170,37 @@ def no_such_task(tx: ReadTransaction, workspace: Workspace, id: str, *, what: st
     )
 
 
-def summary_of(tx: ReadTransaction, workspace: Workspace, task: Task) -> dict[str, Any]:
+class Dependency(NamedRow):
+    """What a plan or task depends on."""
+
+    __slots__ = ()
+    id: str
+    title: str
+    status: str
+
+
+def dependencies_of(tx: ReadTransaction, workspace: str, task: Task) -> list[Dependency]:
+    """What a plan or task depends on, in the order it was given."""
+    return list(map(Dependency, tx.rows(sql["dependencies"], {"workspace": norm(workspace), "id": task.id})))
+
+
+def tasks_of_plan(tx: ReadTransaction, workspace: str, plan: Task) -> list[Task]:
+    """The tasks of a plan, oldest first; none of a task."""
+    return [Task(row) for row in tx.rows(sql["tasks_of_plan"], {"workspace": norm(workspace), "id": plan.id})]
+
+
+def focus_of(tx: ReadTransaction, workspace: str) -> str | None:
+    """The id of the plan or task in focus, if there is one."""
+    focus: str | None = tx.value(sql["focus"], {"workspace": norm(workspace)})
+    return focus
+
+
+def summary_of(tx: ReadTransaction, workspace: str, task: Task) -> dict[str, Any]:
     """A plan or task with what it depends on, as radar and export show it."""
-    needed = tx.rows(sql["dependencies"], {"workspace": workspace.norm, "id": task.id})
-    return task.summary([other for other, *_ in needed])
+    return task.summary([other.id for other in dependencies_of(tx, workspace, task)])
 
 
-def find_step(tx: ReadTransaction, workspace: Workspace, task: Task, step_id: str | None, path: str | None) -> Step:
+def find_step(tx: ReadTransaction, workspace: str, task: Task, step_id: str | None, path: str | None) -> Step:
     """A step by its id or its path."""
     if step_id is not None and path is not None:
         raise invalid("`step_id` and `path` both name the step; give one of them", path="path")
@@ -186,7 +209,7 @@ def find_step(tx: ReadTransaction, workspace: Workspace, task: Task, step_id: st
     if path is not None:
         row = tx.row(sql["step_by_path"], {"task_row": task.row_id, "path": path})
     else:
-        row = tx.row(sql["step_by_id"], {"workspace": workspace.norm, "task_row": task.row_id, "step_id": step_id})
+        row = tx.row(sql["step_by_id"], {"workspace": norm(workspace), "task_row": task.row_id, "step_id": step_id})
     if row is None:
         raise MossError(
             "NOT_FOUND",

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from ..errors import next_call
+from ..values import norm
 from .reference import Reference
-from .rows import Step, Task, sql, steps_of
+from .rows import Dependency, Step, Task, dependencies_of, focus_of, sql, steps_of, tasks_of_plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..storage.engine import ReadTransaction
-    from ..values import Workspace
 
 
 class Standing:
     """Where a plan or task stands at one moment."""
 
-    def __init__(self, tx: ReadTransaction, workspace: Workspace, task: Task) -> None:
+    def __init__(self, tx: ReadTransaction, workspace: str, task: Task) -> None:
         self.tx = tx
         self.workspace = workspace
         self.task = task
-        key = {"workspace": workspace.norm, "id": task.id}
-        self._needs = list(tx.rows(sql["dependencies"], key))
+        key = {"workspace": norm(workspace), "id": task.id}
+        self._needs = dependencies_of(tx, workspace, task)
         self._open = [] if task.status == "DONE" else steps_of(tx, task, "open_steps")
         counted = tx.row(sql["count_steps"], {"task_row": task.row_id})
         self._steps, self._done = counted or (0, 0)
-        self._next_task = tx.row(sql["next_task_of_plan"], key) if task.kind == "plan" else None
-        focus = tx.row(sql["focus"], {"workspace": workspace.norm})
-        self._focus = focus[0] if focus else None
+        found = tx.row(sql["next_task_of_plan"], key) if task.kind == "plan" else None
+        self._next_task = None if found is None else Task(found)
+        self._focus = focus_of(tx, workspace)
         self._leaf = self._first_leaf()
 
     def summary(self) -> dict[str, Any]:
         """What the plan or task is."""
-        return self.task.summary([row[0] for row in self._needs])
+        return self.task.summary([needed.id for needed in self._needs])
 
     def shown(self) -> dict[str, Any]:
         """The frame of the radar."""
@@ -52,7 +52,7 @@ class Standing:
 
     def blockers(self) -> list[str]:
         """What is in the way: other tasks, blocked steps, and what the present step was known to wait for."""
-        found = [f"{needed} {title} is {status}" for needed, _, title, status in self._unmet()]
+        found = [f"{needed.id} {needed.title} is {needed.status}" for needed in self._unmet()]
         for step in self._open:
             if step.blocked:
                 found.append(f"{step.path} {step.title}: {step.block_reason or 'blocked'}")
@@ -65,12 +65,12 @@ class Standing:
             return self._after_done()
         unmet = self._unmet()
         if unmet:
-            needed = {"workspace": self.workspace, "target": unmet[0][0]}
+            needed = {"workspace": self.workspace, "target": unmet[0].id}
             return next_call("tasks_radar", needed, f"{task.id} depends on it")
         if self._leaf is not None:
             return self._next_of_step(self._leaf, target)
         if self._next_task is not None:
-            work = {"workspace": self.workspace, "target": self._next_task[0]}
+            work = {"workspace": self.workspace, "target": self._next_task.id}
             return next_call("tasks_radar", work, "the task of the plan to go on with")
         if self._steps or self._has_tasks():
             return next_call("tasks_complete", target, "everything in it is done")
@@ -92,8 +92,7 @@ class Standing:
             line = f"{step.path} {step.title}{_state(step)}{_shown_by(evidence.get(step.step_id))}"
             (done if step.done else remaining).append(line)
         done += [f"evidence: {text}" for text in evidence.get(None, ())]
-        for row in self.tx.rows(sql["tasks_of_plan"], {"workspace": self.workspace.norm, "id": self.task.id}):
-            child = Task(row)
+        for child in tasks_of_plan(self.tx, self.workspace, self.task):
             (done if child.status == "DONE" else remaining).append(f"{child.id} {child.title} ({child.status})")
         risks = self.blockers()
         if done and not evidence:
@@ -106,23 +105,23 @@ class Standing:
         if task.status == "DONE":
             return f"{name}: done", "its status is DONE"
         if self._unmet():
-            return f"{name}: waits for {self._unmet()[0][0]}", "it depends on something that is not DONE"
+            return f"{name}: waits for {self._unmet()[0].id}", "it depends on something that is not DONE"
         if self._leaf is not None:
             progress = f"{self._done} of {self._steps} steps are done"
             why = f"every open step is blocked; {progress}" if self._leaf.blocked else f"first open step; {progress}"
             return f"{name}: {self._leaf.path} {self._leaf.title}", why
         if self._next_task is not None:
-            return f"{name}: {self._next_task[0]} {self._next_task[1]}", "the open task to go on with"
+            return f"{name}: {self._next_task.id} {self._next_task.title}", "the open task to go on with"
         if self._steps or self._has_tasks():
             return f"{name}: complete it", "nothing in it is open"
         return f"{name}: divide it", "it has nothing in it yet"
 
-    def _unmet(self) -> list[Any]:
+    def _unmet(self) -> list[Dependency]:
         """What must be done before it; its own plan cannot be, for that waits for it."""
-        return [row for row in self._needs if row[3] != "DONE" and row[0] != self.task.parent_id]
+        return [needed for needed in self._needs if needed.status != "DONE" and needed.id != self.task.parent_id]
 
     def _has_tasks(self) -> bool:
-        key = {"workspace": self.workspace.norm, "id": self.task.id}
+        key = {"workspace": norm(self.workspace), "id": self.task.id}
         return self.tx.row(sql["tasks_of_plan"], key) is not None
 
     def _first_leaf(self) -> Step | None:

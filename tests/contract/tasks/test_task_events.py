@@ -213,7 +213,6 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
     from moss_memory.storage.engine import Call
     from moss_memory.task.mutation import ingest
     from moss_memory.task.projection import home_of
-    from moss_memory.values import Workspace
     from moss_memory.work.rows import find_task
 
     timed.task()
@@ -231,7 +230,7 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
     )
     tx = store._engine.begin_write(patience_s=1.0, call=call)
     try:
-        workspace = Workspace("Shop")
+        workspace = "Shop"
         trace = home_of(workspace, find_task(tx, workspace, "TASK-001"), "TASK-001-trace")
         said = {name: event[name] for name in ("type", "target", "payload")}
         assert ingest(tx, trace, event["event_id"], said) is False

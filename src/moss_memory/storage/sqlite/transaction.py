@@ -58,6 +58,10 @@ class SqliteTransaction:
         found: Row | None = self.connection.execute(sql, parameters).fetchone()
         return found
 
+    def value(self, sql: str, parameters: Parameters | None = None) -> Any:
+        row = self.connection.execute(sql, parameters).fetchone()
+        return None if row is None else row[0]
+
     def check_cancelled(self) -> None:
         self.call.check_cancelled()
 
