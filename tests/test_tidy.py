@@ -165,11 +165,57 @@ def test_modules_and_functions_fit_their_size(path: Path) -> None:
             assert node.end_lineno - node.lineno < 70, f"{node.name} is too long"
 
 
+def definitions(node: ast.AST, inside: str = "") -> list[tuple[str, Any]]:
+    """The public functions, classes and methods below a node, with their names."""
+    found = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and child.name[0] != "_":
+            found.append((f"{inside}{child.name}", child))
+            if isinstance(child, ast.ClassDef):
+                found += definitions(child, f"{child.name}.")
+        elif isinstance(child, ast.If):
+            found += definitions(child, inside)
+    return found
+
+
+def promised_to_rooms() -> set[str]:
+    """What the protocols of storage declare, and so explain once for all engines."""
+    protocols = [node for _, node in definitions(parse(PACKAGE / "storage" / "engine.py"))]
+    members = [part for node in protocols if isinstance(node, ast.ClassDef) for part in node.body]
+    attributes = {part.target.id for part in members if isinstance(part, ast.AnnAssign) and hasattr(part.target, "id")}
+    return attributes | {part.name for part in members if isinstance(part, ast.FunctionDef) and ast.get_docstring(part)}
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_modules_and_public_functions_say_what_they_are_for(path: Path) -> None:
     tree = parse(path)
     assert not tree.body or ast.get_docstring(tree), "the module has no docstring"
     assert not {"utils", "helpers", "manager", "common", "misc"} & set(name_of(path).split("."))
+    kept = promised_to_rooms() if path.parent.parent.name == "storage" else set()
+    silent = [
+        name
+        for name, node in definitions(tree)
+        if not ast.get_docstring(node) and not ("." in name and name.partition(".")[2] in kept)
+    ]
+    assert not silent, f"these have no docstring: {silent}"
+
+
+def places_in_the_map() -> set[str]:
+    """What the map in CONTRIBUTING shows below src/moss_memory, as paths."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    lines = text.partition("src/moss_memory/\n")[2].partition("\ntests/")[0].splitlines()
+    found, above = set(), {0: ""}
+    for line in filter(str.strip, lines):
+        depth = len(line) - len(line.lstrip())
+        found.add(above[depth - 2] + line.split()[0])
+        above[depth] = above[depth - 2] + line.split()[0]
+    return found
+
+
+def test_the_map_shows_every_room_and_every_module_at_the_top() -> None:
+    modules = {path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")}
+    rooms = {f"{path.parent.relative_to(PACKAGE)}/" for path in PACKAGE.rglob("*/__init__.py")}
+    assert places_in_the_map() == modules | rooms
 
 
 def test_using_a_store_imports_nothing_slow(tmp_path: Path) -> None:
@@ -189,9 +235,21 @@ def test_using_a_store_imports_nothing_slow(tmp_path: Path) -> None:
     assert not [name for name in loaded if name.startswith("moss_memory.surfaces")]
 
 
+def loaded_at_once(node: ast.AST) -> list[ast.AST]:
+    """The nodes that run when a module is imported: none inside functions, none for the type checker."""
+    found = []
+    for child in ast.iter_child_nodes(node):
+        if is_for_the_type_checker(child):
+            assert isinstance(child, ast.If)
+            found += [part for kept in child.orelse for part in (kept, *loaded_at_once(kept))]
+        elif not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            found += [child, *loaded_at_once(child)]
+    return found
+
+
 @pytest.mark.parametrize("path", [path for path in MODULES if "surfaces" not in path.parts], ids=name_of)
 def test_no_module_below_the_surfaces_asks_for_a_slow_import(path: Path) -> None:
-    for node in parse(path).body:
+    for node in loaded_at_once(parse(path)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [str(node.module)] if isinstance(node, ast.ImportFrom) and not node.level else []
         assert not set(names) & (SLOW_IMPORTS - {"unicodedata"}), f"{name_of(path)} imports {names}"

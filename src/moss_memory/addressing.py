@@ -56,7 +56,7 @@ def _ambiguous(at: str) -> MossError:
     )
 
 
-class NamedRows:
+class AddressedRows:
     """The rows of one table that have an id, may have a name, and are deleted softly."""
 
     def __init__(self, table: str, columns: tuple[str, ...], *, noun: str, lists: str, lists_all: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ..addressing import NamedRows
+from ..addressing import AddressedRows
 from ..storage.queries import load_queries
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ decode = json.JSONDecoder().raw_decode
 
 list_columns = ", ".join(LIST_COLUMNS)
 sql = load_queries(__file__)
-artifacts = NamedRows("artifacts", COLUMNS, noun="artifact", lists="artifact_list", lists_all="artifact_list")
+artifacts = AddressedRows("artifacts", COLUMNS, noun="artifact", lists="artifact_list", lists_all="artifact_list")
 
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:

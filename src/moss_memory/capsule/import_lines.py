@@ -62,6 +62,7 @@ class Importer:
         self._refused_names: set[tuple[str, str]] = set()
 
     def take(self, line: int, record: Any) -> None:
+        """Takes one record in, or notes why it cannot."""
         try:
             row = _row(self._tx, record)
         except (InvalidRecordError, MossError) as error:

@@ -282,6 +282,7 @@ def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, 
 
 
 def check_size(tx: Transaction, text: str) -> None:
+    """Refuses a text above the limit, with how much it is over."""
     limit = tx.config.capsule_max_chars
     if len(text) > limit:
         raise MossError(
@@ -293,6 +294,7 @@ def check_size(tx: Transaction, text: str) -> None:
 
 
 def measured(text: str) -> dict[str, Any]:
+    """A text with its measures, as it is stored."""
     return {"capsule_text": text, "capsule_chars": len(text), "tokens_estimate": estimate_tokens(text)}
 
 

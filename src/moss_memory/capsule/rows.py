@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ..addressing import NamedRows
+from ..addressing import AddressedRows
 from ..storage.queries import load_queries
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ full_columns = ", ".join(FULL_COLUMNS)
 sql = load_queries(__file__)
 
 
-capsules = NamedRows("capsules", FULL_COLUMNS, noun="capsule", lists="capsule_list", lists_all="capsule_inventory")
+capsules = AddressedRows("capsules", FULL_COLUMNS, noun="capsule", lists="capsule_list", lists_all="capsule_inventory")
 
 
 def fetch_key(row: dict[str, Any]) -> dict[str, str]:

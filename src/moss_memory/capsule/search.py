@@ -61,6 +61,7 @@ def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
 
 
 def rows_by_number(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+    """Capsules by row number, every column by name."""
     if not row_ids:
         return {}
     chosen = ", ".join(map(str, row_ids))

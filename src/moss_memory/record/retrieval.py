@@ -145,6 +145,7 @@ def record_filters(
     ids: list[str] | None,
     workspace: str | None,
 ) -> RecordFilters:
+    """The filters that a call asks for; a property that its type does not have is refused."""
     if properties is not None and len(properties) > PROPERTIES_MAX:
         raise invalid(f"`properties` has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties")
     ways, conditions = [], []
@@ -248,6 +249,7 @@ def _record(row: Iterable[Any]) -> dict[str, Any]:
 
 
 def shown_entity(tx: ReadTransaction, row: Row, upto: int | None, snapshots: bool, provenance: bool) -> dict[str, Any]:
+    """An entity as callers see it, now or as far as its observations went up to a time."""
     row_id, identity, kind, workspace, snapshot_json, sources_json, count = row
     fields, sources = (json.loads(snapshot_json), json.loads(sources_json)) if upto is None else ({}, {})
     if upto is not None:
@@ -279,6 +281,7 @@ def _provenance(tx: ReadTransaction, sources: dict[str, str]) -> dict[str, Any]:
 
 
 def shown_event(row: Row) -> dict[str, Any]:
+    """A timeline event as callers see it."""
     identity, kind, at_us, record, entity, workspace = row
     return {
         "event_id": identity,

@@ -109,6 +109,7 @@ class ImportFile:
         return b"".join(parts)
 
     def close(self) -> None:
+        """Lets go of the file."""
         os.close(self._fd)
 
 
@@ -139,9 +140,11 @@ class ExportFile:
 
     @property
     def path(self) -> str:
+        """Where it appears."""
         return os.path.join(self._folder, self._name)
 
     def write(self, data: bytes) -> None:
+        """Adds to the file, all of it."""
         self.size_bytes += len(data)
         view = memoryview(data)
         while view:

@@ -13,6 +13,7 @@ BUSY_TIMEOUT_MS = 5000
 
 
 def busy_error(patience_s: float) -> MossError:
+    """The refusal of a write that had to wait for others for too long."""
     return MossError(
         "STORAGE_BUSY",
         f"other processes kept the store busy for {patience_s:g} s; nothing was written, try again",

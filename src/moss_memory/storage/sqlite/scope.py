@@ -98,6 +98,7 @@ class Scope:
         return f"{self._inside}{columns}({expression})"
 
     def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a statement, with the parameters of the scope and some more."""
         found: list[tuple[Any, ...]] = self.connection.execute(sql, {**self.parameters, **values}).fetchall()
         return found
 

@@ -36,6 +36,7 @@ class SqliteTransaction:
 
     @property
     def connection(self) -> apsw.Connection:
+        """The connection; the first to ask for it begins the transaction."""
         return self._connection or self._begin()
 
     @property
