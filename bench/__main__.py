@@ -14,6 +14,7 @@ from . import (
     artifacts,
     branches,
     conversation,
+    findings,
     graphs,
     in_process,
     langgraph,
@@ -41,6 +42,7 @@ ROOMS: dict[str, Callable[[], list[Line]]] = {
     "plain_query": plain_query.lines,
     "records": records.lines,
     "meaning": meaning.lines,
+    "findings": findings.lines,
     "peers": peers.lines,
 }
 

@@ -1,64 +1,72 @@
-"""Plain questions over 100,000 capsules, against an `OR` of the same words ordered by rank."""
+"""Plain questions over 100,000 capsules, against the bare FTS5 query of the same words with its count."""
 
 from __future__ import annotations
-
-import os
-import random
 
 import apsw
 
 from moss_memory.query.query import parse
-from moss_memory.storage.sqlite.search import search
+from moss_memory.query.request import Request
+from moss_memory.storage.sqlite.search import TITLE_WEIGHT, Question, by_words
 
-from .measure import Line, cached, compared_us, medians_us, read_once
-from .search_bench import QUESTIONS, fill, vocabulary
+from .filled import opened
+from .measure import Line, medians_us, worst_line
 
 ROWS = 100_000
-COMMON_RANK = 1_000
-"""A question of common words has only words among the thousand most common; every other one counts as rare."""
+MANY = 10_000
+QUESTIONS: dict[str, tuple[int, ...]] = {
+    "1 common": (8,),
+    "2 common": (5, 20),
+    "4 common": (10, 30, 60, 100),
+    "8 most common": (0, 1, 2, 3, 5, 8, 13, 20),
+    "8 fairly common": (50, 80, 120, 200, 300, 400, 500, 600),
+    "3 common, 5 rarer": (3, 7, 11, 500, 900, 1500, 4000, 9000),
+    "6 spread": (15, 90, 400, 1000, 3000, 8000),
+    "1 common, 3 rare": (100, 5000, 9000, 20000),
+    "1 middling": (300,),
+    "3 middling": (400, 600, 800),
+    "5 middling": (1000, 1200, 1500, 1800, 2000),
+    "2 rare": (20000, 21000),
+    "8 rare": (6000, 8000, 10000, 12000, 14000, 16000, 18000, 22000),
+    "1 rare": (15000,),
+}
+"""Name of a question -> the ranks of its words, 0 being the most common."""
 
-NAIVE = "select rowid from search_index where search_index match ? order by rank limit 20"
+COUNT = "select count(*) from search_index where search_index match ?"
+BEST = (
+    "select rowid from search_index where search_index match ?"
+    f" order by bm25(search_index, {TITLE_WEIGHT}, 1.0, 0.0) limit 20"
+)
 
 
-def opened_store() -> tuple[apsw.Connection, list[str]]:
-    """The store to ask and its vocabulary, the most common word first."""
-    path = os.path.join(cached(f"search-{ROWS}", _build), "moss.db")
-    read_once(path)
-    return apsw.Connection(path), vocabulary(random.Random(7))  # noqa: S311
-
-
-def _build(folder: str) -> None:
-    connection = apsw.Connection(os.path.join(folder, "moss.db"))
-    fill(connection, ROWS)
-    connection.close()
-
-
-def compared(connection: apsw.Connection, words: list[str], rounds: int) -> tuple[float, ...]:
-    """The microseconds of Moss and of the naive way for one question."""
+def compared(connection: apsw.Connection, words: list[str], rounds: int) -> tuple[float, float, int]:
+    """The microseconds of Moss and of the bare query for one question, and how many capsules match."""
     query = parse(" ".join(words))
-    naive = " OR ".join(f'"{word}"' for word in words)
-    return medians_us(
-        lambda: search(connection, query, limit=20),
-        lambda: connection.execute(NAIVE, (naive,)).fetchall(),
-        rounds=rounds,
-        warm_up=1,
-    )
+    request = Request(query, sources=("capsule",), limit=20)
+    match = " OR ".join(f'"{form}"' for form in Question(connection, query.words).forms())
+
+    def bare() -> None:
+        connection.execute(COUNT, (match,)).fetchall()
+        connection.execute(BEST, (match,)).fetchall()
+
+    ours, naive = medians_us(lambda: by_words(connection, request, 0), bare, rounds=rounds, warm_up=1)
+    return ours, naive, by_words(connection, request, 0).total
 
 
 def lines(rounds: int = 15) -> list[Line]:
-    """The worst question of common words, and the worst of those with rare ones."""
-    connection, words = opened_store()
-    common: list[tuple[float, str]] = []
-    rare: list[tuple[float, str]] = []
+    """The worst question that few capsules match, and the worst that many do."""
+    connection, words = opened(ROWS)
+    few: dict[str, tuple[float, float]] = {}
+    many: dict[str, tuple[float, float]] = {}
     for name, ranks in QUESTIONS.items():
-        ours, naive = compared(connection, [words[rank] for rank in ranks], rounds)
-        kind = common if max(ranks) < COMMON_RANK else rare
-        kind.append((ours / naive, f"worst is “{name}”, {compared_us(ours, naive)}"))
+        ours, naive, matches = compared(connection, [words[rank] for rank in ranks], rounds)
+        (few if matches <= MANY else many)[f"{name}, {matches:,} matches"] = (ours, naive)
     connection.close()
-    naive_way = "the naive `OR` by rank, 100,000 capsules"
+    what = (
+        f"plain question over {ROWS:,} capsules, {{}} matches : the bare FTS5 query of its words by bm25, and its count"
+    )
     return [
-        Line(f"plain query of common words : {naive_way}", max(common)[0], 0.5, note=max(common)[1]),
-        Line(f"plain query with rare words : {naive_way}", max(rare)[0], 4, note=max(rare)[1]),
+        worst_line(what.format(f"up to {MANY:,}"), few, 1.6),
+        worst_line(what.format("more"), many, 3),
     ]
 
 

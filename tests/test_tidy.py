@@ -91,7 +91,7 @@ def imported(path: Path) -> set[str]:
     return found & known
 
 
-def layer(module: str) -> tuple[int, str]:
+def layer(module: str) -> tuple[float, str]:
     """How high a module stands, and in which room."""
     parts = module.split(".")[1:]
     if not parts:
@@ -102,10 +102,10 @@ def layer(module: str) -> tuple[int, str]:
         return 5, ""
     if parts[0] == "catalog":
         return 4, ""
-    if parts[0] == "search":
-        return (3, "search") if parts[1:] == ["operations"] else (1, "search")
-    if parts[0] == "query":
-        return 1, "query"
+    if parts[0] in ("query", "meaning"):
+        return 1, parts[0]
+    if parts[0] == "search" and parts[1:] != ["operations"]:
+        return 2.5, "search"
     if parts[0] == "storage":
         return 2, ""
     if len(parts) > 1 or (PACKAGE / parts[0]).is_dir():

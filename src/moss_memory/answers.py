@@ -271,6 +271,7 @@ PAGINATION = object_of(PAGE, "where this page lies", shown="page")
 TRUNCATED = flag("something was shortened or left out to keep to the budget", shown="if_true")
 SEARCH_REMARKS = {
     "degraded": flag("only words were looked for: search by meaning is not installed", optional=True, shown="remark"),
+    "relaxed": flag("nothing matched exactly, so the query was searched as a question", optional=True, shown="remark"),
     "pending": integer("how many rows are not prepared for search by meaning yet", optional=True, shown="remark"),
 }
 """What a search says of itself, where there is something to say."""

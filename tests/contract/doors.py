@@ -13,6 +13,7 @@ import pytest
 
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
+from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.store import Store
 from moss_memory.values import IdSource
 from support.declared import check_answer
@@ -185,6 +186,7 @@ def connect(home: str, *, writable: bool = False) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
     connection = apsw.Connection(os.path.join(home, "moss.db"), flags=flags)
     connection.set_busy_timeout(10_000)
+    prepare(connection)
     return connection
 
 

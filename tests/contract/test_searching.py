@@ -129,7 +129,7 @@ def corpus(call: Door) -> None:
         ("(jwt OR redis) AND user", {"jwt"}),
         ('"token"', set()),
         ('"tokens"', {"jwt"}),
-        ('"holds the session"', set()),
+        ('"holds session"', set()),
         ("token AND jwt", set()),
         ("tokens AND jwt", {"jwt"}),
     ],
@@ -137,6 +137,130 @@ def corpus(call: Door) -> None:
 def test_operators_work_exactly(call: Door, query: str, hits: set[str]) -> None:
     corpus(call)
     assert set(found(call, query)) == hits
+
+
+RELAXED = {
+    '"holds the session"': ["redis"],
+    'what did we write about "oauth tokens" and sessions?': ["redis", "jwt", "oauth"],
+    "sessions AND tokens AND zebras": ["redis", "jwt"],
+    "where do tokens AND sessions live": ["redis", "jwt"],
+    'cache of "old things" NOT deprecated': ["redis"],
+    '(tokens AND sessions AND "a zebra") NOT (cache OR oauth)': ["jwt"],
+    '"user sessions" NOT cache NOT oauth': ["jwt"],
+    'is the 5" screen of the user deprecated': ["memo", "jwt", "oauth"],
+    '"sessions of zebras': ["redis"],
+}
+"""What finds nothing exactly, and what it finds as a plain question."""
+
+
+@pytest.mark.parametrize("query", list(RELAXED))
+def test_a_query_that_matches_nothing_exactly_is_searched_as_a_question(call: Door, query: str) -> None:
+    corpus(call)
+    answer = call("capsule_search", query=query)
+    assert {item["name"] for item in answer["items"]} == set(RELAXED[query])
+    assert answer["pagination"]["total"] == len(RELAXED[query])
+    assert answer.get("relaxed", False) == (query.count('"') % 2 == 0)
+    everything = call("moss_search", query=query, search_mode="keyword")
+    assert everything.get("relaxed") == answer.get("relaxed")
+    assert everything["pagination"]["total"] == answer["pagination"]["total"]
+
+
+@pytest.mark.parametrize(
+    "query", ['"token"', '"oauth tokens"', "zebra AND lion", "NOT (jwt OR oauth OR redis OR memo)"]
+)
+def test_fewer_than_three_words_are_never_relaxed(call: Door, query: str) -> None:
+    corpus(call)
+    if query.startswith("NOT"):
+        call("capsule_bulk_delete", workspace="default")
+    answer = call("capsule_search", query=query)
+    assert answer["items"] == []
+    assert "relaxed" not in answer
+
+
+def test_what_matches_within_the_filters_decides_and_pages_agree(call: Door) -> None:
+    corpus(call)
+    for number in range(5):
+        put(call, f"far-{number}", "sessions live here", workspace="far")
+    put(call, "exact", "the very words stand here: sessions live in Redis", workspace="near")
+    query = '"sessions live in redis"'
+    assert "relaxed" not in call("capsule_search", query=query)
+    paged = []
+    for offset in range(0, 6, 2):
+        answer = call("capsule_search", query=query, workspace="far", limit=2, offset=offset)
+        assert answer["relaxed"] is True
+        assert answer["pagination"]["total"] == 5
+        paged += [item["name"] for item in answer["items"]]
+    assert sorted(paged) == [f"far-{number}" for number in range(5)]
+    past = call("capsule_search", query=query, offset=5)
+    assert (past["items"], past["pagination"]["total"]) == ([], 1)
+    assert "relaxed" not in past
+
+
+CHINESE = {
+    "pool": "数据库连接池的用户会话管理",
+    "mixed": "用Redis缓存会话数据",
+    "kana": "セッションをデータベースに保存する",
+    "korean": "데이터베이스에 세션을 저장한다",
+    "other": "今天天气很好 nothing else",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "hits"),
+    [
+        ("会话", {"pool", "mixed"}),
+        ("会话管理", {"pool", "mixed"}),
+        ('"会话管理"', {"pool"}),
+        ("连接池 AND 会话", {"pool"}),
+        ("会话 NOT redis", {"pool"}),
+        ("redis 会话", {"pool", "mixed"}),
+        ("redis AND 会话", {"mixed"}),
+        ('"redis缓存"', {"mixed"}),
+        ("缓存*", {"mixed"}),
+        ("池", {"pool"}),
+        ("理", {"pool"}),
+        ("データベース", {"kana"}),
+        ("セッション", {"kana"}),
+        ("세션", {"korean"}),
+        ("데이터베이스", {"korean"}),
+        ("天气", {"other"}),
+        ("话会", set()),
+    ],
+)
+def test_chinese_japanese_and_korean_are_found_by_their_words(call: Door, query: str, hits: set[str]) -> None:
+    for name, text in CHINESE.items():
+        put(call, name, text)
+    assert set(found(call, query)) == hits
+
+
+def test_a_longer_run_comes_first_where_all_of_it_stands(call: Door) -> None:
+    for name, text in CHINESE.items():
+        put(call, name, text)
+    assert found(call, "用户会话管理")[0] == "pool"
+
+
+def test_chinese_in_a_title_a_note_and_a_changed_text_is_found(call: Door) -> None:
+    put(call, "a", "plain", title="会话管理")
+    assert found(call, "会话") == ["a"]
+    call("capsule_update", name="a", title="其他", capsule_text="数据库连接池", allow_thin=True)
+    assert found(call, "会话") == []
+    assert found(call, "连接") == ["a"]
+    call("branchmind_notes_commit", workspace="w", content="每天清理会话")
+    assert [item["type"] for item in call("moss_search", query="会话", search_mode="keyword")["items"]] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("query", "snippet"),
+    [
+        ("会话", "用Redis缓存<b>会话</b>数据"),
+        ("redis 会话", "用<b>Redis</b>缓存<b>会话</b>数据"),
+        ("缓存会话", "用Redis<b>缓存会话</b>数据"),
+        ('"缓存会话"', "用Redis<b>缓存会话</b>数据"),
+    ],
+)
+def test_a_snippet_shows_chinese_matches(call: Door, query: str, snippet: str) -> None:
+    put(call, "a", "用Redis缓存会话数据")
+    assert call("capsule_search", query=query)["items"][0]["snippet"] == snippet
 
 
 def test_a_leading_not_lists_the_newest_first(call: Door) -> None:

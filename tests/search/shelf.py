@@ -7,10 +7,13 @@ from typing import Any
 
 import apsw
 
+from moss_memory.query.hits import Hits
 from moss_memory.query.query import parse
-from moss_memory.query.words import STOP_WORDS, stems_of, words_in
+from moss_memory.query.request import Request
+from moss_memory.query.words import STOP_WORDS, stems_of, words_in, words_of_question
+from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.migrate import migrations_after
-from moss_memory.storage.sqlite.search import Hits, row_of, search
+from moss_memory.storage.sqlite.search import by_words
 
 
 class Shelf:
@@ -18,6 +21,7 @@ class Shelf:
 
     def __init__(self, path: str = ":memory:") -> None:
         self.connection = apsw.Connection(path)
+        prepare(self.connection)
         for _, sql in migrations_after(0):
             self.connection.execute(sql).fetchall()
         self.texts: dict[int, tuple[str, str]] = {}
@@ -45,16 +49,18 @@ class Shelf:
         self.texts[row] = (title or name or "", text)
         return row
 
-    def search(self, text: str, *, limit: int = 100, offset: int = 0, **filters: Any) -> Hits:
-        return search(self.connection, parse(text), limit=limit, offset=offset, **filters)
+    def search(
+        self, text: str, *, limit: int = 100, sources: tuple[str, ...] = ("capsule",), now: int = 0, **filters: Any
+    ) -> Hits:
+        return by_words(self.connection, Request(parse(text), sources=sources, limit=limit, **filters), now)
 
     def find(self, text: str, **options: Any) -> list[int]:
         """The rows of one page, in order."""
-        return [row_of(doc) for doc, _ in self.search(text, **options).items]
+        return [hit.document.row for hit in self.search(text, **options).items]
 
 
-def model_of(shelf: Shelf, question: str) -> dict[int, tuple[int, float]]:
-    """What a question finds, by looking at every text: row -> how many of its words the row holds, and its bm25.
+def model_of(shelf: Shelf, question: str) -> dict[int, float]:
+    """What a question finds, by looking at every text: row -> its score.
 
     bm25 is counted as FTS5 counts it: over all rows, each form of a word by itself, the filter's words in the length.
     """
@@ -62,20 +68,25 @@ def model_of(shelf: Shelf, question: str) -> dict[int, tuple[int, float]]:
     filters = dict(shelf.connection.execute("select row_id, search_filter from capsules"))
     length = {row: len(title) + len(body) + len(words_in(filters[row])) for row, (title, body) in texts.items()}
     average = sum(length.values()) / len(length)
-    asked = [word for word in words_in(question) if word not in STOP_WORDS] or words_in(question)
-    stems = set(stems_of(asked))
+    words = words_of_question(question)
+    stems = set(stems_of([word for word in words if word not in STOP_WORDS] or words))
     seen = {form for title, body in texts.values() for form in (*title, *body)}
     forms = {form: stems_of([form])[0] for form in seen if stems_of([form])[0] in stems}
     hits = {form: sum(form in title or form in body for title, body in texts.values()) for form in forms}
+    idf = {}
+    for stem in stems:
+        held = min(len(texts), sum(hits[form] for form in forms if forms[form] == stem))
+        idf[stem] = math.log(1 + (len(texts) - held + 0.5) / (held + 0.5))
     found = {}
     for row, (title, body) in texts.items():
-        held = {forms[form] for form in (*title, *body) if form in forms}
-        score = 0.0
+        here = {forms[form] for form in (*title, *body) if form in forms}
+        bm25 = 0.0
         for form in forms:
-            idf = math.log((len(texts) - hits[form] + 0.5) / (hits[form] + 0.5))
+            rarity = math.log((len(texts) - hits[form] + 0.5) / (hits[form] + 0.5))
             often = 5.0 * title.count(form) + body.count(form)
             part = often * 2.2 / (often + 1.2 * (0.25 + 0.75 * length[row] / average))
-            score += (idf if idf > 0 else 1e-6) * part
-        if held:
-            found[row] = (len(held), score)
+            bm25 += (rarity if rarity > 0 else 1e-6) * part
+        if here:
+            ideal = 2.2 * sum(idf.values())
+            found[row] = bm25 / ideal + 0.5 * sum(idf[stem] for stem in here) / sum(idf.values())
     return found

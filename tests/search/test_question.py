@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.storage.sqlite import search as sqlite_search
-from moss_memory.storage.sqlite.search import row_of
 from search.shelf import Shelf, model_of
 
 VOCABULARY = """
@@ -25,9 +24,8 @@ capsules = st.tuples(texts, texts, st.sampled_from(("w", "v")), st.booleans(), s
     page=st.integers(1, 30),
     workspace=st.sampled_from((None, "w")),
     include_deleted=st.booleans(),
-    few=st.sampled_from((0, 1000)),
-    look_up=st.sampled_from((0, 200)),
-    pass_cost=st.sampled_from((0, 4, 1000)),
+    few=st.sampled_from((0, 200)),
+    spare=st.sampled_from((0, 3, 200)),
 )
 def test_every_page_is_a_cut_of_one_exact_order(
     rows: list[tuple[str, str, str, bool, int]],
@@ -36,8 +34,7 @@ def test_every_page_is_a_cut_of_one_exact_order(
     workspace: str | None,
     include_deleted: bool,
     few: int,
-    look_up: int,
-    pass_cost: int,
+    spare: int,
 ) -> None:
     shelf = Shelf()
     updated = {}
@@ -51,7 +48,7 @@ def test_every_page_is_a_cut_of_one_exact_order(
         if row in model and (workspace in (None, place)) and (include_deleted or not deleted)
     }
     found: list[tuple[int, float]] = []
-    with mock.patch.multiple(sqlite_search, _FEW=few, _FEW_TO_LOOK_UP=look_up, _PASS_COST=pass_cost):
+    with mock.patch.multiple(sqlite_search, _FEW=few, _SPARE=spare):
         while True:
             hits = shelf.search(
                 question, workspace_norm=workspace, include_deleted=include_deleted, limit=page, offset=len(found)
@@ -59,21 +56,37 @@ def test_every_page_is_a_cut_of_one_exact_order(
             assert hits.total == len(wanted)
             if not hits.items:
                 break
-            found += [(row_of(doc), score) for doc, score in hits.items]
+            found += [(hit.document.row, hit.score) for hit in hits.items]
     shelf.connection.close()
     assert {row for row, _ in found} == wanted
     assert len(found) == len(wanted)
-    assert all(score == pytest.approx(model[row][1], rel=1e-6) for row, score in found)
-    keys = [(model[row][0], score, updated[row]) for row, score in found]
+    assert all(score == pytest.approx(model[row], rel=1e-6) for row, score in found)
+    keys = [(score, updated[row]) for row, score in found]
     assert keys == sorted(keys, reverse=True)
 
 
-def test_more_words_matched_beats_a_better_score(shelf: Shelf) -> None:
-    both = shelf.put("redis cache " + "padding " * 200)
-    shelf.put("short", title="redis redis")
+def test_the_rarer_word_counts_for_more(shelf: Shelf) -> None:
+    for _ in range(30):
+        shelf.put("cache and some other words")
+    rare = shelf.put("redis and some other words")
+    shelf.put("nothing of it")
+    assert shelf.find("redis cache")[0] == rare
+
+
+def test_a_long_text_with_all_of_the_words_comes_before_a_short_one_with_half(shelf: Shelf) -> None:
+    both = shelf.put("redis cache " + "padding " * 60)
+    shelf.put("redis")
     for _ in range(8):
         shelf.put("other")
     assert shelf.find("redis cache")[0] == both
+
+
+def test_a_word_that_no_text_holds_changes_no_order_and_lowers_every_score(shelf: Shelf) -> None:
+    for text in ("redis", "redis cache", "cache and more", "other"):
+        shelf.put(text)
+    plain, more = shelf.search("redis cache"), shelf.search("redis cache zebra")
+    assert [hit.document.row for hit in plain.items] == [hit.document.row for hit in more.items]
+    assert all(one.score > two.score for one, two in zip(plain.items, more.items, strict=True))
 
 
 def test_a_title_counts_five_times(shelf: Shelf) -> None:
@@ -135,7 +148,7 @@ def test_stop_words_alone_are_searched(shelf: Shelf) -> None:
 
 def test_forms_of_one_word_count_once(shelf: Shelf) -> None:
     shelf.put("stores storing stored")
-    two = shelf.put("store redis " + "padding " * 50)
+    two = shelf.put("store redis " + "padding " * 20)
     assert shelf.find("store stores storing redis")[0] == two
 
 
@@ -160,9 +173,9 @@ def test_a_filter_word_in_a_text_finds_and_forges_nothing(shelf: Shelf) -> None:
 
 def test_conditions_apply_before_the_limit(shelf: Shelf) -> None:
     rows = [shelf.put("redis", run_id="a" if at % 3 else "b") for at in range(30)]
-    hits = shelf.search("redis", where=["run_id = :run_id"], parameters={"run_id": "b"}, limit=4)
+    hits = shelf.search("redis", conditions=["run_id = :run_id"], parameters={"run_id": "b"}, limit=4)
     assert hits.total == 10
-    assert [row_of(doc) for doc, _ in hits.items] == list(reversed(rows[::3]))[:4]
+    assert [hit.document.row for hit in hits.items] == list(reversed(rows[::3]))[:4]
 
 
 def test_a_page_past_the_end_is_empty_and_keeps_the_total(shelf: Shelf) -> None:

@@ -18,7 +18,7 @@ def put_artifact(shelf: Shelf, text: str) -> None:
     )
 
 
-@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize("few", [0, 200])
 @pytest.mark.parametrize("question", ["redis", "redis cache session", '"redis cache"'])
 def test_capsules_are_found_and_counted_without_the_artifacts(shelf: Shelf, question: str, few: int) -> None:
     rows = [shelf.put("redis cache session"), shelf.put("redis cache")]
@@ -27,9 +27,9 @@ def test_capsules_are_found_and_counted_without_the_artifacts(shelf: Shelf, ques
         put_artifact(shelf, "redis cache session")
         after = shelf.search(question)
         artifacts = shelf.search(question, sources=("artifact",), now=1)
-    assert {sqlite_search.row_of(doc) for doc, _ in before.items} == set(rows)
+    assert {hit.document.row for hit in before.items} == set(rows)
     assert (len(before.items), before.total) == (2, 2)
-    assert [doc for doc, _ in after.items] == [doc for doc, _ in before.items]
+    assert [hit.document.row for hit in after.items] == [hit.document.row for hit in before.items]
     assert after.total == 2
-    assert [doc & 15 for doc, _ in artifacts.items] == [1]
+    assert [hit.document.source for hit in artifacts.items] == ["artifact"]
     assert artifacts.total == 1

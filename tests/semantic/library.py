@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from contract.doors import Door, rows
-from moss_memory.storage.sqlite import vectors as sqlite_vectors
+from moss_memory.meaning import embedder
 
 LOGIN = "Browser sessions end after twelve hours, and then the password must be typed again."
 BACKUP = "Every Sunday the newest dump is restored into a scratch cluster and its rows are counted."
@@ -61,20 +61,19 @@ class FakeModel:
         self.asked: list[str] = []
         self._during = during
 
-    def embed(self, texts: list[str]) -> NDArray[np.float32]:
-        self.asked += texts
-        for text in texts:
-            self._during(text)
-        found = np.array(
-            [np.random.default_rng(zlib.crc32(f"{self.name} {text}".encode())).standard_normal(8) for text in texts],
-            dtype=np.float32,
-        )
-        return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), dtype=np.float32)
+    def question(self, text: str) -> NDArray[np.float32]:
+        self.asked.append(text)
+        self._during(text)
+        found = np.random.default_rng(zlib.crc32(f"{self.name} {text}".encode())).standard_normal(8)
+        return np.asarray(found / np.linalg.norm(found), dtype=np.float32)
+
+    def passages(self, title: str, text: str) -> tuple[list[int], NDArray[np.float32]]:
+        return [0], self.question(f"{title}\n{text}")[None]
 
 
 @contextmanager
 def model_of(model: FakeModel) -> Iterator[FakeModel]:
     """Search by meaning with that model instead of the real one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sqlite_vectors, "embedder", lambda: model)
+        patch.setattr(embedder, "_loaded", lambda: model)
         yield model

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from contract.doors import StoreDoor, open_test_store
-from moss_memory.search.embed import embedder
+from moss_memory.meaning.embedder import forget
 from moss_memory.storage.sqlite import vectors as sqlite_vectors
 from semantic.library import LOGIN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
 from support.cli_typist import Cli
@@ -49,10 +49,10 @@ def test_a_table_says_what_could_not_be_found_by_meaning(cli: Cli, monkeypatch: 
         shown = cli("search", "password", "--table").out
     assert shown.endswith("2 more are found by their words alone; `moss index` prepares them\n")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    embedder.cache_clear()
+    forget()
     shown = cli("search", "password", "--table").out
     assert shown.endswith("by words alone; `moss doctor` says how to search by meaning too\n")
-    embedder.cache_clear()
+    forget()
 
 
 def test_a_question_in_other_words_is_answered_in_the_shell(cli: Cli) -> None:
@@ -64,11 +64,11 @@ def test_a_question_in_other_words_is_answered_in_the_shell(cli: Cli) -> None:
 
 def test_without_the_extra_index_says_what_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    embedder.cache_clear()
+    forget()
     try:
         refused = cli("index")
     finally:
-        embedder.cache_clear()
+        forget()
     assert refused.code == 1
     assert refused.err.startswith("[SEMANTIC_UNAVAILABLE]")
     assert "moss-memory[semantic]" in refused.err

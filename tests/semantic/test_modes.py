@@ -8,7 +8,6 @@ import pytest
 
 from contract.doors import Clock, Door, StoreDoor
 from moss_memory import catalog
-from moss_memory.search import fuse
 from moss_memory.store import Store
 from semantic.library import BACKUP, LOGIN, QUESTIONS, names, put, put_all
 
@@ -57,10 +56,7 @@ def test_filters_apply_before_the_limit(call: Door) -> None:
 
 
 @pytest.mark.parametrize("mode", ["semantic", "both"])
-def test_pages_show_every_hit_once_and_agree_on_the_total(
-    door: StoreDoor, mode: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fuse, "DEPTH", 5)
+def test_pages_show_every_hit_once_and_agree_on_the_total(door: StoreDoor, mode: str) -> None:
     for number in range(20):
         put(door, f"session {number}", f"{LOGIN} Note {number}.")
         put(door, f"log {number}", f"People write to the log file number {number} a long time.")
@@ -80,10 +76,7 @@ def test_pages_show_every_hit_once_and_agree_on_the_total(
     assert scores == sorted(scores, reverse=True)
 
 
-def test_the_total_of_both_is_that_of_words_and_what_meaning_adds(
-    door: StoreDoor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fuse, "DEPTH", 3)
+def test_the_total_of_both_is_that_of_words_and_what_meaning_adds(door: StoreDoor) -> None:
     for number in range(10):
         put(door, f"signed {number}", f"Documents number {number} are signed with a fountain pen by people.")
     put_all(door)
@@ -118,7 +111,9 @@ def test_what_comes_after_not_is_not_found_by_meaning_either(call: Door) -> None
     put(call, "stolen", "People stay signed in until the cookie is stolen.")
     assert "stolen" in names(call, "people stay signed in", search_mode="both")
     assert names(call, "(people stay signed in) NOT stolen", search_mode="semantic") == ["typed"]
-    assert names(call, "(people stay signed in) NOT stolen", search_mode="both") == []
+    relaxed = call("capsule_search", query="(people stay signed in) NOT stolen", search_mode="both")
+    assert relaxed["relaxed"] is True
+    assert [item["title"] for item in relaxed["items"]] == ["typed"]
 
 
 @pytest.mark.parametrize("mode", ["semantic", "both"])
@@ -220,8 +215,9 @@ def test_every_search_that_takes_a_mode_knows_that_it_may_take_long() -> None:
 @pytest.mark.parametrize("query", ["redis cache", "redis", "how fast is the redis cache", "redis OR browser"])
 def test_scores_of_both_never_rise_from_hit_to_hit(door: StoreDoor, query: str) -> None:
     put_all(door)
-    for number in range(fuse.DEPTH + 30):
+    for number in range(130):
         put(door, f"redis-{number}", f"redis {'cache ' if number % 7 == 0 else ''}" + "word " * (number % 5))
+    door.store.index()
     found = []
     for offset in range(0, 300, 50):
         found += door("capsule_search", query=query, search_mode="both", limit=50, offset=offset)["items"]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import apsw
+import numpy as np
 import pytest
 
 from contract.doors import Clock, StoreDoor, connect, open_test_store, rows
 from moss_memory.errors import MossError
-from moss_memory.search.embed import embedder
-from moss_memory.storage import vector_matrix
+from moss_memory.meaning.embedder import embedder
+from moss_memory.query.hits import Document
 from moss_memory.storage.sqlite import vectors as sqlite_vectors
+from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.migrate import migrations_after
-from moss_memory.storage.vector_matrix import decoded, encoded
+from moss_memory.storage.vector_matrix import Compared, Passages, decoded, encoded
 from moss_memory.store import Store
 from semantic.library import (
     BACKUP,
@@ -119,9 +122,9 @@ def test_a_model_that_another_process_brought_is_noticed(door: StoreDoor, clock:
         assert len(search(door)["items"]) == 3
     with open_test_store(door.home, clock) as other, model_of(FakeModel("theirs")):
         assert other.index() == {"indexed": 3, "pending": 0}
-    with model_of(FakeModel("mine")) as model:
+    with model_of(FakeModel("mine")):
         assert len(search(door)["items"]) == 3
-        assert len([text for text in model.asked if text != "anything"]) == 3
+    assert {model for (model,) in rows(door.home, "select model from vectors")} == {"mine"}
 
 
 def test_rebuilding_makes_every_vector_again(door: StoreDoor) -> None:
@@ -144,6 +147,46 @@ def test_an_interrupted_index_keeps_what_it_has_made(door: StoreDoor, monkeypatc
             door.store.index(cancelled=lambda: len(model.asked) >= 3)
         assert len(docs_with_vectors(door.home)) == 2
         assert door.store.index() == {"indexed": 4, "pending": 0}
+
+
+def test_searches_at_once_make_each_vector_once(door: StoreDoor) -> None:
+    for number in range(22):
+        put(door, f"n{number}", f"{LOGIN} {number}")
+    with model_of(FakeModel()) as model:
+        together = threading.Barrier(9)
+        answers: list[dict[str, Any]] = []
+
+        def ask(number: int) -> None:
+            together.wait(timeout=30)
+            answers.append(search(door, query=f"question {number}", limit=100))
+
+        def prepare_all() -> None:
+            together.wait(timeout=30)
+            door.store.index()
+
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+        threads.append(threading.Thread(target=prepare_all))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+        made = [text for text in model.asked if LOGIN in text]
+    assert len(made) == len(set(made)) == 22
+    assert [len(answer["items"]) for answer in answers] == [22] * 8
+    assert len(docs_with_vectors(door.home)) == 22
+
+
+def test_a_search_that_waits_for_another_in_vain_goes_on_by_words(
+    door: StoreDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_all(door)
+    monkeypatch.setattr(sqlite_vectors, "EMBED_S", 0.1)
+    engine: Any = door.store._engine
+    with model_of(FakeModel()) as model, engine.vectors().making:
+        answer = search(door, query="password")
+        assert [item["title"] for item in answer["items"]] == ["login"]
+        assert answer["pending"] == 3
+        assert model.asked == ["password"]
 
 
 def test_purge_leaves_no_vector_behind(door: StoreDoor) -> None:
@@ -239,18 +282,16 @@ def test_what_another_process_adds_is_found_and_what_it_purges_is_not(door: Stor
     assert names(door, QUESTIONS["login"]) == []
 
 
-def test_the_matrix_lets_go_of_what_is_gone(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_matrix, "_CROWDED", 4)
+def test_the_matrix_lets_go_of_what_is_gone(door: StoreDoor) -> None:
     with model_of(FakeModel()):
         for number in range(20):
             put(door, f"n{number}", f"{LOGIN} {number}", tags=["old"] if number < 15 else None)
         assert len(search(door, limit=100)["items"]) == 20
         search(door)
         door("capsule_bulk_delete", tag="old")
-        for _ in range(3):
-            assert len(search(door, limit=100)["items"]) == 5
+        assert len(search(door, limit=100)["items"]) == 5
         engine: Any = door.store._engine
-        assert engine.vectors()._count == 5
+        assert sum(len(part.docs) for part in engine.vectors()._parts) == 5
 
 
 def test_a_store_that_took_the_place_of_another_is_read_afresh(home: str, clock: Clock, tmp_path: Path) -> None:
@@ -268,6 +309,7 @@ def test_a_store_that_took_the_place_of_another_is_read_afresh(home: str, clock:
 def test_a_store_from_before_queues_everything_newest_last(home: str, clock: Clock) -> None:
     Path(home).mkdir(mode=0o700)
     connection = apsw.Connection(str(Path(home) / "moss.db"))
+    prepare(connection)
     for number, sql in migrations_after(0):
         if number < 6:
             connection.execute(sql).fetchall()
@@ -283,7 +325,7 @@ def test_a_store_from_before_queues_everything_newest_last(home: str, clock: Clo
     connection.close()
     with open_test_store(home, clock) as store:
         store.call("capsule_list", {"workspace": "w"})
-        assert [doc >> 4 for (doc,) in rows(home, "select doc from unembedded order by seq")] == [2, 3, 1]
+        assert [Document.of(doc).row for (doc,) in rows(home, "select doc from unembedded order by seq")] == [2, 3, 1]
 
 
 def everything_that_changes_texts(store: Store) -> None:
@@ -341,15 +383,33 @@ def test_the_index_holds_what_can_be_embedded(store: Store) -> None:
     assert set(texts) == embeddable
 
 
-def test_the_same_text_has_the_same_vector_whoever_stands_beside_it() -> None:
+def test_a_passage_in_memory_means_what_the_model_said() -> None:
     model = embedder()
-    alone = model.embed([LOGIN])
-    among = model.embed([GARDEN * 30, LOGIN, BACKUP])
-    assert encoded(alone) == encoded(among[1:])
-    assert abs(float((decoded(encoded(alone))[0] * alone[0]).sum()) - 1) < 0.001
+    starts, vectors = model.passages("Log in", LOGIN)
+    _, [vector] = decoded(encoded(starts, vectors), model.dimensions)
+    cosine = float((vector * vectors[0]).sum()) / float(np.linalg.norm(vector.astype(float)))
+    assert abs(cosine - 1) < 0.001
 
 
-def test_the_end_of_a_long_text_counts_too() -> None:
+def test_the_nearness_of_a_document_does_not_depend_on_what_stands_beside_it() -> None:
     model = embedder()
-    question, head, whole = model.embed([QUESTIONS["login"], GARDEN * 5, GARDEN * 5 + LOGIN * 5])
-    assert float(question @ whole) > float(question @ head) + 0.1
+    asked = model.question(QUESTIONS["login"])
+    rows = [
+        (seq, seq * 16, encoded(*model.passages("", text)))
+        for seq, text in enumerate((GARDEN * 30, LOGIN, BACKUP + LOGIN * 9), start=1)
+    ]
+    together = Compared([Passages.of(rows, model.dimensions)], asked)
+    apart = Compared([Passages.of([row], model.dimensions) for row in reversed(rows)], asked)
+    for _, doc, _ in rows:
+        assert together.of(np.array([doc])) == apart.of(np.array([doc]))
+        assert together.place(doc) == apart.place(doc)
+
+
+def test_the_passage_that_is_meant_is_found_wherever_it_stands() -> None:
+    model = embedder()
+    asked = model.question(QUESTIONS["login"])
+    text = f"{GARDEN} " * 40 + f"\n\n{LOGIN * 6}\n\n" + f"{BACKUP} " * 40
+    long, plain = (encoded(*model.passages("", one)) for one in (text, text.replace(LOGIN, BACKUP)))
+    compared = Compared([Passages.of([(1, 16, long), (2, 32, plain)], model.dimensions)], asked)
+    assert compared.of(np.array([16])) > compared.of(np.array([32])) + 0.1
+    assert abs(compared.place(16) - text.index(LOGIN)) < 600

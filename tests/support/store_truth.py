@@ -11,6 +11,7 @@ import apsw
 
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
+from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.store import Store
 
 SECTIONS = (
@@ -45,6 +46,7 @@ def look(home: object) -> apsw.Connection:
     """A connection beside the store's own, to see what is really in the tables."""
     connection = apsw.Connection(os.path.join(str(home), "moss.db"), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(5000)
+    prepare(connection)
     return connection
 
 

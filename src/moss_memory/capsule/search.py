@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..query.query import parse
-from ..search.fuse import search
+from ..query.request import Request
+from ..search.searching import search
 from ..search.snippet import snippet
 from .rows import FULL_COLUMNS, full_columns, shown
 
@@ -27,24 +28,24 @@ def search_capsules(
     include_deleted: bool,
 ) -> dict[str, Any]:
     """One page of summaries with snippets, best match first."""
-    hits = search(
-        tx,
+    request = Request(
         parse(query),
-        mode,
+        mode=mode,
         sources=("capsule",),
         workspace_norm=workspace_norm,
         include_deleted=include_deleted,
-        where=filters.conditions,
+        conditions=filters.conditions,
         parameters=filters.parameters,
         limit=page.limit,
         offset=page.offset,
     )
-    found = rows_by_number(tx, [hit.row_id for hit in hits.items])
+    hits = search(tx, request)
+    found = rows_by_number(tx, hits.rows("capsule"))
     items = []
     for hit in hits.items:
-        row = found[hit.row_id]
+        row = found[hit.document.row]
         item = shown(row, include_text=False)
-        item["snippet"] = snippet(row["capsule_text"], hits.matcher)
+        item["snippet"] = snippet(row["capsule_text"], hits.matcher, place=hit.place)
         item["score"] = hit.score
         items.append(item)
     return {

@@ -8,9 +8,13 @@ follows a word, as in `call(x)`, is part of that text.
 from __future__ import annotations
 
 from ..errors import invalid
-from .words import words_in
+from .pairs import is_single, runs_in
+from .words import words_in, words_of_question
 
 OPERATORS = ("AND", "OR", "NOT")
+ENOUGH_WORDS = 3
+"""In a query of so many words a quote without its partner is text, and what finds nothing is asked as a question."""
+
 MAX_NESTING = 64
 MAX_DEPTH = 16
 MAX_PREFIXES = 16
@@ -28,12 +32,12 @@ class Operand:
         self.prefix = prefix
 
 
-class Operation:
+class Expression:
     """AND or OR of its parts, or NOT: the first part without all the others."""
 
     __slots__ = ("operator", "parts")
 
-    def __init__(self, operator: str, parts: list[Operand | Operation]) -> None:
+    def __init__(self, operator: str, parts: list[Operand | Expression]) -> None:
         self.operator = operator
         self.parts = parts
 
@@ -54,7 +58,7 @@ class Piece:
 
 
 def find_pieces(text: str) -> list[Piece]:
-    """Cuts a query into pieces; an unbalanced quote or parenthesis is `INVALID_REQUEST`."""
+    """Cuts a query into pieces; an unbalanced parenthesis, or quote in a few words, is `INVALID_REQUEST`."""
     pieces: list[Piece] = []
     at = 0
     while at < len(text):
@@ -63,7 +67,8 @@ def find_pieces(text: str) -> list[Piece]:
             at += 1
         elif char == '"':
             phrase, at = _read_phrase(text, at)
-            pieces.append(phrase)
+            if phrase is not None:
+                pieces.append(phrase)
         elif char in "()":
             pieces.append(Piece(char, char))
             at += 1
@@ -75,11 +80,14 @@ def find_pieces(text: str) -> list[Piece]:
     return pieces
 
 
-def _read_phrase(text: str, start: int) -> tuple[Piece, int]:
+def _read_phrase(text: str, start: int) -> tuple[Piece | None, int]:
+    """The phrase that begins here, or none where its quote has no partner, and where to read on."""
     at = start + 1
     while True:
         end = text.find('"', at)
         if end < 0:
+            if is_long(text):
+                return None, start + 1
             raise invalid(f"`query` has a quote without its partner at character {start + 1}; close or remove it")
         if text[end + 1 : end + 2] != '"':
             break
@@ -87,6 +95,13 @@ def _read_phrase(text: str, start: int) -> tuple[Piece, int]:
     starred = text[end + 1 : end + 2] == "*"
     inside = text[start + 1 : end].replace('""', " ")
     return Piece("prefix" if starred else "phrase", inside), end + 1 + starred
+
+
+def is_long(text: str) -> bool:
+    """Whether a query holds at least three words that are no operators, in quotes or not."""
+    parts = text.replace("(", " ").replace(")", " ").split()
+    words = words_of_question(" ".join(part for part in parts if part not in OPERATORS))
+    return len(words) >= ENOUGH_WORDS
 
 
 def _end_of_word(text: str, start: int) -> int:
@@ -133,7 +148,7 @@ def _pair_parentheses(pieces: list[Piece]) -> None:
         raise invalid('`query` has a "(" without its ")"; add or remove one, or put the text in quotes')
 
 
-def parse_pieces(pieces: list[Piece]) -> tuple[Operand | Operation | None, bool]:
+def parse_pieces(pieces: list[Piece]) -> tuple[Operand | Expression | None, bool]:
     """The expression that the pieces mean, and whether it is what must *not* match."""
     reader = _Reader(pieces)
     found = reader.read_or(0)
@@ -148,7 +163,7 @@ class _Found:
 
     __slots__ = ("excludes", "node")
 
-    def __init__(self, node: Operand | Operation, *, excludes: bool = False) -> None:
+    def __init__(self, node: Operand | Expression, *, excludes: bool = False) -> None:
         self.node = node
         self.excludes = excludes
 
@@ -214,8 +229,20 @@ class _Reader:
     def read_operand(self) -> _Found | None:
         piece = self.pieces[self.at]
         self.at += 1
-        words = tuple(words_in(piece.text))
-        return _Found(Operand(words, prefix=piece.kind == "prefix")) if words else None
+        operand = _operand(piece.text, prefix=piece.kind == "prefix")
+        return None if operand is None else _Found(operand)
+
+
+def _operand(text: str, *, prefix: bool) -> Operand | None:
+    """The words of a piece; where it ends within a run of pairs, the text may go on."""
+    words = words_in(text)
+    last = max(runs_in(text), key=lambda run: run.start(), default=None)
+    if last is not None and not words_in(text[last.end() :]):
+        if is_single(last[0]):
+            prefix = True
+        else:
+            words.pop()
+    return Operand(tuple(words), prefix=prefix) if words else None
 
 
 def _all_of(parts: list[_Found | None]) -> _Found | None:
@@ -224,29 +251,42 @@ def _all_of(parts: list[_Found | None]) -> _Found | None:
     unwanted = [part.node for part in parts if part is not None and part.excludes]
     if wanted:
         node = _join("AND", wanted)
-        return _Found(Operation("NOT", [node, *unwanted]) if unwanted else node)
+        return _Found(Expression("NOT", [node, *unwanted]) if unwanted else node)
     return _Found(_join("OR", unwanted), excludes=True) if unwanted else None
 
 
-def _join(operator: str, parts: list[Operand | Operation]) -> Operand | Operation:
+def _join(operator: str, parts: list[Operand | Expression]) -> Operand | Expression:
     """One node of an operator that can be chained; equal operands count once."""
-    flat: list[Operand | Operation] = []
+    flat: list[Operand | Expression] = []
     seen = set()
     for part in parts:
-        inner = part.parts if isinstance(part, Operation) and part.operator == operator else [part]
+        inner = part.parts if isinstance(part, Expression) and part.operator == operator else [part]
         for node in inner:
             key = (node.words, node.prefix) if isinstance(node, Operand) else node
             if key not in seen:
                 seen.add(key)
                 flat.append(node)
-    return flat[0] if len(flat) == 1 else Operation(operator, flat)
+    return flat[0] if len(flat) == 1 else Expression(operator, flat)
 
 
-def wanted_words(node: Operand | Operation) -> list[str]:
+def wanted_words(node: Operand | Expression) -> list[str]:
     """The words that a match may hold, in order; those after NOT are not wanted."""
+    return [word for operand in wanted(node) for word in operand.words]
+
+
+def wanted(node: Operand | Expression) -> list[Operand]:
+    """The operands that a match can hold, in order; those after NOT never are."""
     if isinstance(node, Operand):
-        return list(node.words)
-    return [word for part in (node.parts[:1] if node.operator == "NOT" else node.parts) for word in wanted_words(part)]
+        return [node]
+    return [operand for part in (node.parts[:1] if node.operator == "NOT" else node.parts) for operand in wanted(part)]
+
+
+def unwanted(node: Operand | Expression) -> list[Operand | Expression]:
+    """What stands after a NOT, wherever that is."""
+    if isinstance(node, Operand):
+        return []
+    found = [part for inner in node.parts for part in unwanted(inner)]
+    return [*found, *node.parts[1:]] if node.operator == "NOT" else found
 
 
 def _missing_operand(pieces: list[Piece], at: int) -> str:
@@ -256,7 +296,7 @@ def _missing_operand(pieces: list[Piece], at: int) -> str:
     return f"`query` has {near} without something to look for on each side; add it, or write {near.lower()} as a word"
 
 
-def _check_cost(node: Operand | Operation) -> None:
+def _check_cost(node: Operand | Expression) -> None:
     """Refuses what the index could only answer by reading nearly all of itself, or could not parse."""
     prefixes: set[tuple[str, ...]] = set()
     level = [node]
@@ -264,7 +304,7 @@ def _check_cost(node: Operand | Operation) -> None:
     while level:
         depth += 1
         prefixes.update(part.words for part in level if isinstance(part, Operand) and part.prefix)
-        level = [inner for part in level if isinstance(part, Operation) for inner in part.parts]
+        level = [inner for part in level if isinstance(part, Expression) for inner in part.parts]
     if depth > MAX_DEPTH:
         raise invalid(f"`query` nests its operators more than {MAX_DEPTH} deep; flatten it")
     short = [words for words in prefixes if len(words) == 1 and len(words[0]) < SHORT_PREFIX_CHARS]

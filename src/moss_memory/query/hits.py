@@ -2,45 +2,90 @@
 
 from __future__ import annotations
 
+from ..families import SOURCES
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..query.matcher import Matcher
+    from ..families import Source
+    from .matcher import Matcher
+
+_NAMES = {source.code: source.name for source in SOURCES.values()}
+
+
+class Document:
+    """One row of one source; `number` is what stands for it in the one index of all sources."""
+
+    __slots__ = ("row", "source")
+
+    def __init__(self, source: str, row: int) -> None:
+        self.source = source
+        self.row = row
+
+    @classmethod
+    def of(cls, number: int) -> Document:
+        """The document that a number stands for."""
+        return cls(_NAMES[number & 15], number >> 4)
+
+    @property
+    def number(self) -> int:
+        return self.row << 4 | SOURCES[self.source].code
+
+
+def number_of(source: Source, row: str = "row_id") -> str:
+    """SQL for the number of a source's document, given SQL for its row."""
+    return f"{row} * 16 + {source.code}"
+
+
+def row_of(number: str) -> str:
+    """SQL for the row of a document, given SQL for its number."""
+    return f"{number} >> 4"
+
+
+def code_of(number: str) -> str:
+    """SQL for the code of a document's source, given SQL for its number."""
+    return f"{number} & 15"
+
+
+def codes_of(numbers: Any) -> Any:
+    """The codes of the sources of many documents, given an array of their numbers."""
+    return numbers & 15
 
 
 class Hit:
-    """One row of one source that matches; a higher score is better, in all sources alike."""
+    """One document that was found; a higher score is better, in all sources alike."""
 
-    __slots__ = ("row_id", "score", "source", "words")
+    __slots__ = ("document", "place", "score")
 
-    def __init__(self, source: str, row_id: int, score: float, words: int = 1) -> None:
-        self.source = source
-        self.row_id = row_id
+    def __init__(self, document: Document, score: float, place: int = 0) -> None:
+        self.document = document
         self.score = score
-        self.words = words
-        """How many words of a question it holds."""
+        self.place = place
+        """Where in its text the passage begins whose meaning is nearest; 0 where none was looked for."""
 
 
 class Hits:
     """One page of hits in final order, how many match in all, and what shows the matched words."""
 
-    __slots__ = ("degraded", "exact", "items", "just_made", "matcher", "pending", "total")
+    __slots__ = ("degraded", "items", "matcher", "pending", "relaxed", "total")
 
-    def __init__(self, items: list[Hit], total: int, matcher: Matcher) -> None:
+    def __init__(self, items: list[Hit], total: int, matcher: Matcher, *, pending: int = 0) -> None:
         self.items = items
         self.total = total
-        self.exact = True
-        """Whether the total was counted; else there may be more."""
         self.matcher = matcher
+        self.pending = pending
+        """How many documents within the filters could only be found by their words so far."""
         self.degraded = False
         """Whether meaning was asked for and only words could be looked at."""
-        self.pending = 0
-        """How many documents within the filters could only be found by their words so far."""
-        self.just_made: set[int] = set()
-        """Documents that got a vector from this search; its own transaction still sees them wait."""
+        self.relaxed = False
+        """Whether the query was searched as a plain question, for what it says exactly is nowhere."""
+
+    def rows(self, source: str) -> list[int]:
+        """The rows of one source on this page."""
+        return [hit.document.row for hit in self.items if hit.document.source == source]
 
     def remarks(self) -> dict[str, Any]:
         """What an answer says beside its hits, where there is something to say."""
-        found: dict[str, Any] = {"degraded": True} if self.degraded else {}
-        return {**found, "pending": self.pending} if self.pending else found
+        remarks = {"degraded": self.degraded, "relaxed": self.relaxed, "pending": self.pending}
+        return {name: value for name, value in remarks.items() if value}

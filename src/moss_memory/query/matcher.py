@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from .pairs import is_single
 from .words import places_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .expression import Operand
 
 
@@ -14,28 +17,28 @@ class Matcher:
 
     __slots__ = ("_by_first", "_open", "_words")
 
-    def __init__(self, words: frozenset[str] = frozenset(), operands: tuple[Operand, ...] = ()) -> None:
-        single = {operand.words[0] for operand in operands if len(operand.words) == 1 and not operand.prefix}
-        self._words = words | single
+    def __init__(self, words: Iterable[str] = (), operands: Iterable[Operand] = ()) -> None:
+        found = set(words)
+        beginnings = {word for word in found if is_single(word)}
         self._by_first: dict[str, list[Operand]] = {}
         for operand in operands:
             if len(operand.words) > 1:
                 self._by_first.setdefault(operand.words[0], []).append(operand)
-        self._open = tuple(operand.words[0] for operand in operands if len(operand.words) == 1 and operand.prefix)
+            else:
+                (beginnings if operand.prefix else found).update(operand.words)
+        self._words = found
+        self._open = tuple(beginnings)
 
     def matches(self, text: str) -> list[tuple[int, int, str]]:
         """Every matched word with the characters it spans: `(start, end, word)`, in order."""
-        data = text.encode()
-        places = places_in(data)
+        places = places_in(text)
         if self._by_first:
             marked = self._phrase_words(places)
-            found = [place for at, place in enumerate(places) if at in marked or self._is_word(place[2])]
-        elif self._open:
-            found = [place for place in places if self._is_word(place[2])]
-        else:
-            words = self._words
-            found = [place for place in places if place[2] in words]
-        return found if len(data) == len(text) else _in_characters(data, found)
+            return [place for at, place in enumerate(places) if at in marked or self._is_word(place[2])]
+        if self._open:
+            return [place for place in places if self._is_word(place[2])]
+        words = self._words
+        return [place for place in places if place[2] in words]
 
     def _is_word(self, word: str) -> bool:
         return word in self._words or word.startswith(self._open)
@@ -55,16 +58,3 @@ def _continues(operand: Operand, words: list[str]) -> bool:
     if len(words) != len(operand.words) or words[:-1] != exact:
         return False
     return words[-1].startswith(last) if operand.prefix else words[-1] == last
-
-
-def _in_characters(data: bytes, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """The same places counted in characters instead of bytes."""
-    result = []
-    byte = char = 0
-    for start, end, word in found:
-        char += len(data[byte:start].decode())
-        size = len(data[start:end].decode())
-        result.append((char, char + size, word))
-        char += size
-        byte = end
-    return result

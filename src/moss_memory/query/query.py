@@ -7,12 +7,12 @@ punctuation it carries, is a natural question.
 from __future__ import annotations
 
 from ..errors import invalid
-from .expression import Piece, find_pieces, parse_pieces, wanted_words
-from .words import STOP_WORDS, stems_of, words_in
+from .expression import Expression, Piece, find_pieces, is_long, parse_pieces, unwanted, wanted_words
+from .words import STOP_WORDS, stems_of, words_of_question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .expression import Operand, Operation
+    from .expression import Operand
 
 MAX_CHARS = 1000
 
@@ -24,21 +24,27 @@ class Query:
     everything that does not match it.
     """
 
-    __slots__ = ("excludes", "expression", "meaning", "words")
+    __slots__ = ("excludes", "expression", "meaning", "relaxed", "unwanted", "words")
 
     def __init__(
         self,
         *,
         words: tuple[str, ...] = (),
-        expression: Operand | Operation | None = None,
+        expression: Operand | Expression | None = None,
         excludes: bool = False,
         meaning: str = "",
+        unwanted: Operand | Expression | None = None,
+        relaxed: Query | None = None,
     ) -> None:
         self.words = words
         self.expression = expression
         self.excludes = excludes
         self.meaning = meaning
         """The text whose meaning is asked for; empty where there is none, as when something is only excluded."""
+        self.unwanted = unwanted
+        """What no hit may hold: the operands of NOT. An expression says so itself, words and meaning do not."""
+        self.relaxed = relaxed
+        """The same as a natural question, to be asked where the expression finds nothing."""
 
 
 def parse(text: str) -> Query:
@@ -47,7 +53,7 @@ def parse(text: str) -> Query:
     pieces = find_pieces(text)
     if all(piece.is_text for piece in pieces):
         return _natural(text)
-    return _of(*parse_pieces(pieces))
+    return _with_operators(pieces, text)
 
 
 def parse_any(terms: list[str]) -> Query:
@@ -67,12 +73,18 @@ def parse_any(terms: list[str]) -> Query:
             pieces = [piece for word in pieces for piece in (Piece("OR", "OR"), word)][1:]
         if pieces:
             joined += [Piece("OR", "OR"), Piece("(", "("), *pieces, Piece(")", ")")]
-    return _of(*parse_pieces(joined[1:]))
+    return _with_operators(joined[1:], text)
 
 
-def _of(expression: Operand | Operation | None, excludes: bool) -> Query:
-    meaning = "" if expression is None or excludes else " ".join(wanted_words(expression))
-    return Query(expression=expression, excludes=excludes, meaning=meaning)
+def _with_operators(pieces: list[Piece], text: str) -> Query:
+    expression, excludes = parse_pieces(pieces)
+    if expression is None or excludes:
+        return Query(expression=expression, excludes=excludes)
+    meaning = " ".join(wanted_words(expression))
+    without = unwanted(expression)
+    never = Expression("OR", without) if len(without) > 1 else without[0] if without else None
+    relaxed = Query(words=_question(meaning), meaning=meaning, unwanted=never) if is_long(text) else None
+    return Query(expression=expression, meaning=meaning, unwanted=never, relaxed=relaxed)
 
 
 def _natural(text: str) -> Query:
@@ -97,7 +109,7 @@ def _check(text: str) -> None:
 
 def _question(text: str) -> tuple[str, ...]:
     """The words that carry a question, one for each stem, in the order they were asked."""
-    words = list(dict.fromkeys(words_in(text)))
+    words = list(dict.fromkeys(words_of_question(text)))
     telling = [word for word in words if word not in STOP_WORDS] or words
     by_stem: dict[str, str] = {}
     for word, stem in zip(telling, stems_of(telling), strict=True):

@@ -9,6 +9,8 @@ import functools
 
 import apsw
 
+from .pairs import asked, runs_in, spaced
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,18 +32,55 @@ STOP_WORDS = frozenset(
 
 def words_in(text: str) -> list[str]:
     """The words of a text in order, as the index stores them."""
+    return _words(spaced(text) or "")
+
+
+def words_of_question(text: str) -> list[str]:
+    """The words that a question is made of, in order."""
+    return _words(asked(text))
+
+
+def places_in(text: str) -> list[tuple[int, int, str]]:
+    """Every word of a text with the characters it spans: `(start, end, word)`; pairs overlap."""
+    found: list[tuple[int, int, str]] = []
+    at = 0
+    for run in runs_in(text):
+        start, end = run.span()
+        found += _places(text, at, start)
+        found += [(here, min(here + 2, end), text[here : min(here + 2, end)]) for here in range(start, end)]
+        at = end
+    return found + _places(text, at, len(text))
+
+
+def _words(text: str) -> list[str]:
     found: list[str] = _tokenizers()[0](
         text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
     )
     return found
 
 
-def places_in(data: bytes) -> list[tuple[int, int, str]]:
-    """Every word of a UTF-8 text with the bytes it spans: `(start, end, word)`."""
+def _places(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
+    """The words of a part of a text without any pair in it."""
+    data = text[start:end].encode()
     found: list[tuple[int, int, str]] = _tokenizers()[0](
         data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False
     )
-    return found
+    if len(data) > end - start:
+        found = _in_characters(data, found)
+    return [(start + first, start + last, word) for first, last, word in found] if start else found
+
+
+def _in_characters(data: bytes, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """The same places counted in characters instead of bytes."""
+    result = []
+    byte = char = 0
+    for start, end, word in found:
+        char += len(data[byte:start].decode())
+        size = len(data[start:end].decode())
+        result.append((char, char + size, word))
+        char += size
+        byte = end
+    return result
 
 
 def stems_of(words: Iterable[str]) -> list[str]:

@@ -108,33 +108,32 @@ class RecordFilters:
     ) -> dict[str, Any]:
         """One page of what the words find within the filters, best match first."""
         from ..query.query import MAX_CHARS, parse_any
-        from ..search.fuse import search
+        from ..query.request import Request
+        from ..search.searching import search
 
         if not terms or not any(term.strip() for term in terms):
             raise invalid("`search` is blank; give at least one word to look for", path="search")
         words = " ".join(terms)
         if len(words) > MAX_CHARS:
             raise invalid(f"`search` has {len(words)} characters; shorten it to {MAX_CHARS}", path="search")
-        hits = search(
-            tx,
+        request = Request(
             parse_any(terms),
-            mode,
+            mode=mode,
             sources=("record",),
-            where=self._unled("records.row_id"),
+            conditions=self._unled("records.row_id"),
             parameters=self._values,
-            limit=limit + 1,
+            limit=limit,
             offset=offset,
-            counted=count,
         )
-        chosen = [hit.row_id for hit in hits.items[:limit]]
+        hits = search(tx, request)
+        chosen = hits.rows("record")
         rows = tx.rows(
             f"select row_id, {RECORD_COLUMNS} from records where row_id in (select value from json_each(:chosen))",
             {"chosen": json.dumps(chosen)},
         )
         found = {row_id: _record(row) for row_id, *row in rows}
-        pagination: dict[str, Any] = {"limit": limit, "offset": offset, "has_more": len(hits.items) > limit}
-        if hits.exact:
-            pagination["total"] = hits.total
+        more = offset + len(chosen) < hits.total
+        pagination = {"limit": limit, "offset": offset, "has_more": more, "total": hits.total}
         return {**_records([found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
 
 

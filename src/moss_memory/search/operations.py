@@ -28,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from ..query.hits import Hit
     from ..storage.engine import ReadTransaction
 
     SearchTypes = list[Literal["capsule", "artifact", "note", "node", "record"]]
@@ -105,29 +104,31 @@ def moss_search(
     Send a hit's `address` to the fetch tool of its type. Query syntax as in `capsule_search`.
     """
     from ..query.query import parse  # decoding and refusals need no tokenizer
-    from .fuse import search
+    from ..query.request import Request
+    from .searching import search
     from .snippet import snippet
 
     page = Page(limit, offset, maximum=100)
     run = label(run_id, what="run_id")
     sources = _sources(types, tx.config.disabled_types, of_runs=run is not None)
-    hits = search(
-        tx,
+    request = Request(
         parse(query),
-        search_mode,
+        mode=search_mode,
         sources=sources,
         workspace_norm=None if workspace is None else normalize(workspace, what="workspace"),
-        where=[] if run is None else ["run_id = :f_run_id"],
+        conditions=[] if run is None else ["run_id = :f_run_id"],
         parameters={} if run is None else {"f_run_id": run},
         limit=page.limit,
         offset=page.offset,
     )
+    hits = search(tx, request)
+    found = {source: _shown(tx, source, rows) for source in sources if (rows := hits.rows(source))}
     items = []
-    found = {source: _documents(tx, source, hits.items) for source in {hit.source for hit in hits.items}}
     for hit in hits.items:
-        document = found[hit.source][hit.row_id]
-        text = document.pop("text")
-        items.append({"type": hit.source, **document, "snippet": snippet(text, hits.matcher), "score": hit.score})
+        shown = found[hit.document.source][hit.document.row]
+        text = shown.pop("text")
+        part = snippet(text, hits.matcher, place=hit.place)
+        items.append({"type": hit.document.source, **shown, "snippet": part, "score": hit.score})
     pagination = page.answer(returned=len(items), total=hits.total)
     return {"items": items, "pagination": pagination, "sort": "relevance", **hits.remarks()}
 
@@ -145,7 +146,7 @@ def _sources(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -
     return tuple(name for name in chosen if SOURCES[name].has_runs or not of_runs)
 
 
-def _documents(tx: ReadTransaction, source: str, hits: list[Hit]) -> dict[int, dict[str, Any]]:
+def _shown(tx: ReadTransaction, source: str, rows: list[int]) -> dict[int, dict[str, Any]]:
     show = getattr(module(SOURCES[source].module), SOURCES[source].show)
-    found: dict[int, dict[str, Any]] = show(tx, [hit.row_id for hit in hits if hit.source == source])
+    found: dict[int, dict[str, Any]] = show(tx, rows)
     return found

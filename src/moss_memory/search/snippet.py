@@ -13,17 +13,18 @@ _JOINER = "\u200d"
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
-def snippet(text: str, matcher: Matcher, *, size_chars: int = SNIPPET_CHARS) -> str:
+def snippet(text: str, matcher: Matcher, *, place: int = 0, size_chars: int = SNIPPET_CHARS) -> str:
     """About `size_chars` characters of the text as HTML, matched words in `<b>`, `...` where text was left out.
 
-    The text is escaped, so that no `<b>` but those of matches can appear; cuts fall between characters.
+    Shown is where the words are, else what begins at `place`. The text is escaped, so that no `<b>` but those of
+    matches can appear; cuts fall between characters.
     """
     found = matcher.matches(text)
-    first, last = _densest(found, size_chars)
+    first, last = _densest(found, size_chars) if found else (place, place)
     start, end = _window(text, first, last, size_chars)
     parts = ["..."] if start else []
     at = start
-    for match_start, match_end, _ in found:
+    for match_start, match_end in _joined(found):
         shown_from, shown_to = max(match_start, start), min(match_end, end)
         if shown_from < shown_to:
             parts.append(text[at:shown_from].translate(_ESCAPES))
@@ -33,6 +34,17 @@ def snippet(text: str, matcher: Matcher, *, size_chars: int = SNIPPET_CHARS) -> 
     if end < len(text):
         parts.append("...")
     return "".join(parts)
+
+
+def _joined(found: list[tuple[int, int, str]]) -> list[tuple[int, int]]:
+    """The matches, those that overlap as one."""
+    spans: list[tuple[int, int]] = []
+    for start, end, _ in found:
+        if spans and start < spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
+    return spans
 
 
 def _densest(found: list[tuple[int, int, str]], size_chars: int) -> tuple[int, int]:

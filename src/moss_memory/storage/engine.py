@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ..config import Config
     from ..query.hits import Hits
-    from ..query.query import Query
+    from ..query.request import Request
 
     Row = tuple[Any, ...]
     Parameters = dict[str, Any]
@@ -44,14 +44,11 @@ if TYPE_CHECKING:
         def progress(self, done: int, total: int | None = None) -> None:
             """Tells the caller how far a long call has come."""
 
-        def search(self, query: Query, **filters: Any) -> Hits:
-            """One page of what the query matches in the one index of all families, and the total."""
+        def search(self, request: Request) -> Hits:
+            """One page of what the query matches in the one index of all families, and the total.
 
-        def nearest(self, query: Query, **filters: Any) -> Hits:
-            """What means what the query asks, nearest first; `SEMANTIC_UNAVAILABLE` where no model is installed."""
-
-        def waiting(self, docs: list[int]) -> set[int]:
-            """Which of the documents cannot be found by their meaning yet."""
+            `SEMANTIC_UNAVAILABLE` where meaning is asked for and no model is there.
+            """
 
         def contains_tag(self, column: str, parameter: str) -> str:
             """The SQL condition that a JSON array column holds a value."""

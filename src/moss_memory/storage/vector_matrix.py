@@ -1,4 +1,8 @@
-"""The vectors of a store in memory: one matrix that grows by what was added, shared by all searches of a process."""
+"""The passages of a store in memory: one signed byte a dimension, kept up with the database, shared by all searches.
+
+Vectors are compared as whole numbers. Their products and sums are exact in 32-bit floats, so a nearness does not depend
+on what else is compared in the same go, and pages agree.
+"""
 
 from __future__ import annotations
 
@@ -11,161 +15,269 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from ..search.embed import Embedder, Vectors
+    from ..meaning.encoder import Embedder, Vectors
 
-_ROWS_AT_ONCE = 8192
-_UNSAVED = 1000
+_START_BYTES = 4
+_ROWS_AT_ONCE = 4096
+_BLOCK = 2048
+_REMEMBERED = 1000
 _QUESTIONS = 32
-_CROWDED = 1000
 
 
-def encoded(vectors: Vectors) -> bytes:
-    """A vector as one signed byte a dimension: on the test set the same answers in the same places, in a quarter."""
+def encoded(starts: list[int], vectors: Vectors) -> bytes:
+    """The passages of a document: where each begins in the text, then each one's vector, a signed byte a dimension."""
     import numpy as np
 
-    vector = vectors[0]
-    rounded: Vectors = np.rint(vector * (127 / np.abs(vector).max()))
-    return rounded.astype(np.int8).tobytes()
+    return b"".join((np.array(starts, dtype="<u4").tobytes(), _rounded(vectors).tobytes()))
 
 
-def decoded(*blobs: bytes) -> Vectors:
-    """The vectors of such bytes, of length 1, one a row."""
+def decoded(blob: bytes, dimensions: int) -> tuple[Any, Any]:
+    """Where the passages of such bytes begin, and their vectors as whole numbers, one a row."""
     import numpy as np
 
-    vectors = np.frombuffer(b"".join(blobs), dtype=np.int8).reshape(len(blobs), -1).astype(np.float32)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0)  # a damaged one may be all zeros
-    return vectors
+    count = len(blob) // (_START_BYTES + dimensions)
+    starts = np.frombuffer(blob, dtype="<u4", count=count)
+    vectors = np.frombuffer(blob, dtype=np.int8, offset=count * _START_BYTES).reshape(count, dimensions)
+    return starts, vectors
 
 
-class Reading:
-    """The matrix as one search sees it; rows that others add later are not in it."""
+def _rounded(vectors: Any) -> Any:
+    """Vectors as whole numbers whose largest is 127."""
+    import numpy as np
 
-    __slots__ = ("_matrix", "docs", "forgotten", "seqs")
+    largest = np.abs(vectors).max(axis=-1, keepdims=True)
+    return np.rint(vectors * (127 / np.maximum(largest, 1e-9))).astype(np.int8)
 
-    def __init__(self, matrix: Any, docs: Any, seqs: Any) -> None:
-        self._matrix = matrix
+
+def _lengths(vectors: Any) -> Any:
+    import numpy as np
+
+    wide = vectors.astype(np.float32)
+    return np.maximum(np.sqrt((wide * wide).sum(axis=-1)), 1.0)  # a damaged one may be all zeros
+
+
+class Passages:
+    """Passages of documents, those of one document side by side. Never changed once made."""
+
+    __slots__ = ("_order", "docs", "first", "lengths", "places", "seqs", "vectors")
+
+    def __init__(self, docs: Any, seqs: Any, first: Any, places: Any, vectors: Any, lengths: Any) -> None:
         self.docs = docs
         self.seqs = seqs
-        self.forgotten = 0
+        """The number of each document's row in the database."""
+        self.first = first
+        """The first passage of each document, and after the last one how many passages there are."""
+        self.places = places
+        """Where each passage begins in its text."""
+        self.vectors = vectors
+        self.lengths = lengths
+        self._order: Any = None
 
-    def order(self, asked: Vectors, codes: list[int], floor: float) -> Any:
-        """The rows of these sources that are near enough, nearest first."""
+    @classmethod
+    def of(cls, rows: list[tuple[int, int, bytes]], dimensions: int) -> Passages:
+        """The passages of `(seq, doc, blob)`."""
         import numpy as np
 
-        scores = self._matrix @ asked
-        rows = np.flatnonzero(scores >= floor)
-        rows = rows[np.isin(self.docs[rows] & 15, codes)]
-        return rows[np.argsort(-scores[rows], kind="stable")]
+        read = [decoded(blob, dimensions) for _, _, blob in rows]
+        counts = [len(places) for places, _ in read]
+        empty = np.zeros((0, dimensions), dtype=np.int8)
+        vectors = np.concatenate([empty, *(vectors for _, vectors in read)])
+        return cls(
+            np.array([doc for _, doc, _ in rows], dtype=np.int64),
+            np.array([seq for seq, _, _ in rows], dtype=np.int64),
+            np.cumsum([0, *counts], dtype=np.int64),
+            np.concatenate([np.zeros(0, dtype=np.uint32), *(places for places, _ in read)]),
+            vectors,
+            _lengths(vectors),
+        )
 
-    def exact(self, rows: list[int], asked: Vectors) -> list[tuple[int, float]]:
-        """Documents and cosines of some rows, summed row by row: a product's last digits depend on its size."""
-        scores = (self._matrix[rows].astype("float64") * asked).sum(axis=1)
-        return list(zip(self.docs[rows].tolist(), scores.tolist(), strict=True))
+    def kept(self, keep: Any) -> Passages:
+        """Only some of the documents."""
+        import numpy as np
 
-    def forget(self, rows: list[int]) -> None:
-        """Rows that no search will find again."""
-        self._matrix[rows] = 0.0
-        self.forgotten += len(rows)
+        counts = np.diff(self.first)
+        inside = np.repeat(keep, counts)
+        first = np.concatenate([[0], np.cumsum(counts[keep])])
+        return Passages(
+            self.docs[keep], self.seqs[keep], first, self.places[inside], self.vectors[inside], self.lengths[inside]
+        )
+
+    def joined(self, other: Passages) -> Passages:
+        """These, then the others."""
+        import numpy as np
+
+        join = np.concatenate
+        return Passages(
+            join([self.docs, other.docs]),
+            join([self.seqs, other.seqs]),
+            join([self.first, other.first[1:] + self.first[-1]]),
+            join([self.places, other.places]),
+            join([self.vectors, other.vectors]),
+            join([self.lengths, other.lengths]),
+        )
+
+    def nearness(self, asked: Vectors) -> Any:
+        """How near each document is to a question: half its best passage's cosine, half the mean of all."""
+        import numpy as np
+
+        cosines = self._cosines(asked, 0, len(self.vectors))
+        first = self.first[:-1]
+        best = np.maximum.reduceat(cosines, first)
+        mean = np.add.reduceat(cosines, first) / np.diff(self.first)
+        return (best + mean) / 2
+
+    def positions(self, docs: Any) -> Any:
+        """Where each of some documents is among these; -1 for those that are not."""
+        import numpy as np
+
+        if self._order is None:
+            self._order = np.argsort(self.docs)
+        at = np.searchsorted(self.docs, docs, sorter=self._order)
+        found = self._order[np.minimum(at, len(self.docs) - 1)]
+        return np.where(self.docs[found] == docs, found, -1)
+
+    def nearest_place(self, position: int, asked: Vectors) -> int:
+        """Where in its text the nearest passage of a document begins."""
+        start, end = self.first[position : position + 2].tolist()
+        return int(self.places[start + int(self._cosines(asked, start, end).argmax())])
+
+    def _cosines(self, asked: Vectors, start: int, end: int) -> Any:
+        import numpy as np
+
+        question = _rounded(asked)
+        wide = question.astype(np.float32)
+        products = np.empty(end - start, dtype=np.float64)
+        for at in range(start, end, _BLOCK):
+            block = self.vectors[at : min(end, at + _BLOCK)]
+            products[at - start : at - start + len(block)] = block.astype(np.float32) @ wide
+        return products / self.lengths[start:end] / float(_lengths(question))
+
+
+class Compared:
+    """How near the documents of a store are to one question."""
+
+    def __init__(self, parts: list[Passages], asked: Vectors) -> None:
+        import numpy as np
+
+        self._asked = asked
+        self._parts = [part for part in parts if len(part.docs)]
+        self._nearness = [part.nearness(asked) for part in self._parts]
+        self.docs = np.concatenate([np.zeros(0, dtype=np.int64), *(part.docs for part in self._parts)])
+        self.nearness = np.concatenate([np.zeros(0), *self._nearness])
+
+    def of(self, docs: Any) -> Any:
+        """The nearness of some documents; 0 for those whose meaning is not known."""
+        import numpy as np
+
+        found = np.zeros(len(docs))
+        for part, nearness in zip(self._parts, self._nearness, strict=True):
+            at = part.positions(docs)
+            found = np.where(at < 0, found, nearness[at])
+        return found
+
+    def place(self, doc: int) -> int:
+        """Where in a document's text the passage begins that is nearest; 0 where its meaning is not known."""
+        import numpy as np
+
+        for part in self._parts:
+            at = int(part.positions(np.array([doc]))[0])
+            if at >= 0:
+                return part.nearest_place(at, self._asked)
+        return 0
 
 
 class VectorMatrix:
-    """All vectors of one model in one database, read once and then kept up."""
+    """All passages of one model in one database, read once and then kept up; and what this process made itself."""
 
     def __init__(self) -> None:
         self._lock = allocate_lock()
-        self._unsaved: dict[int, tuple[str, bytes | None]] = {}
+        self.making = allocate_lock()
+        """Held by the one that makes vectors: a process makes each only once."""
+        self._made: dict[int, tuple[int, bytes | None]] = {}
         self._questions: dict[tuple[str, str], Vectors] = {}
         self._start("", None)
 
     def _start(self, model: str, identity: object) -> None:
         self._of = (model, identity)
+        self._parts: list[Passages] = []
         self._last_seq = 0
-        self._count = 0
-        self._arrays: Any = None
-        self._reading: Reading | None = None
-        self._unsaved.clear()
-        self.other_models = False
-        """Whether there are vectors of another model, whose documents therefore wait for one of this."""
+        self._others: set[int] = set()
 
-    def read(self, connection: apsw.Connection, model: Embedder, identity: object) -> Reading:
-        """Everything that a transaction sees, and perhaps more: what counts is looked up again before it is shown."""
+    @property
+    def other_models(self) -> bool:
+        """Whether there are vectors of another model, whose documents therefore wait for one of this."""
+        return bool(self._others)
+
+    def read(self, connection: apsw.Connection, model: Embedder, identity: object) -> list[Passages]:
+        """The passages that a transaction sees."""
         with self._lock:
             if self._of != (model.name, identity):
                 self._start(model.name, identity)
-            self._drop_forgotten()
-            self._add_new(connection, model)
-            if self._reading is None or len(self._reading.docs) != self._count:
-                forgotten = 0 if self._reading is None else self._reading.forgotten
-                self._reading = Reading(*(array[: self._count] for array in self._room_for(0, model.dimensions)))
-                self._reading.forgotten = forgotten
-            return self._reading
+            last_seq, count = connection.execute(
+                "select coalesce((select seq from sqlite_sequence where name = 'vectors'), 0),"
+                " (select count(*) from vectors)"
+            ).fetchone() or (0, 0)
+            if last_seq > self._last_seq:
+                self._add_new(connection, model)
+            if sum(len(part.docs) for part in self._parts) + len(self._others) > count:
+                self._let_go(connection, last_seq)
+            if last_seq >= self._last_seq:
+                return list(self._parts)
+            return [part.kept(part.seqs <= last_seq) for part in self._parts]
 
     def _add_new(self, connection: apsw.Connection, model: Embedder) -> None:
+        """Adds what came since the last time; small parts are joined, so that there are few and little is copied."""
         cursor = connection.execute(
-            "select seq, doc, iif(model = :model and length(vector) = :size, vector, null)"
+            "select seq, doc, iif(model = :model and length(vector) > 0 and length(vector) % :size = 0, vector, null)"
             " from vectors where seq > :seq order by seq",
-            {"model": model.name, "size": model.dimensions, "seq": self._last_seq},
+            {"model": model.name, "size": model.dimensions + _START_BYTES, "seq": self._last_seq},
         )
+        parts = list(self._parts)
         while rows := list(islice(cursor, _ROWS_AT_ONCE)):
             self._last_seq = rows[-1][0]
-            ours = [row for row in rows if row[2] is not None]
-            self.other_models = self.other_models or len(ours) < len(rows)
-            if ours:
-                end = self._count + len(ours)
-                matrix, docs, seqs = self._room_for(len(ours), model.dimensions)
-                matrix[self._count : end] = decoded(*(row[2] for row in ours))
-                docs[self._count : end] = [row[1] for row in ours]
-                seqs[self._count : end] = [row[0] for row in ours]
-                self._count = end
+            parts.append(Passages.of([row for row in rows if row[2] is not None], model.dimensions))
+            self._others.update(seq for seq, _, vector in rows if vector is None)
+            while len(parts) > 1 and 2 * len(parts[-1].vectors) >= len(parts[-2].vectors):
+                last = parts.pop()
+                parts[-1] = parts[-1].joined(last)
+        self._parts = parts
 
-    def _room_for(self, more: int, dimensions: int) -> Any:
-        """The arrays, with place for so many rows more; readings keep those that they were given."""
+    def _let_go(self, connection: apsw.Connection, last_seq: int) -> None:
+        """Drops what is no longer in the database; what came after this transaction began is kept for others."""
         import numpy as np
 
-        need = self._count + more
-        if self._arrays is None or need > len(self._arrays[1]):
-            size = max(need + need // 4, 256)
-            grown: Any = (
-                np.zeros((size, dimensions), dtype=np.float32),
-                np.zeros(size, dtype=np.int64),
-                np.zeros(size, dtype=np.int64),
-            )
-            for old, new in zip(self._arrays or (), grown, strict=False):
-                new[: self._count] = old[: self._count]
-            self._arrays = grown
-        return self._arrays
-
-    def _drop_forgotten(self) -> None:
-        """Makes the matrix smaller when a good part of it is gone."""
-        if self._reading is None or self._reading.forgotten < max(_CROWDED, self._count // 4):
-            return
-        kept = self._arrays[0][: self._count].any(axis=1)
-        self._arrays = tuple(array[: self._count][kept] for array in self._arrays)
-        self._count = len(self._arrays[1])
-        self._reading = None
+        there = {seq for (seq,) in connection.execute("select seq from vectors")}
+        self._others = {seq for seq in self._others if seq in there or seq > last_seq}
+        parts = []
+        for part in self._parts:
+            keep = np.array([seq in there or seq > last_seq for seq in part.seqs.tolist()], dtype=bool)
+            parts.append(part if keep.all() else part.kept(keep))
+        self._parts = parts
 
     def question(self, model: Embedder, text: str) -> Vectors:
         """The vector of a question; those of the last ones are kept, for the next page."""
         key = (model.name, text)
         found = self._questions.get(key)
         if found is None:
-            found = model.embed([text])[0]
+            found = model.question(text)
             with self._lock:
                 if len(self._questions) >= _QUESTIONS:
                     self._questions.clear()
                 self._questions[key] = found
         return found
 
-    def made_of(self, model: Embedder, doc: int, text: str) -> bytes | None:
-        """The vector of a document's text, made now or before; none when the text is blank."""
-        known = self._unsaved.get(doc)
-        if known is not None and known[0] == text:
+    def made_of(self, model: Embedder, doc: int, title: str, text: str) -> bytes | None:
+        """The passages of a document, made now or remembered; none when it says nothing. Only while `making`."""
+        written = hash((model.name, title, text))
+        known = self._made.get(doc)
+        if known is not None and known[0] == written:
             return known[1]
-        return encoded(model.embed([text])) if text.strip() else None
+        blob = encoded(*model.passages(title, text)) if title.strip() or text.strip() else None
+        if len(self._made) >= _REMEMBERED:
+            self.forget_made()
+        self._made[doc] = (written, blob)
+        return blob
 
-    def keep(self, made: list[tuple[int, str, bytes | None]]) -> None:
-        """Keeps vectors that could not be written, for the next search of this process."""
-        with self._lock:
-            if len(self._unsaved) + len(made) > _UNSAVED:
-                self._unsaved.clear()
-            self._unsaved.update((doc, (text, blob)) for doc, text, blob in made)
+    def forget_made(self) -> None:
+        """Forgets what was made: it will be made again."""
+        self._made.clear()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
-from moss_memory.search import embed
+from moss_memory.meaning import embedder
 from moss_memory.storage.sqlite.engine import SqliteEngine
 from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
 from moss_memory.surfaces.cli.commands import home
@@ -365,12 +365,12 @@ def test_search_by_meaning_is_told_with_what_waits_for_it(cli: Cli, auth: dict[s
 
 @pytest.mark.usefixtures("auth")
 def test_a_missing_model_is_told_and_a_damaged_one_is_warned_of(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    embed.embedder.cache_clear()
-    monkeypatch.setattr(embed, "_SHA256", "0" * 64)
+    embedder.forget()
+    monkeypatch.setattr(embedder, "_SHA256", "0" * 64)
     _, damaged = findings(cli)
     assert damaged["meaning"][0]["status"] == "warn"
     assert "is not the model" in damaged["meaning"][0]["message"]
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     _, missing = findings(cli)
     assert missing["meaning"][0]["status"] == "ok"
-    assert embed.INSTALL in missing["meaning"][0]["message"]
+    assert embedder.INSTALL in missing["meaning"][0]["message"]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory import open_store
+from moss_memory.meaning.embedder import forget
 from moss_memory.record.glance import row_of
-from moss_memory.search.embed import embedder
 from moss_memory.surfaces.cli.showing.cell import cells
 from surfaces.cli.terminal import as_table, on_terminal
 
@@ -124,7 +124,7 @@ def test_a_body_from_stdin_that_is_no_json_is_refused_as_a_record_is(told: Cli) 
 
 def test_a_search_by_meaning_that_cannot_be_speaks_of_no_option(told: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    embedder.cache_clear()
+    forget()
     outcome = told("record", "find", "keys", "--search-mode", "semantic")
     assert outcome.err.startswith("[SEMANTIC_UNAVAILABLE] no model to search by meaning is installed; pip install")
     assert outcome.err.rstrip().endswith("or search with --search-mode keyword")

@@ -9,6 +9,7 @@ import apsw
 from ...errors import MossError
 from .copying import create_private_file
 from .failures import BUSY_TIMEOUT_MS
+from .functions import prepare
 from .identity import APPLICATION_ID, ORIGINAL, refuse_special, schema_of
 from .migrate import SCHEMA_VERSION, migrations_after
 
@@ -27,6 +28,7 @@ def open_writer(path: str) -> apsw.Connection:
     refuse_special(path)
     connection = apsw.Connection(path, flags=_WRITE_FLAGS)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    prepare(connection)
     if schema_of(connection, path) == ORIGINAL:
         from .original import move_in  # once in a store's life
 
@@ -50,6 +52,7 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
         connection = _open_unwritable(path)
         version = schema_of(connection, path)
         follows = False
+    prepare(connection)
     connection.execute("pragma query_only = on")
     return connection, version, follows
 
@@ -66,6 +69,7 @@ def _open_unwritable(path: str) -> apsw.Connection:
 def open_empty() -> apsw.Connection:
     """A store in memory without a row, in the newest schema: what reads see where there is none."""
     connection = apsw.Connection(":memory:")
+    prepare(connection)
     migrate(connection)
     connection.execute("pragma query_only = on")
     return connection

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ...query.hits import Hit, Hits
-    from ...query.query import Query
+    from ...query.hits import Hits
+    from ...query.request import Request
     from ..engine import Call, Parameters, Row
     from .engine import SqliteEngine
     from .readers import Reader
@@ -70,29 +70,14 @@ class SqliteTransaction:
         if self.call.progress is not None:
             self.call.progress(done, total)
 
-    def search(self, query: Query, **filters: Any) -> Hits:
-        from ...query.hits import Hits
-        from .search import search  # most calls search nothing
+    def search(self, request: Request) -> Hits:
+        if request.needs_no_model:
+            from .search import by_words  # most calls search nothing
 
-        found = search(self.connection, query, now=self.now, **filters)
-        hits = Hits(_hits(found.items, found.words), found.total, found.matcher)
-        hits.exact = found.exact
-        return hits
+            return by_words(self.connection, request, self.now)
+        from .meaning import by_meaning
 
-    def nearest(self, query: Query, **filters: Any) -> Hits:
-        from ...query.hits import Hits
-        from .search import matcher_of
-        from .vectors import nearest  # only this search needs it, and a model
-
-        found = nearest(self._engine, self.connection, self.call, query.meaning, now=self.now, **filters)
-        hits = Hits(_hits(found.items), len(found.items), matcher_of(self.connection, query))
-        hits.just_made, hits.pending = found.just_made, found.pending
-        return hits
-
-    def waiting(self, docs: list[int]) -> set[int]:
-        from .vectors import waiting
-
-        return waiting(self.connection, docs, self._engine.vectors().other_models)
+        return by_meaning(self._engine, self.connection, self.call, request, self.now)
 
     def contains_tag(self, column: str, parameter: str) -> str:
         return f"exists (select 1 from json_each({column}) where value = :{parameter})"
@@ -219,12 +204,3 @@ class SqliteWrite(SqliteTransaction):
     def release(self) -> None:
         if self._connection is not None:
             self._engine.leave_write()
-
-
-def _hits(found: list[tuple[int, float]], words: dict[int, int] | None = None) -> list[Hit]:
-    from ...families import SOURCES
-    from ...query.hits import Hit
-
-    names = {source.code: source.name for source in SOURCES.values()}
-    held = words or {}
-    return [Hit(names[doc & 15], doc >> 4, score, held.get(doc, 1)) for doc, score in found]

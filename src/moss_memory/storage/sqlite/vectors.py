@@ -1,8 +1,7 @@
-"""Search by meaning on SQLite: vectors beside the texts, compared in memory, made off everybody's write path.
+"""Vectors beside the texts on SQLite, made off everybody's write path.
 
 Triggers queue what has no vector and remove the vector of what has changed. Vectors are made by searches, for a moment,
-and by `index`; the write lock is held only while those that are ready are written. In memory they are one matrix; what
-another process adds is read at the next search, and what is gone is noticed when it would be shown.
+and by `index`, by one at a time in a process; the write lock is held only while those that are ready are written.
 """
 
 from __future__ import annotations
@@ -13,19 +12,24 @@ import apsw
 
 from ...errors import MossError
 from ...families import SOURCES
-from ...search.embed import embedder
-from ..vector_matrix import VectorMatrix, decoded, encoded
-from .scope import Scope, json_list
+from ...meaning.embedder import embedder
+from ...query.hits import number_of
+from ..vector_matrix import Passages
+from .scope import json_list, rows_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from ...search.embed import Embedder, Vectors
+    from ...meaning.encoder import Embedder
     from ..engine import Call
-    from ..vector_matrix import Reading
+    from ..vector_matrix import VectorMatrix
     from .engine import SqliteEngine
+    from .scope import Scope
+
+    Made = list[tuple[int, tuple[str, str], bytes | None]]
+    """Documents, the title and text that each had, and the passages made of them."""
 
 EMBED_S = 2.0
 """How long a search makes missing vectors before it answers."""
@@ -33,56 +37,9 @@ EMBED_S = 2.0
 BATCH = 16
 """How many vectors are made before they are written together."""
 
+_PATIENCE_S = 0.05
 _MOST_WAITING = 1000
-_FIRST_LOOK = 512
 _JSON_LIST = "(select value from json_each(:moss_docs))"
-
-
-class Nearest:
-    """The documents nearest to a question, as `(doc, cosine)`, which were prepared for it, and how many were not."""
-
-    __slots__ = ("items", "just_made", "pending")
-
-    def __init__(self, items: list[tuple[int, float]], just_made: set[int], pending: int) -> None:
-        self.items = items
-        self.just_made = just_made
-        self.pending = pending
-
-
-def nearest(
-    engine: SqliteEngine,
-    connection: apsw.Connection,
-    call: Call,
-    text: str,
-    *,
-    sources: Sequence[str],
-    workspace_norm: str | None = None,
-    include_deleted: bool = False,
-    where: Sequence[str] = (),
-    parameters: dict[str, Any] | None = None,
-    limit: int,
-    now: int = 0,
-) -> Nearest:
-    """The first `limit` documents within the filters that mean what the text says, in an order that never changes.
-
-    What is too far away to be meant is not found; the model says how far that is. Deleted documents have no vectors,
-    so `include_deleted` finds none of them here.
-    """
-    # The snapshot begins with the first row read: now, not when the model is loaded and others have written.
-    connection.execute("select seq from unembedded limit 1").fetchone()
-    model = embedder()
-    scope = Scope(
-        connection, sources, workspace_norm, include_deleted, where,
-        {**(parameters or {}), "moss_now": now, "moss_workspace": workspace_norm},
-    )  # fmt: skip
-    matrix = engine.vectors()
-    reading = matrix.read(connection, model, engine.identity)
-    asked = matrix.question(model, text)
-    fresh, pending = _make_waiting(engine, scope, call, model, matrix)
-    found = [(row[0], row[1]) for row in _ranked(scope, reading, asked, limit, model.floor)]
-    found += [pair for pair in _scored(fresh, asked) if pair[1] >= model.floor]
-    found.sort(key=lambda pair: (-pair[1], -pair[0]))
-    return Nearest(found[:limit], {doc for doc, _ in fresh}, pending)
 
 
 def waiting(connection: apsw.Connection, docs: Sequence[int], other_models: bool) -> set[int]:
@@ -94,68 +51,43 @@ def waiting(connection: apsw.Connection, docs: Sequence[int], other_models: bool
     return set(found)
 
 
-def _ranked(scope: Scope, reading: Reading, asked: Vectors, limit: int, floor: float) -> list[tuple[int, float]]:
-    """Documents of the matrix, nearest first, that are still as they were and within the filters."""
-    found: list[tuple[int, float]] = []
-    order = reading.order(asked, [source.code for source in scope.sources], floor)
-    start, size = 0, max(_FIRST_LOOK, limit)
-    while start < len(order) and len(found) < limit:
-        looked_at = order[start : start + size]
-        kept = _still_there(scope, reading, looked_at)
-        found += reading.exact(kept, asked)
-        start += size
-        size *= 4
-    return found
-
-
-def _still_there(scope: Scope, reading: Reading, rows: Any) -> Any:
-    """Those rows of the matrix that this transaction sees and the filters let through."""
-    docs = reading.docs[rows]
-    condition = scope.documents("vectors.doc")
-    sql = f"select doc, seq from vectors where doc in {_JSON_LIST}"
-    listed = {"moss_docs": json_list(docs.tolist())}
-    through = dict(scope.rows(sql + condition, **listed))
-    kept = [row for row, doc in zip(rows.tolist(), docs.tolist(), strict=True) if through.get(doc) == reading.seqs[row]]
-    if len(kept) < len(rows):
-        seen: int = (scope.rows("select seq from sqlite_sequence where name = 'vectors'") or [(0,)])[0][0]
-        there = dict(scope.rows(sql, **listed))
-        # What was numbered before this transaction began and is not there is gone for good.
-        reading.forget(
-            [
-                row
-                for row, doc in zip(rows.tolist(), docs.tolist(), strict=True)
-                if reading.seqs[row] <= seen and there.get(doc) != reading.seqs[row]
-            ]
-        )
-    return kept
-
-
-def _scored(fresh: list[tuple[int, Vectors]], asked: Vectors) -> list[tuple[int, float]]:
-    return [(doc, float((vector.astype("float64") * asked).sum())) for doc, vector in fresh]
-
-
-def _make_waiting(
+def make_waiting(
     engine: SqliteEngine, scope: Scope, call: Call, model: Embedder, matrix: VectorMatrix
-) -> tuple[list[tuple[int, Vectors]], int]:
-    """Makes vectors of what waits within the filters, newest first, until time is up; and how many still wait."""
+) -> tuple[Passages, int]:
+    """Makes passages of what waits within the filters, newest first, until time is up; and how many still wait.
+
+    Where another search is at it, this one waits, for it may be the same texts, and goes on without when time is up.
+    """
     source = _waiting_within(scope, matrix.other_models)
     values = {"moss_model": model.name}
     rows = scope.rows(f"select doc from ({source}) order by seq desc limit {_MOST_WAITING}", **values)
     docs: list[int] = [doc for (doc,) in rows]
     if not docs:
-        return [], 0
+        return Passages.of([], model.dimensions), 0
     count: int = scope.rows(f"select count(*) from ({source})", **values)[0][0]
-    made: list[tuple[int, str, bytes | None]] = []
+    made: Made = []
     deadline = time.monotonic() + EMBED_S
-    for doc, text in _texts(scope.connection, docs):
+    if _acquired(matrix, call, deadline):
+        try:
+            for doc, written in _texts(scope.connection, docs):
+                call.check_cancelled()
+                made.append((doc, written, matrix.made_of(model, doc, *written)))
+                if time.monotonic() >= deadline:
+                    break
+            save(engine, call, model, made, patience_s=0.0)
+        finally:
+            matrix.making.release()
+    ready = [(0, doc, blob) for doc, _, blob in made if blob is not None]
+    return Passages.of(ready, model.dimensions), count - len(made)
+
+
+def _acquired(matrix: VectorMatrix, call: Call, deadline: float) -> bool:
+    """Whether it is now this call that makes vectors; false when time is up."""
+    while not matrix.making.acquire(timeout=max(0.0, min(_PATIENCE_S, deadline - time.monotonic()))):
         call.check_cancelled()
-        made.append((doc, text, matrix.made_of(model, doc, text)))
         if time.monotonic() >= deadline:
-            break
-    if not save(engine, call, model, made, patience_s=0.0):
-        matrix.keep(made)
-    vectors = [(doc, decoded(blob)[0]) for doc, _, blob in made if blob is not None]
-    return vectors, count - len(made)
+            return False
+    return True
 
 
 def _waiting_within(scope: Scope, other_models: bool) -> str:
@@ -166,7 +98,7 @@ def _waiting_within(scope: Scope, other_models: bool) -> str:
     return sql
 
 
-def _texts(connection: apsw.Connection, docs: list[int]) -> Iterator[tuple[int, str]]:
+def _texts(connection: apsw.Connection, docs: list[int]) -> Iterator[tuple[int, tuple[str, str]]]:
     """Each document that is there, with what of it has a meaning: its title and its text."""
     for start in range(0, len(docs), BATCH):
         part = docs[start : start + BATCH]
@@ -174,30 +106,21 @@ def _texts(connection: apsw.Connection, docs: list[int]) -> Iterator[tuple[int, 
         yield from ((doc, found[doc]) for doc in part if doc in found)
 
 
-def texts_of(connection: apsw.Connection, docs: Sequence[int]) -> dict[int, str]:
+def texts_of(connection: apsw.Connection, docs: Sequence[int]) -> dict[int, tuple[str, str]]:
     """What of each live document has a meaning: its title and its text."""
     found = {}
     for source in SOURCES.values():
-        rows = [doc >> 4 for doc in docs if doc & 15 == source.code]
-        if rows:
-            sql = (
-                f"select row_id * 16 + {source.code}, {source.title}, {source.body} from {source.table}"
-                f" where row_id in {_JSON_LIST} and deleted_at is null"
-            )
-            for doc, title, body in connection.execute(sql, {"moss_docs": json_list(rows)}):
-                found[doc] = "\n".join(part for part in (title, body) if part)
+        sql = (
+            f"select {number_of(source)}, {source.title}, {source.body} from {source.table} where deleted_at is null"
+            f" and row_id in {rows_of(source)}"
+        )
+        for doc, title, body in connection.execute(sql, {"moss_docs": json_list(docs)}):
+            found[doc] = (title or "", body or "")
     return found
 
 
-def save(
-    engine: SqliteEngine,
-    call: Call,
-    model: Embedder,
-    made: list[tuple[int, str, bytes | None]],
-    *,
-    patience_s: float,
-) -> bool:
-    """Writes vectors whose texts are still the same; false, and nothing, when the store cannot be written now."""
+def save(engine: SqliteEngine, call: Call, model: Embedder, made: Made, *, patience_s: float) -> bool:
+    """Writes what was made of texts that are still the same; false when the store cannot be written now."""
     try:
         tx = engine.begin_write(patience_s=patience_s, call=call)
     except (MossError, apsw.Error, OSError):
@@ -216,12 +139,12 @@ def save(
     return True
 
 
-def _write(connection: apsw.Connection, model: str, made: list[tuple[int, str, bytes | None]]) -> None:
+def _write(connection: apsw.Connection, model: str, made: Made) -> None:
     docs = [doc for doc, _, _ in made]
     there = texts_of(connection, docs)
     wanted = waiting(connection, docs, True)
-    for doc, text, blob in made:
-        if doc in wanted and there.get(doc, text) == text:
+    for doc, written, blob in made:
+        if doc in wanted and there.get(doc, written) == written:
             connection.execute("delete from vectors where doc = ?", (doc,))
             connection.execute("delete from unembedded where doc = ?", (doc,))
             if blob is not None and doc in there:
@@ -234,8 +157,10 @@ def index(engine: SqliteEngine, call: Call, *, patience_s: float, most: int | No
     What was made before an interruption stays. With `rebuild` all are made again.
     """
     model = embedder()
+    matrix = engine.vectors()
     if rebuild:
         _queue_all(engine, call, patience_s)
+        matrix.forget_made()
     done = 0
     total: int | None = None
     while True:
@@ -245,17 +170,34 @@ def index(engine: SqliteEngine, call: Call, *, patience_s: float, most: int | No
             call.progress(done, total)
         if not batch:
             return done, left
-        made: list[tuple[int, str, bytes | None]] = []
-        for doc, text in batch:
+        _make(engine, call, model, matrix, batch, patience_s)
+        done += len(batch)
+
+
+def _make(
+    engine: SqliteEngine,
+    call: Call,
+    model: Embedder,
+    matrix: VectorMatrix,
+    batch: list[tuple[int, tuple[str, str]]],
+    patience_s: float,
+) -> None:
+    """Makes the passages of some documents and writes them."""
+    made: Made = []
+    while not _acquired(matrix, call, time.monotonic() + EMBED_S):
+        pass
+    try:
+        for doc, written in batch:
             call.check_cancelled()
-            made.append((doc, text, encoded(model.embed([text])) if text.strip() else None))
+            made.append((doc, written, matrix.made_of(model, doc, *written)))
         if not save(engine, call, model, made, patience_s=patience_s):
             raise MossError("STORAGE_BUSY", "the store cannot be written at the moment; what was made before is kept")
-        done += len(made)
+    finally:
+        matrix.making.release()
 
 
-def _next_batch(engine: SqliteEngine, call: Call, size: int) -> tuple[list[tuple[int, str]], int]:
-    """The newest documents without a vector of this model, with their texts, and how many there are."""
+def _next_batch(engine: SqliteEngine, call: Call, size: int) -> tuple[list[tuple[int, tuple[str, str]]], int]:
+    """The newest documents without a vector of this model, with title and text, and how many there are."""
     tx = engine.begin_read(snapshot=True, call=call)
     try:
         model = {"moss_model": embedder().name}
@@ -266,7 +208,7 @@ def _next_batch(engine: SqliteEngine, call: Call, size: int) -> tuple[list[tuple
         left = _column(tx.connection, f"select count(*) from ({source})", **model)[0]
         docs = _column(tx.connection, f"select doc from ({source}) order by seq desc limit {size}", **model)
         texts = texts_of(tx.connection, docs)
-        return [(doc, texts.get(doc, "")) for doc in docs], left
+        return [(doc, texts.get(doc, ("", ""))) for doc in docs], left
     finally:
         tx.rollback()
         tx.release()

@@ -281,7 +281,7 @@ def _erasures(report: Report, tx: ReadTransaction) -> None:
 
 def _meaning(report: Report, tx: ReadTransaction) -> None:
     """Whether search by meaning works here, and how much of the store is prepared for it."""
-    from moss_memory.search.embed import INSTALL, embedder, is_installed
+    from moss_memory.meaning.embedder import INSTALL, embedder, is_installed
 
     if not is_installed():
         report.add("meaning", OK, f"the extra `semantic` is not installed, so searches go by words; {INSTALL} adds it")

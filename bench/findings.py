@@ -1,0 +1,71 @@
+"""How much each way of searching finds of what is asked, set by set."""
+
+from __future__ import annotations
+
+from moss_memory import open_store
+from moss_memory.meaning.embedder import is_installed
+from moss_memory.store import Store
+
+from .measure import Line, cached
+from .retrieval.sets import TestSet, all_sets
+
+MODES = {"keyword": "words", "semantic": "meaning", "both": "both"}
+LOOKED_AT = 100
+
+
+class Found:
+    """How early the answers of a set come: among the first five, the first ten, and the mean of 1 / place."""
+
+    def __init__(self, places: list[int | None]) -> None:
+        count = len(places)
+        self.five = sum(place is not None and place <= 5 for place in places) / count
+        self.ten = sum(place is not None and place <= 10 for place in places) / count
+        self.reciprocal = sum(1 / place for place in places if place is not None) / count
+
+    def __str__(self) -> str:
+        return f"{self.five:.3f} {self.ten:.3f} {self.reciprocal:.3f}"
+
+
+def found(store: Store, asked: TestSet, mode: str) -> Found:
+    """What one mode finds of a set whose texts the store holds."""
+    places: list[int | None] = []
+    for question, answers in asked.questions:
+        query = {"query": question, "search_mode": mode, "limit": LOOKED_AT}
+        titles = [hit["title"] for hit in store.call("capsule_search", query)["items"]]
+        places.append(next((place for place, title in enumerate(titles, start=1) if title in answers), None))
+    return Found(places)
+
+
+def shelve(home: str, asked: TestSet) -> None:
+    """Stores the texts of a set as capsules and prepares them for search by meaning."""
+    with open_store(home) as store:
+        for title, text in asked.texts.items():
+            store.call("capsule_store", {"title": title, "capsule_text": text, "allow_thin": True})
+        store.index()
+
+
+def lines() -> list[Line]:
+    """One line a set: that both finds at least as much as words and as meaning."""
+    if not is_installed():
+        return [Line("what searches find", None, None, note="search by meaning is not installed")]
+    return [line for asked in all_sets() for line in _lines(asked)]
+
+
+def _lines(asked: TestSet) -> list[Line]:
+    import hashlib
+
+    texts = hashlib.sha256(repr(sorted(asked.texts.items())).encode()).hexdigest()[:12]
+    home = cached(f"found-{texts}", lambda folder: shelve(folder, asked))
+    with open_store(home) as store:
+        store.index()  # where the model is another one than the last time
+        by = {shown: found(store, asked, mode) for mode, shown in MODES.items()}
+    alone = max(by["words"].five, by["meaning"].five)
+    note = ", ".join(f"{shown} {one}" for shown, one in by.items())
+    size = f"{len(asked.texts)} texts, {len(asked.questions)} questions"
+    what = f"{asked.name} ({size}), among the first five: the better of words and meaning : both"
+    return [Line(what, alone / max(by["both"].five, 1e-9), 1, note=f"R@5 R@10 MRR: {note}")]
+
+
+if __name__ == "__main__":
+    for line in lines():
+        print(*line.cells(), sep=" | ")

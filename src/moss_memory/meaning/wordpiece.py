@@ -1,0 +1,111 @@
+"""Text as an embedding model reads it: numbers of word pieces, cut as BERT's tokenizer cuts them.
+
+Written here because the tokenizers package brings a client for model hubs and fifteen other packages along; over
+the test set and random Unicode both give the same numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PLAIN = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
+_CONTROL = dict.fromkeys((*range(9), *range(11, 13), *range(14, 32), 127))
+_IDEOGRAPH = (
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002b81f\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f"
+)
+_BLANK = " \t\n\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_CHUNK = re.compile(f"[{_IDEOGRAPH}]|[^{_BLANK}{_IDEOGRAPH}]+")
+_IDEOGRAPHS = re.compile(f"[{_IDEOGRAPH}]")
+_KEPT_CHARS = 64
+"""Longer chunks than this are no words that come again."""
+
+
+class WordPieces:
+    """A vocabulary of word pieces and how texts are made ready for it."""
+
+    def __init__(
+        self,
+        vocabulary: dict[str, int],
+        *,
+        unknown: int,
+        inner: str = "##",
+        longest: int = 100,
+        lower: bool = True,
+        without_accents: bool = True,
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._unknown = unknown
+        self._inner = inner
+        """What a piece that does not begin a word begins with."""
+        self._longest = longest
+        """Words of more characters are unknown."""
+        self._lower = lower
+        self._without_accents = without_accents
+        self._pieces_of_word: Callable[[str], tuple[int, ...]] = lru_cache(20_000)(self._cut)
+        self._pieces_of_chunk: Callable[[str], tuple[int, ...]] = lru_cache(20_000)(self._read)
+
+    def pieces_of(self, text: str, most: int) -> tuple[list[int], list[int]]:
+        """The numbers of the first `most` pieces of a text, and for each where the word that it is of begins."""
+        numbers: list[int] = []
+        starts: list[int] = []
+        for chunk in _CHUNK.finditer(text):
+            written = chunk[0]
+            found = self._pieces_of_chunk(written) if len(written) <= _KEPT_CHARS else self._read(written)
+            numbers += found
+            starts += [chunk.start()] * len(found)
+            if len(numbers) >= most:
+                break
+        return numbers[:most], starts[:most]
+
+    def _read(self, chunk: str) -> tuple[int, ...]:
+        return tuple(piece for word in self.words_of(chunk) for piece in self._pieces_of_word(word))
+
+    def words_of(self, text: str) -> list[str]:
+        """Words and single marks, without control characters, in lower case and without accents where that is asked."""
+        if text.isascii() and self._lower:
+            return _PLAIN.findall(text.translate(_CONTROL).lower())
+        return self._words_of_unicode(text)
+
+    def _words_of_unicode(self, text: str) -> list[str]:
+        from unicodedata import category, normalize
+
+        kept = "".join(
+            f" {character} " if _IDEOGRAPHS.match(character) else character
+            for character in text
+            if character in "\t\n\r" or (character != "\ufffd" and category(character) not in ("Cc", "Cf", "Co", "Cs"))
+        )
+        if self._without_accents:
+            kept = "".join(character for character in normalize("NFD", kept) if category(character) != "Mn")
+        if self._lower:
+            kept = kept.lower()
+        parts = []
+        for character in kept:
+            mark = not character.isalnum() and (character.isascii() or category(character)[0] == "P")
+            parts.append(f" {character} " if mark else character)
+        return "".join(parts).split()
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        """The longest pieces that a word is made of, from its front; one unknown piece when it cannot be made."""
+        if len(word) > self._longest:
+            return (self._unknown,)
+        known = self._vocabulary
+        found = []
+        start = 0
+        while start < len(word):
+            end = len(word)
+            while end > start:
+                piece = known.get(word[start:end] if start == 0 else f"{self._inner}{word[start:end]}")
+                if piece is not None:
+                    break
+                end -= 1
+            else:
+                return (self._unknown,)
+            found.append(piece)
+            start = end
+        return tuple(found)
