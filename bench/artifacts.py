@@ -19,6 +19,7 @@ from moss_memory import open_store
 from moss_memory.artifact.operations import artifact_list
 from moss_memory.artifact.rows import LIST_COLUMNS
 from moss_memory.storage.sqlite.engine import DATABASE
+from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.store import Store
 
 from . import langgraph
@@ -193,6 +194,7 @@ def _build(home: str, artifacts: int) -> None:
     with open_store(home) as store:
         store.call("artifact_list", {})
     connection = apsw.Connection(os.path.join(home, DATABASE))
+    prepare(connection)
     with connection:
         connection.executemany(_INSERT, _rows(artifacts))
     connection.execute("pragma wal_checkpoint(truncate)").fetchall()

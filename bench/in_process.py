@@ -11,6 +11,7 @@ import apsw
 
 from moss_memory import open_store
 from moss_memory.capsule.rows import FULL_COLUMNS
+from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.migrate import migrations_after
 
 from .measure import Line, compared_us, medians_us, scratch_folder
@@ -30,6 +31,7 @@ _SELECT = (
 def durable(path: str) -> apsw.Connection:
     """A database with Moss's durability."""
     connection = apsw.Connection(path)
+    prepare(connection)
     for pragma in ("journal_mode = wal", "synchronous = full", "secure_delete = on"):
         connection.execute(f"pragma {pragma}").fetchall()
     return connection

@@ -11,6 +11,7 @@ import apsw
 
 from moss_memory.reasoning.versions import Version
 from moss_memory.storage.sqlite.engine import DATABASE
+from moss_memory.storage.sqlite.functions import prepare
 
 Row = tuple[object, ...]
 
@@ -110,6 +111,7 @@ class Tables:
 def tables_of(home: str) -> Iterator[Tables]:
     """The tables of a store, filled in one transaction and brought into its file."""
     connection = apsw.Connection(os.path.join(home, DATABASE))
+    prepare(connection)
     try:
         with connection:
             yield Tables(connection)
