@@ -30,6 +30,7 @@ class Document:
 
     @property
     def number(self) -> int:
+        """What stands for it in the index."""
         return self.row << 4 | SOURCES[self.source].code
 
 
