@@ -87,7 +87,8 @@ MEANINGS = {
     "NOT_A_STORE": "the file in the database's place is no store of Moss; it is left as it is",
     "STORAGE_CORRUPT": "the database is damaged; `moss doctor` says more",
     "STORAGE_READONLY": "the store cannot be written; reads go on",
-    "STORAGE_BUSY": "other processes kept the store busy past the deadline; try again",
+    "STORAGE_BUSY": "another process kept the store busy for a minute; `details.holder` says which, since when and "
+    "with which tool; try again",
     "STORAGE_FULL": "no space is left; reads go on",
 }
 

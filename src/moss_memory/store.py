@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .operation import Operation
 
-WRITE_PATIENCE_S = 10.0
+WRITE_PATIENCE_S = 60.0
 
 
 class Store:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from .readers import Identity, Reader
 
 DATABASE = "moss.db"
-WRITE_PATIENCE_S = 10.0
+WRITE_PATIENCE_S = 60.0
+FORK_PATIENCE_S = 10.0
 
 
 class SqliteEngine:
@@ -174,7 +175,7 @@ class SqliteEngine:
 
     def before_fork(self) -> None:
         """Closes what is idle: SQLite keeps its locks by process, so a child would believe it had ours."""
-        if self._lock.pause(WRITE_PATIENCE_S):
+        if self._lock.pause(FORK_PATIENCE_S):
             self._readers.close()
             self._close_writer()
 
@@ -186,7 +187,7 @@ class SqliteEngine:
         """Starts afresh, unless a call of the parent was under way."""
         if self._readers.in_use or self._writer is not None:
             _forked_in_use[self._path] = (self._writer, self._readers)
-        self._lock.close()
+        self._lock.forget()
         self._start_afresh()
 
 

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import errno
+import time
 
 import apsw
 
 from ...errors import MossError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 BUSY_TIMEOUT_MS = 5000
 """How long SQLite itself waits for a lock that a program outside Moss holds."""
 
 
-def busy_error(patience_s: float) -> MossError:
-    """The refusal of a write that had to wait for others for too long."""
+def busy_error(patience_s: float, holder: dict[str, Any] | None = None) -> MossError:
+    """Says that a write had to wait too long, and whom for where that is known."""
     return MossError(
         "STORAGE_BUSY",
-        f"other processes kept the store busy for {patience_s:g} s; nothing was written, try again",
-        details={"retryable": True},
+        f"other processes kept the store busy for {patience_s:g} s{_told(holder)}; nothing was written, try again",
+        details={"retryable": True, **({"holder": holder} if holder else {})},
     )
+
+
+def _told(holder: dict[str, Any] | None) -> str:
+    if holder is None:
+        return ""
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(holder["since_ms"] / 1000))
+    return f" (process {holder['pid']} has held it since {since}, with `{holder['tool']}`)"
 
 
 def storage_error(error: Exception, home: str) -> MossError | None:

@@ -14,6 +14,7 @@ TOO_LITTLE_BYTES = 10_000_000
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "glusterfs", "drvfs")
 _PRIVATE = (
     ("", 0o700), ("moss.db", 0o600), ("moss.db-wal", 0o600), ("moss.db-shm", 0o600), ("moss.lock", 0o600),
+    ("moss.queue", 0o600),
     ("exports", 0o700), ("config.json", 0o600),
 )  # fmt: skip
 

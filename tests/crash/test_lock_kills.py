@@ -1,0 +1,144 @@
+"""Whoever holds the write lock or waits for it may be killed at any step: the next one gets it, and only the next."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+from moss_memory.storage.sqlite.lock import WriteLock
+from support.lock_user import LockUser, watched
+from support.python_process import start
+
+LONG_S = 60.0
+MOST_STEPS = 120
+"""More system calls than a turn takes; the loop ends at the first step that a turn does not have."""
+
+
+class Behind:
+    """Two threads that stand in line behind the victim; each counts those who are inside with it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.inside = 0
+        self.met: list[int] = []
+        self.threads = []
+        for _ in range(2):
+            joined = threading.Event()
+            thread = threading.Thread(target=self._work, args=(watched(home, joined.set), joined))
+            thread.start()
+            self.threads.append(thread)
+            assert joined.wait(LONG_S), "neither got the lock nor a place"
+
+    def _work(self, lock: WriteLock, joined: threading.Event) -> None:
+        lock.acquire(LONG_S)
+        joined.set()
+        self.inside += 1
+        os.stat(self.home)  # other threads run meanwhile
+        self.met.append(self.inside)
+        self.inside -= 1
+        lock.release()
+        lock.close()
+
+    def check(self) -> None:
+        for thread in self.threads:
+            thread.join(LONG_S)
+            assert not thread.is_alive(), "the killed one is still waited for"
+        assert self.met == [1, 1]
+
+
+def test_one_who_waits_may_be_killed_at_any_step(home: Path) -> None:
+    lock = WriteLock(str(home))
+    killed = 0
+    for step in range(1, MOST_STEPS):
+        lock.acquire(LONG_S)
+        with LockUser(home, killed_at=step) as victim:
+            victim.take()  # waits now, or is dead
+            behind = Behind(home)
+            lock.release()
+            if victim.hear() == "has it":
+                victim.tell("go")
+                if victim.hear() == "let go":
+                    behind.check()
+                    break
+            behind.check()
+            killed += 1
+    else:
+        raise AssertionError("no turn came to its end")
+    assert killed > 20, "the steps are not seen"
+    lock.acquire(LONG_S)
+    lock.release()
+
+
+def test_one_who_goes_in_at_once_may_be_killed_at_any_step(home: Path) -> None:
+    lock = WriteLock(str(home))
+    for step in range(1, MOST_STEPS):
+        with LockUser(home, killed_at=step) as victim:
+            if victim.take() == "has it":
+                behind = Behind(home)
+                victim.tell("go")
+                if victim.hear() == "let go":
+                    behind.check()
+                    break
+                behind.check()
+        lock.acquire(LONG_S)
+        lock.release()
+    else:
+        raise AssertionError("no turn came to its end")
+    assert step > 8, "the steps are not seen"
+
+
+def test_a_holder_who_is_killed_while_many_wait_is_followed_by_the_first_of_them(home: Path) -> None:
+    users = [LockUser(home) for _ in range(5)]
+    assert users[0].take() == "has it"
+    for user in users[1:]:
+        assert user.take() == "waits"
+    users[3].kill()
+    for number in (0, 1, 2):
+        users[number].kill()
+        if number < 2:
+            assert users[number + 1].hear() == "has it"
+    assert users[4].hear() == "has it"
+    for user in users:
+        user.__exit__(None, None, None)
+
+
+# A thread waits in line, the process forks, and is killed; its child lives on.
+FORK_IN_LINE = """
+import os, signal, sys, threading
+from moss_memory.storage.sqlite.line import Line
+from support.store_truth import capsule, open_at
+joined = threading.Event()
+join = Line.join
+def join_and_tell(line, room):
+    place = join(line, room)
+    joined.set()
+    return place
+Line.join = join_and_tell
+store = open_at(sys.argv[1])
+write = threading.Thread(target=store.call, args=("capsule_store", {"capsule_text": capsule()}), daemon=True)
+write.start()
+joined.wait()
+if os.fork() == 0:
+    print("lingers", flush=True)
+    sys.stdin.read()
+    os._exit(0)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_child_that_outlives_a_killed_one_does_not_stand_in_line_for_it(home: Path) -> None:
+    lock = WriteLock(str(home))
+    lock.acquire(0)
+    victim = start(FORK_IN_LINE, home)
+    assert victim.stdin is not None
+    assert victim.stdout is not None
+    try:
+        assert victim.stdout.readline() == "lingers\n"
+        assert victim.wait(timeout=LONG_S) == -signal.SIGKILL
+        lock.release()
+        lock.acquire(0)
+    finally:
+        victim.stdin.close()
+        victim.stdout.close()

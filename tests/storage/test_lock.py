@@ -1,0 +1,355 @@
+"""The write lock: in order, among threads and processes, whoever is killed, stopped or gives up meanwhile."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from moss_memory.storage.sqlite import line as line_module
+from moss_memory.storage.sqlite.lock import WriteLock
+from support.lock_user import LockUser, call, watched
+from support.store_truth import refusal
+
+LONG_S = 60.0
+
+
+@pytest.fixture
+def lock(home: Path) -> WriteLock:
+    return WriteLock(str(home))
+
+
+class Waiter:
+    """A thread that waits for the lock, notes that it had it, and lets go."""
+
+    def __init__(self, home: Path, served: list[object], name: object) -> None:
+        self.joined = threading.Event()
+        self.lock = watched(home, self.joined.set)
+        self.thread = threading.Thread(target=self._work, args=(served, name))
+        self.thread.start()
+        assert self.joined.wait(LONG_S)
+
+    def _work(self, served: list[object], name: object) -> None:
+        self.lock.acquire(LONG_S)
+        served.append(name)
+        self.lock.release()
+
+    def join(self) -> None:
+        self.thread.join(LONG_S)
+        assert not self.thread.is_alive()
+
+
+def test_processes_get_the_lock_in_the_order_in_which_they_came(home: Path, lock: WriteLock) -> None:
+    lock.acquire(0)
+    with ExitStack() as stack:
+        users = [stack.enter_context(LockUser(home)) for _ in range(6)]
+        order = [3, 0, 5, 1, 4, 2]
+        for number in order:
+            assert users[number].take() == "waits"
+        lock.release()
+        for number in order:
+            assert users[number].hear() == "has it"
+            assert refusal(lock.acquire, 0).code == "STORAGE_BUSY"
+            users[number].let_go()
+    lock.acquire(LONG_S)
+
+
+def test_threads_and_processes_stand_in_one_line(home: Path, lock: WriteLock) -> None:
+    served: list[object] = []
+    lock.acquire(0)
+    with LockUser(home) as one, LockUser(home) as two:
+        first = Waiter(home, served, "first")
+        assert one.take() == "waits"
+        second, third = Waiter(home, served, "second"), Waiter(home, served, "third")
+        assert two.take() == "waits"
+        fourth = Waiter(home, served, "fourth")
+        lock.release()
+        assert one.hear() == "has it"
+        assert served == ["first"]
+        one.let_go()
+        assert two.hear() == "has it"
+        assert served == ["first", "second", "third"]
+        two.let_go()
+        for waiter in (first, second, third, fourth):
+            waiter.join()
+    assert served == ["first", "second", "third", "fourth"]
+
+
+def test_threads_of_one_store_queue_in_order(home: Path) -> None:
+    served: list[int] = []
+    joined = threading.Semaphore(0)
+    lock = watched(home, joined.release)
+
+    def work(number: int) -> None:
+        lock.acquire(LONG_S)
+        served.append(number)
+        lock.release()
+
+    lock.acquire(0)
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+        assert joined.acquire(timeout=LONG_S)
+    lock.release()
+    for thread in threads:
+        thread.join(LONG_S)
+    assert served == list(range(8))
+
+
+def test_who_lets_go_and_comes_back_at_once_is_behind_those_who_wait(home: Path, lock: WriteLock) -> None:
+    served: list[object] = []
+    lock.acquire(0)
+    for number in range(20):
+        waiter = Waiter(home, served, number)
+        lock.release()
+        lock.acquire(LONG_S)
+        assert served == list(range(number + 1))
+        waiter.join()
+    lock.release()
+
+
+def test_without_patience_nobody_goes_before_those_who_wait(home: Path, lock: WriteLock) -> None:
+    lock.acquire(0)
+    with LockUser(home) as user:
+        assert user.take() == "waits"
+        user.stop()
+        lock.release()
+        assert refusal(lock.acquire, 0).code == "STORAGE_BUSY"
+        user.go_on()
+        assert user.hear() == "has it"
+        user.let_go()
+    lock.acquire(0)
+
+
+def test_one_who_is_stopped_in_line_does_not_keep_the_others_waiting(home: Path, lock: WriteLock) -> None:
+    lock.acquire(0)
+    with LockUser(home) as first, LockUser(home) as second, LockUser(home) as third, LockUser(home) as late:
+        for user in (first, second, third):
+            assert user.take() == "waits"
+        first.stop()
+        second.stop()
+        lock.release()
+        assert third.hear() == "has it"
+        assert late.take() == "waits"
+        third.let_go()
+        assert late.hear() == "has it"
+        late.let_go()
+        assert late.take() == "has it", "nobody waits for one who did not come when he was called"
+        first.go_on()
+        second.go_on()
+        late.let_go()
+        for user in (first, second):
+            assert user.hear() == "has it"
+            user.let_go()
+    lock.acquire(0)
+
+
+def test_one_who_was_passed_while_stopped_behind_another_gets_his_turn(home: Path, lock: WriteLock) -> None:
+    lock.acquire(0)
+    with LockUser(home) as first, LockUser(home) as second, LockUser(home) as third:
+        for user in (first, second, third):
+            assert user.take() == "waits"
+        first.stop()
+        second.stop()
+        lock.release()
+        assert third.hear() == "has it"
+        second.go_on()
+        third.let_go()
+        word = second.hear()
+        if word == "waits":  # he found in time that he was passed, and took a new place
+            word = second.hear()
+        assert word == "has it", "he must not wait for the one who still sleeps"
+        second.let_go()
+
+
+def test_one_who_gives_up_keeps_nobody_waiting(home: Path, lock: WriteLock) -> None:
+    served: list[object] = []
+    lock.acquire(0)
+    with LockUser(home) as user:
+        assert user.take(0.01) == "waits"
+        waiter = Waiter(home, served, "behind")
+        assert user.hear() == "STORAGE_BUSY"
+        lock.release()
+        waiter.join()
+        assert user.take() == "has it"
+        user.let_go()
+    lock.acquire(LONG_S)
+
+
+def test_a_wait_ends_when_the_caller_gives_up(home: Path, lock: WriteLock) -> None:
+    lock.acquire(0)
+    joined = threading.Event()
+    waiting = watched(home, joined.set)
+    error = refusal(waiting.acquire, LONG_S, call(joined.is_set))
+    assert error.code == "CANCELLED"
+    thread_of_the_same = refusal(lock.acquire, LONG_S, call(lambda: True))
+    assert thread_of_the_same.code == "CANCELLED"
+    lock.release()
+    waiting.acquire(LONG_S)
+    waiting.release()
+
+
+def test_the_refusal_names_who_holds_the_lock_since_when_and_for_what(home: Path, lock: WriteLock) -> None:
+    lock.acquire(0, call(operation="capsule_import"))
+    other = WriteLock(str(home))
+    for patience_s in (0, 0.01):
+        error = refusal(other.acquire, patience_s)
+        assert error.details is not None
+        holder = error.details["holder"]
+        assert (holder["pid"], holder["tool"]) == (os.getpid(), "capsule_import")
+        assert f"process {os.getpid()} has held it since 20" in error.message
+        assert "with `capsule_import`" in error.message
+    lock.release()
+    assert other.holder() is None
+
+
+def test_a_holder_that_is_dead_or_says_nothing_is_not_named(home: Path, lock: WriteLock) -> None:
+    with LockUser(home) as user:
+        assert user.take() == "has it"
+        assert (lock.holder() or {})["pid"] == user.pid
+        user.kill()
+    assert lock.holder() is None
+    for note in (b"", b"held", b"held x y z", b"\xff" * 200):
+        (home / "moss.lock").write_bytes(note)
+        assert lock.holder() is None
+
+
+@pytest.mark.parametrize("name", ["moss.lock", "moss.queue"])
+def test_what_a_wait_leaves_is_private_and_what_was_there_keeps_its_mode(home: Path, name: str) -> None:
+    home.mkdir(mode=0o700)
+    other = ({"moss.lock", "moss.queue"} - {name}).pop()
+    (home / name).touch()
+    (home / name).chmod(0o640)
+    served: list[object] = []
+    lock = WriteLock(str(home))
+    lock.acquire(0)
+    waiter = Waiter(home, served, "one")
+    lock.release()
+    waiter.join()
+    assert stat.S_IMODE((home / name).stat().st_mode) == 0o640
+    assert stat.S_IMODE((home / other).stat().st_mode) == 0o600
+
+
+def test_a_lock_file_that_was_replaced_during_a_wait_is_not_taken_for_the_lock(home: Path, lock: WriteLock) -> None:
+    lock.acquire(0)
+    with LockUser(home) as user, LockUser(home) as other:
+        assert user.take() == "waits"
+        (home / "moss.lock").unlink()
+        (home / "moss.queue").unlink()
+        assert other.take() == "has it"
+        lock.release()
+        assert user.hear() == "waits", "he found that he had waited for what is not the lock"
+        other.let_go()
+        assert user.hear() == "has it"
+        user.let_go()
+
+
+@pytest.mark.parametrize("content", [b"\xff" * 64, b"\x01", b"\x7f" * 16, b"\x00" * 8 + b"\xff" * 8])
+def test_whatever_stands_in_the_file_of_the_line_there_is_a_line(home: Path, lock: WriteLock, content: bytes) -> None:
+    served: list[object] = []
+    lock.acquire(0)
+    (home / "moss.queue").write_bytes(content)
+    waiters = [Waiter(home, served, number) for number in range(3)]
+    lock.release()
+    for waiter in waiters:
+        waiter.join()
+    assert served == [0, 1, 2]
+
+
+def spoil(home: Path, instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Takes the line away, or a part of it."""
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    home.mkdir(mode=0o700)
+    if instead == "folder":
+        (home / "moss.queue").mkdir()
+    elif instead == "link":
+        (home / "moss.queue").symlink_to(home / "elsewhere")
+    elif instead == "unreadable numbers":
+        monkeypatch.setattr(line_module, "_read_head", lambda fd: os.pread(-1, 1, 0))
+    elif instead == "no numbers":
+        monkeypatch.setattr(line_module, "NUMBERED", False)
+    else:
+        monkeypatch.setattr(line_module, "start_new_thread", fail)
+
+
+@pytest.mark.parametrize("instead", ["folder", "link", "unreadable numbers", "no numbers", "no threads"])
+def test_without_a_line_writers_are_still_kept_apart(home: Path, monkeypatch: pytest.MonkeyPatch, instead: str) -> None:
+    spoil(home, instead, monkeypatch)
+    counts = {"inside": 0, "most": 0, "served": 0}
+
+    together = threading.Barrier(4)
+
+    def work() -> None:
+        mine = WriteLock(str(home))
+        together.wait()
+        for _ in range(5):
+            mine.acquire(LONG_S)
+            counts["inside"] += 1
+            for _ in range(50):
+                os.stat(home)  # other threads run meanwhile
+            counts["most"] = max(counts["most"], counts["inside"])
+            counts["served"] += 1
+            counts["inside"] -= 1
+            mine.release()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONG_S)
+    assert counts == {"inside": 0, "most": 1, "served": 20}
+    assert not (home / "elsewhere").exists()
+
+
+def test_a_writer_that_knows_only_the_lock_file_is_kept_out_and_keeps_out(home: Path, lock: WriteLock) -> None:
+    lock.acquire(0)
+    fd = os.open(home / "moss.lock", os.O_RDWR)
+    with pytest.raises(BlockingIOError):
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    lock.release()
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    error = refusal(lock.acquire, 0)
+    assert (error.code, error.details) == ("STORAGE_BUSY", {"retryable": True})
+    with LockUser(home) as user:
+        assert user.take() == "waits"
+        os.close(fd)
+        assert user.hear() == "has it"
+
+
+def open_files(folder: Path) -> list[str]:
+    """The files of a folder that this process has open."""
+    found = []
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            found.append(os.readlink(f"/proc/self/fd/{number}"))
+        except FileNotFoundError:
+            continue  # the one by which they are listed
+    return sorted(path for path in found if path.startswith(str(folder)))
+
+
+def test_a_wait_leaves_no_descriptor_behind(home: Path, lock: WriteLock) -> None:
+    served: list[object] = []
+    for _ in range(2):  # the first makes the home
+        lock.acquire(0)
+        lock.release()
+    before = open_files(home)
+    assert [os.path.basename(path) for path in before] == ["moss.lock", "moss.queue"]
+    for number in range(3):
+        lock.acquire(LONG_S)
+        waiter = Waiter(home, served, number)
+        assert refusal(lock.acquire, 0.01).code == "STORAGE_BUSY"
+        lock.release()
+        waiter.join()
+        waiter.lock.close()
+    ends_at = time.monotonic() + LONG_S
+    while (found := open_files(home)) != before:  # the thread of one who gave up ends when it gets its turn
+        assert time.monotonic() < ends_at, found
