@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled ahead, because where PYTHONDONTWRITEBYTECODE is set every start would compile all of it again.
 COMPILE = $(BIN)/python -m compileall -q src
 
-.PHONY: run test check format bench docs clean
+.PHONY: run test check format bench soak docs clean
 
 run: $(VENV)/.installed ## install into .venv and take the guided tour
 	@$(COMPILE)
@@ -28,6 +28,10 @@ format: $(VENV)/.developed ## put the code into its one form
 bench: $(VENV)/.developed ## measure every promise about speed, side by side
 	@$(COMPILE)
 	$(BIN)/python -m bench
+
+soak: $(VENV)/.developed ## try for long what storage promises, as a table
+	@$(COMPILE)
+	PYTHONPATH=tests $(BIN)/python -m soak
 
 docs: $(VENV)/.developed ## write the generated files: tools, completions, reference
 	$(BIN)/python -m moss_memory.catalog

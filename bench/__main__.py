@@ -25,6 +25,7 @@ from . import (
     scale,
     startup,
     tasks,
+    writers,
 )
 from .measure import Line
 
@@ -34,6 +35,7 @@ ROOMS: dict[str, Callable[[], list[Line]]] = {
     "startup": startup.lines,
     "conversation": conversation.lines,
     "in_process": in_process.lines,
+    "writers": writers.lines,
     "artifacts": artifacts.lines,
     "branches": branches.lines,
     "graphs": graphs.lines,

@@ -1,0 +1,1 @@
+"""Long trials of what storage promises; `make soak` runs them all."""
