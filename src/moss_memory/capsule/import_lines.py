@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from ..storage.engine import Transaction
 
+    Line = tuple[int, dict[str, Any]]
+    """The number of a line, and the columns of the capsule in it."""
+
 _LABELS = ("source", "run_id", "phase", "role")
 _MAX_TIME = 2**53
 
@@ -49,25 +52,54 @@ class InvalidRecordError(Exception):
     """Why a line cannot become a capsule."""
 
 
+def check_lines(tx: Transaction, records: list[tuple[int, Any]]) -> tuple[list[Line], list[dict[str, Any]]]:
+    """The capsules that the lines hold, and what is wrong with those that hold none; it asks nothing of the store."""
+    sound: list[Line] = []
+    wrong: list[dict[str, Any]] = []
+    for count, (number, record) in enumerate(records, 1):
+        if count % 1000 == 0:
+            tx.check_cancelled()
+        try:
+            sound.append((number, _row(record)))
+        except (InvalidRecordError, MossError) as error:
+            wrong.append(_problem(number, record, "INVALID_RECORD", str(getattr(error, "message", error))))
+    return sound, wrong
+
+
 class Importer:
-    """Takes records one by one and settles each collision by the mode asked for."""
+    """Takes capsules and settles each collision by the mode asked for."""
 
     def __init__(self, tx: Transaction, mode: str) -> None:
         self._tx = tx
         self._mode = mode
         self.imported = 0
-        self.invalid: list[dict[str, Any]] = []
         self._collisions: list[dict[str, Any]] = []
         self._refused_ids: set[str] = set()
         self._refused_names: set[tuple[str, str]] = set()
 
-    def take(self, line: int, record: Any) -> None:
-        """Takes one record in, or notes why it cannot."""
-        try:
-            row = _row(self._tx, record)
-        except (InvalidRecordError, MossError) as error:
-            self.invalid.append(_problem(line, record, "INVALID_RECORD", str(getattr(error, "message", error))))
+    def take(self, lines: list[Line]) -> None:
+        """Takes some capsules at once where none collides, which takes half the time, else one after the other.
+
+        The search index is brought to the disk after each statement, however many rows it writes.
+        """
+        now = self._tx.now
+        for _, row in lines:
+            self._tx.check_cancelled()
+            row["created_at"] = now if row["created_at"] is None else row["created_at"]
+            row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
+        if not self._collisions and self._take_together([row for _, row in lines]):
+            self.imported += len(lines)
             return
+        for line, row in lines:
+            self._take_one(line, row)
+
+    def _take_together(self, rows: list[dict[str, Any]]) -> bool:
+        last = self._tx.next_change(len(rows))
+        for seq, row in enumerate(rows, last - len(rows) + 1):
+            row["change_seq"] = seq
+        return self._tx.insert_all(sql["restore_over" if self._mode == "replace" else "insert"], rows)
+
+    def _take_one(self, line: int, row: dict[str, Any]) -> None:
         by_id = row["id"] in self._refused_ids or self._tx.row(sql["id_taken"], row) is not None
         name_owner = self._name_owner(row)
         if not by_id and name_owner is None:
@@ -137,16 +169,13 @@ class Importer:
         self._collisions.append(_problem(line, {"id": row["id"], "name_raw": row["name_raw"]}, code, message))
 
 
-def _row(tx: Transaction, record: Any) -> dict[str, Any]:
+def _row(record: Any) -> dict[str, Any]:
     """The columns of a record; normal forms and measures are computed anew, never believed."""
     if not isinstance(record, dict):
         raise InvalidRecordError("the line is not a JSON object")
     workspace = _text(record, "workspace_raw", required=True)
     name = _text(record, "name_raw")
     text = _text(record, "capsule_text") or ""
-    created_at = _time(record, "created_at")
-    created_at = tx.now if created_at is None else created_at
-    updated_at = _time(record, "updated_at")
     return {
         "id": _id(record),
         "workspace_raw": workspace,
@@ -159,8 +188,8 @@ def _row(tx: Transaction, record: Any) -> dict[str, Any]:
         "tags_json": _tags(record),
         "title": _text(record, "title"),
         **{field: label(_text(record, field), what=field) for field in _LABELS},
-        "created_at": created_at,
-        "updated_at": created_at if updated_at is None else updated_at,
+        "created_at": _time(record, "created_at"),
+        "updated_at": _time(record, "updated_at"),
         "deleted_at": _time(record, "deleted_at"),
     }
 

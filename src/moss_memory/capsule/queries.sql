@@ -39,6 +39,22 @@ update capsules set
   created_at = :created_at, updated_at = :updated_at, deleted_at = :deleted_at, change_seq = :change_seq
 where id = :id
 
+-- name: restore_over
+-- A capsule as an import restores it, over the one that has its id, if there is one.
+insert into capsules (
+  id, workspace_raw, workspace_norm, name_raw, name_norm, title, capsule_text, capsule_chars, tokens_estimate,
+  tags_json, source, run_id, phase, role, created_at, updated_at, deleted_at, change_seq
+) values (
+  :id, :workspace_raw, :workspace_norm, :name_raw, :name_norm, :title, :capsule_text, :capsule_chars, :tokens_estimate,
+  :tags_json, :source, :run_id, :phase, :role, :created_at, :updated_at, :deleted_at, :change_seq
+) on conflict (id) do update set
+  workspace_raw = excluded.workspace_raw, workspace_norm = excluded.workspace_norm, name_raw = excluded.name_raw,
+  name_norm = excluded.name_norm, title = excluded.title, capsule_text = excluded.capsule_text,
+  capsule_chars = excluded.capsule_chars, tokens_estimate = excluded.tokens_estimate, tags_json = excluded.tags_json,
+  source = excluded.source, run_id = excluded.run_id, phase = excluded.phase, role = excluded.role,
+  created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = excluded.deleted_at,
+  change_seq = excluded.change_seq
+
 -- name: soft_delete
 update capsules set deleted_at = :now, updated_at = max(updated_at, :now), change_seq = :change_seq where id = :id
 

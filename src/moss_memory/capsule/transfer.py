@@ -12,7 +12,7 @@ from ..errors import MossError
 from ..filters import filters_from
 from ..operation import operation
 from ..storage.files import ExportFile, ImportFile
-from .import_lines import Importer, parse_lines
+from .import_lines import Importer, check_lines, parse_lines
 from .rows import FULL_COLUMNS, full_columns
 
 TYPE_CHECKING = False
@@ -128,16 +128,16 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
         content = file.read()
     finally:
         file.close()
-    records = parse_lines(tx, content)
+    # Nobody waits until here: all that can be judged without the store is judged before its first statement.
+    lines, wrong = check_lines(tx, parse_lines(tx, content))
     importer = Importer(tx, mode)
-    for number, (line, record) in enumerate(records, 1):
-        tx.check_cancelled()
-        importer.take(line, record)
-        if number % _TOLD_EVERY == 0:
-            tx.progress(number, len(records))
+    for start in range(0, len(lines), _TOLD_EVERY):
+        importer.take(lines[start : start + _TOLD_EVERY])
+        tx.progress(start, len(lines))
+    tx.check_cancelled()
     importer.refuse_collisions()
-    tx.progress(len(records), len(records))
-    return {"imported": importer.imported, "skipped": len(importer.invalid), "errors": importer.invalid}
+    tx.progress(len(lines), len(lines))
+    return {"imported": importer.imported, "skipped": len(wrong), "errors": wrong}
 
 
 @operation(mutates=True, destructive=True, long=True, answers=PURGED, example="moss purge --older-than 7d")

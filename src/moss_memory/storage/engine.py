@@ -72,6 +72,9 @@ if TYPE_CHECKING:
         def run(self, sql: str, parameters: Parameters | None = None) -> int:
             """Runs a statement that changes rows and says how many it changed."""
 
+        def insert_all(self, sql: str, rows: list[Parameters]) -> bool:
+            """Inserts rows with one statement, written for one row; false when one collides, then none is there."""
+
         def try_run(self, sql: str, parameters: Parameters | None = None) -> None:
             """Runs a statement whose failure must not fail the call; a failed one leaves nothing."""
 

@@ -123,6 +123,18 @@ class SqliteWrite(SqliteTransaction):
             pass
         return self.connection.changes()
 
+    def insert_all(self, sql: str, rows: list[Parameters]) -> bool:
+        before, _, after = sql.partition("values")
+        row, _, after = after.partition(")")
+        names = [name.strip().removeprefix(":") for name in row.partition("(")[2].split(",")]
+        marks = f"({', '.join('?' * len(names))})"
+        values = [parameters[name] for parameters in rows for name in names]
+        try:
+            self.connection.execute(f"{before}values {', '.join([marks] * len(rows))}{after}", values)
+        except apsw.ConstraintError:
+            return False
+        return True
+
     def try_run(self, sql: str, parameters: Parameters | None = None) -> None:
         self.connection.execute("savepoint attempt")
         try:
