@@ -48,7 +48,7 @@ def change_all(tx: Transaction, table: str, filters: Filters, changes: dict[str,
         f"from {table} {filters.where('deleted_at is null', *alive)}"
     )
     count = tx.run(
-        f"update {table} set {assignments}, updated_at = max(updated_at, :now), "
+        f"update {table} set {assignments}, updated_at = greatest(updated_at, :now), "
         f"change_seq = :change + chosen.place from ({numbered}) as chosen where {table}.row_id = chosen.row_id",
         {
             **filters.parameters,

@@ -54,7 +54,7 @@ def filters_from(
     if workspace is not None:
         filters.add("workspace", workspace, "workspace_norm = :f_workspace", f_workspace=norm(workspace))
     if tag is not None and (trimmed := _present("tag", tag, strict)):
-        filters.add("tag", trimmed, tx.contains_tag("tags_json", "f_tag"), f_tag=trimmed)
+        filters.add("tag", trimmed, tx.contains("tags_json", "f_tag"), f_tag=trimmed)
     if name_prefix is not None and (strict or name_prefix.strip()):
         # A space at the end is part of the prefix: without it "my " would also mean "myth".
         space = " " if name_prefix[-1:].isspace() and name_prefix.strip() else ""

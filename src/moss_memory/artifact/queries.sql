@@ -20,17 +20,17 @@ update artifacts set
   kind = :kind, data_json = :data_json, text = :text, data_chars = :data_chars, text_chars = :text_chars,
   run_id = :run_id, phase = :phase, role = :role, tags_json = :tags_json, version = version + 1,
   ttl_seconds = :ttl_seconds, expires_at = :expires_at,
-  updated_at = max(updated_at, :now), change_seq = :change_seq
+  updated_at = greatest(updated_at, :now), change_seq = :change_seq
 where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null
   and (expires_at is null or expires_at > :now) and version = :expected_version
 returning id, workspace_raw, name_raw, version
 
 -- name: soft_delete
-update artifacts set deleted_at = :now, updated_at = max(updated_at, :now), change_seq = :change_seq where id = :id
+update artifacts set deleted_at = :now, updated_at = greatest(updated_at, :now), change_seq = :change_seq where id = :id
 
 -- name: touch
 update artifacts set
-  ttl_seconds = :ttl_seconds, expires_at = :expires_at, updated_at = max(updated_at, :now), change_seq = :change_seq
+  ttl_seconds = :ttl_seconds, expires_at = :expires_at, updated_at = greatest(updated_at, :now), change_seq = :change_seq
 where id = :id
 
 -- name: last_sweep
@@ -43,7 +43,7 @@ on conflict (task) do update set done_at = excluded.done_at
 -- name: sweep
 -- A batch of expired artifacts becomes deleted; the audit trail stays.
 update artifacts set
-  deleted_at = :now, updated_at = max(updated_at, :now), change_seq = :change + expired.place
+  deleted_at = :now, updated_at = greatest(updated_at, :now), change_seq = :change + expired.place
 from (
   select row_id, row_number() over (order by expires_at, row_id) as place from artifacts
   where deleted_at is null and expires_at is not null and expires_at <= :now

@@ -15,8 +15,8 @@ def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
     """Artifacts by row number: how to fetch them, their title and their text."""
     if not row_ids:
         return {}
-    chosen = ", ".join(map(str, row_ids))
-    rows = tx.rows(f"select {', '.join(_COLUMNS)} from artifacts where row_id in ({chosen}) order by row_id")
+    chosen = tx.is_any("row_id", "row_ids")
+    rows = tx.rows(f"select {', '.join(_COLUMNS)} from artifacts where {chosen} order by row_id", {"row_ids": row_ids})
     return {row[0]: _document(dict(zip(_COLUMNS, row, strict=True))) for row in rows}
 
 

@@ -21,13 +21,13 @@ where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at
 update capsules set
   title = :title, capsule_text = :capsule_text, capsule_chars = :capsule_chars, tokens_estimate = :tokens_estimate,
   tags_json = :tags_json, source = :source, run_id = :run_id, phase = :phase, role = :role,
-  updated_at = max(updated_at, :now), change_seq = :change_seq
+  updated_at = greatest(updated_at, :now), change_seq = :change_seq
 where id = :id
 
 -- name: change_metadata
 update capsules set
   title = :title, tags_json = :tags_json, source = :source, run_id = :run_id, phase = :phase, role = :role,
-  updated_at = max(updated_at, :now), change_seq = :change_seq
+  updated_at = greatest(updated_at, :now), change_seq = :change_seq
 where id = :id
 
 -- name: overwrite
@@ -56,7 +56,7 @@ insert into capsules (
   change_seq = excluded.change_seq
 
 -- name: soft_delete
-update capsules set deleted_at = :now, updated_at = max(updated_at, :now), change_seq = :change_seq where id = :id
+update capsules set deleted_at = :now, updated_at = greatest(updated_at, :now), change_seq = :change_seq where id = :id
 
 -- name: restore
-update capsules set deleted_at = null, updated_at = max(updated_at, :now), change_seq = :change_seq where id = :id
+update capsules set deleted_at = null, updated_at = greatest(updated_at, :now), change_seq = :change_seq where id = :id

@@ -65,8 +65,8 @@ def rows_by_number(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[st
     """Capsules by row number, every column by name."""
     if not row_ids:
         return {}
-    chosen = ", ".join(map(str, row_ids))
-    rows = tx.rows(f"select row_id, {full_columns} from capsules where row_id in ({chosen}) order by row_id")
+    chosen = tx.is_any("row_id", "row_ids")
+    rows = tx.rows(f"select row_id, {full_columns} from capsules where {chosen} order by row_id", {"row_ids": row_ids})
     return {row[0]: dict(zip(FULL_COLUMNS, row[1:], strict=True)) for row in rows}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from ..errors import next_call
 from .cards import CARD_TYPES, OPEN
 from .graph import NodeFilters, newest_first
@@ -48,14 +46,8 @@ def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -
     wanted_ids = list(ids)
     if not wanted_ids:
         return {}
-    chosen = json.dumps(wanted_ids, ensure_ascii=False)
-    edges = versions(
-        tx,
-        view,
-        doc,
-        "v.to_id in (select value from json_each(:ids)) and v.rel = 'blocks' and v.deleted = 0",
-        {"ids": chosen},
-    )
+    chosen = f"{tx.is_any('v.to_id', 'ids')} and v.rel = 'blocks' and v.deleted = 0"
+    edges = versions(tx, view, doc, chosen, {"ids": wanted_ids})
     blocked: dict[str, list[str]] = {}
     for link in edges:
         blocked.setdefault(str(link.to_id), []).append(str(link.from_id))
@@ -65,8 +57,8 @@ def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -
     still_open = {
         card.key
         for card in versions(
-            tx, view, doc, _live_cards("v.key in (select value from json_each(:ids))"),
-            {"ids": json.dumps(sorted(wanted), ensure_ascii=False)},
+            tx, view, doc, _live_cards(tx.is_any("v.key", "ids")),
+            {"ids": sorted(wanted)},
         )
         if is_open(card)
     }  # fmt: skip
@@ -149,8 +141,7 @@ def _candidate(card: Version, *, pinned: bool, blocked_by: list[str]) -> dict[st
 def _cards(tx: ReadTransaction, view: View, doc: str, *, ids: list[str]) -> list[Version]:
     if not ids:
         return []
-    chosen = _live_cards("v.key in (select value from json_each(:ids))")
-    return list(versions(tx, view, doc, chosen, {"ids": json.dumps(ids, ensure_ascii=False)}))
+    return list(versions(tx, view, doc, _live_cards(tx.is_any("v.key", "ids")), {"ids": ids}))
 
 
 def _live_cards(condition: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from ..answers import Shape, flag, integer, list_of, moment_ms, object_of, text
 from ..errors import invalid
 from ..operation import operation
@@ -283,15 +281,14 @@ class NodeFilters:
             if values is not None and not trusted and not 1 <= len(values) <= IDS_MAX:
                 raise invalid(f"`{name}` has {len(values)} entries; give 1 to {IDS_MAX} or leave it out", path=name)
 
-    def streams(self) -> list[tuple[str, str, dict[str, Any]]]:
+    def streams(self, tx: ReadTransaction) -> list[tuple[str, str, dict[str, Any]]]:
         """Tables and conditions that together find the nodes, each one led by an index; `{at}` is the range."""
-        condition, values = self._conditions()
+        condition, values = self._conditions(tx)
         if self.ids is not None:
-            # The few that are asked for lead, not the order of all.
-            named = "json_each(:ids) wanted cross join graph_versions v"
-            return [(named, f"v.key = wanted.value and {condition}", values)]
+            return [("graph_versions v", f"{tx.is_any('v.key', 'ids')} and {condition}", values)]
         if self.open_only:
-            return self._open_streams(condition, values)
+            kinds = tx.is_any("v.type || ''", "types")
+            return self._open_streams(f"v.status = 'open' and {kinds} and {condition}", condition, values)
         if self.tags_all or self.tags_any:
             tagged = "graph_tags o join graph_versions v on v.seq = o.seq"
             led = f"o.branch_id = :branch_{{at}} and o.doc = :doc and o.tag = :driver and {condition}"
@@ -302,32 +299,33 @@ class NodeFilters:
             return [(plain, f"v.type = :driver and {condition}", {**values, "driver": one}) for one in self.types]
         return [(plain, condition, values)]
 
-    def _open_streams(self, condition: str, values: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    def _open_streams(
+        self, led_by_status: str, condition: str, values: dict[str, Any]
+    ) -> list[tuple[str, str, dict[str, Any]]]:
         """By the status: closed nodes become many, open ones stay few; the type must not lead."""
         plain = "graph_versions v"
-        kinds = "v.type || '' in (select value from json_each(:types))"
         without = [f"v.status is null and v.type = :driver and {condition}" for _ in self.types or ()]
         led = [(plain, one, {**values, "driver": kind}) for one, kind in zip(without, self.types or (), strict=True)]
-        return [(plain, f"v.status = 'open' and {kinds} and {condition}", values), *led]
+        return [(plain, led_by_status, values), *led]
 
-    def _conditions(self) -> tuple[str, dict[str, Any]]:
+    def _conditions(self, tx: ReadTransaction) -> tuple[str, dict[str, Any]]:
         conditions = ["v.type is not null"] if self.deleted else ["v.type is not null", "v.deleted = 0"]
         values: dict[str, Any] = {}
         if self.ids is not None:
-            values["ids"] = json.dumps(self.ids, ensure_ascii=False)
+            values["ids"] = self.ids
         if self.types is not None:
-            values["types"] = json.dumps(self.types, ensure_ascii=False)
+            values["types"] = self.types
             if self.ids is not None or self.tags_all or self.tags_any:
-                conditions.append("v.type in (select value from json_each(:types))")
+                conditions.append(tx.is_any("v.type", "types"))
         if self.status is not None:
             conditions.append("v.status = :status")
             values["status"] = self.status
         for number, tag in enumerate(self.tags_all):
-            conditions.append(_has_tag(f"= :tag_all{number}"))
+            conditions.append(_has_tag(f"g.tag = :tag_all{number}"))
             values[f"tag_all{number}"] = tag
         if self.tags_any is not None:
-            conditions.append(_has_tag("in (select value from json_each(:tags_any))"))
-            values["tags_any"] = json.dumps(self.tags_any, ensure_ascii=False)
+            conditions.append(_has_tag(tx.is_any("g.tag", "tags_any")))
+            values["tags_any"] = self.tags_any
         return " and ".join(conditions), values
 
     def accept(self, node: Version) -> bool:
@@ -335,10 +333,10 @@ class NodeFilters:
         return not self.text or any(self.text in (said or "").casefold() for said in (node.title, node.text))
 
 
-def _has_tag(comparison: str) -> str:
+def _has_tag(condition: str) -> str:
     return (
         "exists (select 1 from graph_tags g where g.branch_id = v.branch_id and g.doc = v.doc and g.seq = v.seq"
-        f" and g.tag {comparison})"
+        f" and {condition})"
     )
 
 
@@ -357,15 +355,17 @@ def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters
     """The versions of all ranges and streams, merged lazily: only as many are read as are asked for."""
     ranges = nearest_first(view)
     sources = []
-    for tables, condition, values in filters.streams():
+    for tables, condition, values in filters.streams(tx):
         parameters = {**range_parameters(ranges, doc), **values, "before": before}
         for at in range(len(ranges)):
             led = condition.replace("{at}", str(at))
             newest = "o.seq" if tables.startswith("graph_tags") else "v.seq"
+            # The few that are asked for by id lead, not the order of all.
+            order = "v.seq + 0" if filters.ids is not None else newest
             sources.append(
                 tx.rows(
                     f"select {columns} from {tables} where {visible(ranges, at)} and {led} and {newest} < :before"
-                    f" order by {newest} desc",
+                    f" order by {order} desc",
                     parameters,
                 )
             )
@@ -395,8 +395,8 @@ def _edges_between(
     tx: ReadTransaction, view: View, doc: str, nodes: Iterable[dict[str, Any]], deleted: bool
 ) -> list[dict[str, Any]]:
     """The edges that begin and end in these nodes, newest first."""
-    ids = json.dumps([node["id"] for node in nodes], ensure_ascii=False)
-    ends = " and ".join(f"v.{end} in (select value from json_each(:ids))" for end in ("from_id", "to_id"))
+    ids = [node["id"] for node in nodes]
+    ends = " and ".join(tx.is_any(f"v.{end}", "ids") for end in ("from_id", "to_id"))
     found = versions(tx, view, doc, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
     return [edge.shown() for edge in sorted(found, key=lambda edge: -edge.seq)]
 

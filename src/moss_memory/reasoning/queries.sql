@@ -59,7 +59,7 @@ where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto an
 -- name: family_of_branch
 -- The branch and everything derived from it.
 with recursive family (branch_id) as (
-  select :branch_id
+  select cast(:branch_id as bigint)
   union all
   select b.branch_id from family join branches b on b.base_id = family.branch_id
 )
@@ -173,7 +173,7 @@ select e.seq, e.ts_ms, b.name, e.doc, e.written_as
 from (
   select max(d.last_seq) as seq from branches b join documents d on d.branch_id = b.branch_id and d.shape = 'log'
   where b.workspace_norm = :workspace
-) newest
+) as newest
 join doc_entries e on e.seq = newest.seq join branches b on b.branch_id = e.branch_id
 
 -- name: last_task_event

@@ -169,8 +169,7 @@ def select(
 
 def present(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> dict[str, Version]:
     """The versions that the view shows of these keys, tombstones too."""
-    chosen = "v.key in (select value from json_each(:keys))"
-    found = versions(tx, view, doc, chosen, {"keys": json.dumps(list(keys), ensure_ascii=False)})
+    found = versions(tx, view, doc, tx.is_any("v.key", "keys"), {"keys": list(keys)})
     return {version.key: version for version in found}
 
 

@@ -17,7 +17,7 @@ insert into records (
 ) returning row_id
 
 -- name: touch_record
-update records set updated_at_ms = max(updated_at_ms, :now_ms) where row_id = :record_row
+update records set updated_at_ms = greatest(updated_at_ms, :now_ms) where row_id = :record_row
 
 -- name: add_property
 insert into record_properties (name, value, row_id) values (:name, :value, :record_row) on conflict do nothing
@@ -59,7 +59,7 @@ order by observed_us desc, content_id desc, submission_id desc limit 1
 -- name: provenance
 select o.submission_id, r.payload_id, o.observed_us, o.agent_id, o.source_refs_json, o.extractor_version
 from observations o join records r on r.row_id = o.record_row
-where o.submission_id in (select value from json_each(:submissions))
+where {chosen}
 
 -- name: add_event
 insert into timeline_events (workspace_norm, workspace_raw, event_id, event_type, at_us, entity_row, record_row)

@@ -61,23 +61,24 @@ class RecordFilters:
         """One page, newest first."""
         lead = self._lead(tx)
         if lead is None:
-            tables, order, chosen = "records", "row_id desc", self._where("records.row_id")
+            counted = tables = f"records {_where(self._unled('records.row_id'))}"
+            order = "row_id desc"
         else:
-            tables, order = f"({lead.rows}) l cross join records on records.row_id = l.at", "l.at desc"
-            chosen = self._where("l.at", lead)
+            unled = self._unled("l.at", lead)
+            # The cross join keeps the order of the two: the rows that pass the way lead.
+            tables = f"({lead.rows}) as l cross join records {_where(['records.row_id = l.at', *unled])}"
+            on_records = any("records." in condition for condition in unled)
+            counted, order = tables if on_records else f"({lead.rows}) as l {_where(unled)}", "l.at desc"
         page = {**self._values, "limit": limit + 1, "offset": offset}
         rows = list(
-            tx.rows(
-                f"select {RECORD_COLUMNS} from {tables} {chosen} order by {order} limit :limit offset :offset", page
-            )
+            tx.rows(f"select {RECORD_COLUMNS} from {tables} order by {order} limit :limit offset :offset", page)
         )
         pagination: dict[str, Any] = {"limit": limit, "offset": offset, "has_more": len(rows) > limit}
         if rows and len(rows) <= limit:
             pagination["total"] = offset + len(rows)
         elif count or not rows or offset + len(rows) <= COUNTED:
-            counted = tables if lead is None or "records." in chosen else f"({lead.rows}) l"
             most = "" if count or not rows else f"limit {COUNTED + 1}"
-            found = tx.value(f"select count(*) from (select 1 from {counted} {chosen} {most})", self._values)
+            found = tx.value(f"select count(*) from (select 1 from {counted} {most}) as counted", self._values)
             if not most or found <= COUNTED:
                 pagination["total"] = found
         return _records([_record(row) for row in rows[:limit]], pagination, count=count)
@@ -87,16 +88,12 @@ class RecordFilters:
         if len(self._ways) < 2:
             return self._ways[0] if self._ways else None
         spans = " union all ".join(
-            f"select {number}, count(*) as some, min(at) as oldest"
-            f" from (select at from ({way.rows}) order by at desc limit {PROBED})"
+            f"select {number} as way, count(*) as passed, min(at) as oldest"
+            f" from (select at from ({way.rows}) as newest order by at desc limit {PROBED}) as probed"
             for number, way in enumerate(self._ways)
         )
-        rarest: int = tx.value(f"{spans} order by some, oldest limit 1", self._values)
+        rarest: int = tx.value(f"{spans} order by passed, oldest, way limit 1", self._values)
         return self._ways[rarest]
-
-    def _where(self, at: str, lead: Way | None = None) -> str:
-        conditions = self._unled(at, lead)
-        return f"where {' and '.join(conditions)}" if conditions else ""
 
     def _unled(self, at: str, lead: Way | None = None) -> list[str]:
         """What is left to check of the rows that a way leads to."""
@@ -128,13 +125,17 @@ class RecordFilters:
         hits = search(tx, request)
         chosen = hits.rows("record")
         rows = tx.rows(
-            f"select row_id, {RECORD_COLUMNS} from records where row_id in (select value from json_each(:chosen))",
-            {"chosen": json.dumps(chosen)},
+            f"select row_id, {RECORD_COLUMNS} from records where {tx.is_any('row_id', 'chosen')} order by row_id",
+            {"chosen": chosen},
         )
         found = {row_id: _record(row) for row_id, *row in rows}
         more = offset + len(chosen) < hits.total
         pagination = {"limit": limit, "offset": offset, "has_more": more, "total": hits.total}
         return {**_records([found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
+
+
+def _where(conditions: list[str]) -> str:
+    return f"where {' and '.join(conditions)}" if conditions else ""
 
 
 def record_filters(
@@ -165,9 +166,9 @@ def record_filters(
         both = " and ".join(placed)
         ways.append(Way(f"select row_id as at from records where {both}", both))
     if ids is not None:
-        listed = "records.payload_id in (select value from json_each(:ids))"
+        listed = tx.is_any("records.payload_id", "ids")
         ways.append(Way(f"select row_id as at from records where {listed}", listed))
-        values["ids"] = json.dumps(ids)
+        values["ids"] = ids
     return RecordFilters(ways, conditions, values)
 
 
@@ -264,7 +265,8 @@ def shown_entity(tx: ReadTransaction, row: Row, upto: int | None, snapshots: boo
 
 def _provenance(tx: ReadTransaction, sources: dict[str, str]) -> dict[str, Any]:
     """For each field the observation it came from."""
-    rows = tx.rows(sql["provenance"], {"submissions": json.dumps(sorted(set(sources.values())))})
+    provenance = sql["provenance"].filled(chosen=tx.is_any("o.submission_id", "submissions"))
+    rows = tx.rows(provenance, {"submissions": sorted(set(sources.values()))})
     told = {
         submission: {
             "payload_submission_id": submission,

@@ -50,8 +50,11 @@ if TYPE_CHECKING:
             `SEMANTIC_UNAVAILABLE` where meaning is asked for and no model is there.
             """
 
-        def contains_tag(self, column: str, parameter: str) -> str:
-            """The SQL condition that a JSON array column holds a value."""
+        def is_any(self, column: str, parameter: str) -> str:
+            """The SQL condition that a column is one of a list, which is bound to the parameter as it is."""
+
+        def contains(self, column: str, parameter: str) -> str:
+            """The SQL condition that a column, a JSON array, holds a value."""
 
         def commit(self) -> None:
             """Ends the transaction; what it wrote is durable when this returns. Only the door calls it."""

@@ -139,7 +139,7 @@ def tasks_list(
             conditions.append(f"{column} = :{column}")
             values[column] = value
     if tag is not None:
-        conditions.append(tx.contains_tag("tags_json", "tag"))
+        conditions.append(tx.contains("tags_json", "tag"))
         values["tag"] = tag.strip()
     chosen = " and ".join(conditions)
     total = tx.value(f"select count(*) from tasks where {chosen}", values)

@@ -2,7 +2,7 @@
 
 -- name: take_numbers
 insert into task_numbers (workspace_norm, kind, last) values (:workspace, :kind, :count)
-on conflict (workspace_norm, kind) do update set last = last + excluded.last
+on conflict (workspace_norm, kind) do update set last = task_numbers.last + excluded.last
 returning last
 
 -- name: task
@@ -23,7 +23,7 @@ insert into tasks (
 update tasks set
   title = :title, description = :description, priority = :priority, tags_json = :tags_json, status = :status,
   contract_json = :contract_json, revision = :revision, next_index = :next_index,
-  updated_at_ms = max(updated_at_ms, :now_ms)
+  updated_at_ms = greatest(updated_at_ms, :now_ms)
 where row_id = :row_id
 
 -- name: delete_task
@@ -66,7 +66,7 @@ delete from task_dependencies where workspace_norm = :workspace and depends_on =
 -- name: reaches
 -- Whether following dependencies from one leads to the other.
 with recursive reached (id) as (
-  select :start
+  select cast(:start as text)
   union
   select d.depends_on from reached join task_dependencies d
     on d.workspace_norm = :workspace and d.id = reached.id

@@ -79,7 +79,10 @@ class SqliteTransaction:
 
         return by_meaning(self._engine, self.connection, self.call, request, self.now)
 
-    def contains_tag(self, column: str, parameter: str) -> str:
+    def is_any(self, column: str, parameter: str) -> str:
+        return f"{column} in (select value from json_each(:{parameter}))"
+
+    def contains(self, column: str, parameter: str) -> str:
         return f"exists (select 1 from json_each({column}) where value = :{parameter})"
 
     def commit(self) -> None:
