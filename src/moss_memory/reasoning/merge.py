@@ -386,17 +386,22 @@ class _GraphMerge:
         self._tx.run(sql[query], {**row, "seq": take_numbers(self._tx)})
 
     def _conflict_id(self, key: str, base: Version | None, theirs: Version, ours: Version | None) -> str:
-        import hashlib  # only conflicts need it
-
         states = [_state(base), _state(theirs), _state(ours)]
-        said = json.dumps([self._from.branch_id, self._into.branch_id, self._doc, key, *states])
-        return f"CONFLICT-{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
+        return conflict_id(self._from.branch_id, self._into.branch_id, self._doc, key, states)
 
     def _apply(self) -> None:
         for version in self._merged:
             self._agree(version, version, dry_run=False)
         if self._merged:
             write(self._tx, Place(self._workspace, self._into, self._doc), self._merged)
+
+
+def conflict_id(from_id: int, into_id: int, doc: str, key: str, states: list[str]) -> str:
+    """The id of a conflict: a hash of what conflicts, so that finding it again finds the same one."""
+    import hashlib  # only conflicts need it
+
+    said = json.dumps([from_id, into_id, doc, key, *states])
+    return f"CONFLICT-{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
 
 
 def _state(version: Version | None) -> str:
