@@ -13,6 +13,7 @@ import apsw
 import pytest
 
 from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
+from support.deadly_disk import DEADLY
 from support.mcp_pipe import PipeClient, call
 from support.original_store import KINDS, read_original, row, write_original
 from support.python_process import environment, run, start
@@ -233,45 +234,16 @@ for _ in range(3):
         assert store.call("capsule_inventory", {})["pagination"]["total"] == 5
 
 
-KILLED = """
-import os, signal, sys
-import apsw
+OPENED = (
+    DEADLY
+    + """
 from support.store_truth import open_at
-left = int(sys.argv[2])
-
-class Deadly(apsw.VFS):
-    def __init__(self):
-        super().__init__("deadly", "unix", makedefault=True)
-    def xOpen(self, name, flags):
-        return DeadlyFile(name, flags)
-    def xDelete(self, name, sync):
-        step()
-        super().xDelete(name, sync)
-
-class DeadlyFile(apsw.VFSFile):
-    def __init__(self, name, flags):
-        super().__init__("unix", name, flags)
-    def xWrite(self, data, offset):
-        step()
-        super().xWrite(data, offset)
-    def xSync(self, flags):
-        step()
-        super().xSync(flags)
-
-def step():
-    global left
-    left -= 1
-    if left < 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-rename = os.rename
-os.rename = lambda *names: (step(), rename(*names), step())
-disk = Deadly()
-store = open_at(sys.argv[1])
+store = open_at(sys.argv[2])
 store.call("capsule_list", {})
 store.close()
 print("whole", flush=True)
 """
+)
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
@@ -281,7 +253,7 @@ def test_killed_at_any_step_it_is_the_original_or_moss_and_never_between(tmp_pat
         home = tmp_path / str(steps)
         path = write_original(home, ROWS, journal=journal)
         before = read_original(path)
-        process = start(KILLED, home, steps)
+        process = start(OPENED, steps, home)
         output, _ = process.communicate(timeout=60)
         for copy in copies(home):
             if not copy.name.endswith((".part", ".part-journal")):

@@ -114,7 +114,8 @@ def _workspaces_of(name: str, rows: dict[str, list[tuple[str, Values]]]) -> list
 
 
 def _first(table: str) -> str:
-    return next(iter(TABLES[table].columns))
+    """The column by which other tables name the rows of one."""
+    return str(next(iter(TABLES[table].columns)))
 
 
 def _refuse_twice(table: Table, rows: list[tuple[str, Values]]) -> None:

@@ -114,6 +114,9 @@ if TYPE_CHECKING:
         def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
             """Makes missing vectors, at most so many; how many it made, and how many are still missing."""
 
+        def restore(self, backup: str, *, call: Call) -> str | None:
+            """Puts a backup in the store's place; the name under which the one that was there is kept."""
+
         def translate(self, error: Exception) -> Exception | None:
             """The `MossError` that a driver's error means, or none if it is not the driver's."""
 

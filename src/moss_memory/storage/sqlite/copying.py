@@ -20,7 +20,7 @@ def keep_copy(path: str, label: str) -> str:
     The copy is private, and durable before it has its name.
     """
     _sweep(path, label)
-    target = free_name(f"{path}.{label}-{time.strftime('%Y-%m-%dT%H%M%S', time.gmtime())}")
+    target = free_name(f"{path}.{label}-{now_shown()}")
     unfinished = target + UNFINISHED
     create_private_file(unfinished)
     try:
@@ -36,6 +36,11 @@ def keep_copy(path: str, label: str) -> str:
         raise
     sync_folder(os.path.dirname(path))
     return target
+
+
+def now_shown() -> str:
+    """The time as it stands in the names of files."""
+    return time.strftime("%Y-%m-%dT%H%M%S", time.gmtime())
 
 
 def copy_pages(source: apsw.Connection, target: str) -> None:

@@ -10,6 +10,7 @@ from _weakref import ref
 import apsw
 
 from ...errors import MossError
+from ..folders import make_private_folder
 from .failures import BUSY_TIMEOUT_MS, storage_error
 from .lock import WriteLock
 from .opening import close_all, file_identity, only_value, open_writer
@@ -101,6 +102,24 @@ class SqliteEngine:
         from .vectors import index
 
         return index(self, call, patience_s=patience_s, most=most, rebuild=rebuild)
+
+    def restore(self, backup: str, *, call: Call) -> str | None:
+        """Puts a backup in the store's place, under the lock that every process respects; where the old one is kept."""
+        from .restoring import discard, prepare, swap
+
+        self._refuse_after_fork()
+        make_private_folder(self._home)
+        prepared = prepare(self._path, backup)
+        try:
+            self._lock.acquire(WRITE_PATIENCE_S, call)
+            try:
+                self._close_writer()
+                return swap(self._path, prepared)
+            finally:
+                self._readers.look_at_once()
+                self._lock.release()
+        finally:
+            discard(prepared)
 
     def close(self) -> None:
         """Lets go of every connection and lock; what another thread is using, as soon as it is done with it."""

@@ -49,7 +49,7 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
         version = schema_of(connection, path)
         follows = True
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        connection = _open_unwritable(path)
+        connection = open_unwritable(path)
         version = schema_of(connection, path)
         follows = False
     prepare(connection)
@@ -57,7 +57,7 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
     return connection, version, follows
 
 
-def _open_unwritable(path: str) -> apsw.Connection:
+def open_unwritable(path: str) -> apsw.Connection:
     """Reads go on where nothing can be written: a read-only folder or file system."""
     log = path + "-wal"
     immutable = not os.path.exists(log) or os.path.getsize(log) == 0

@@ -219,7 +219,7 @@ class Visit:
 _TODO = {
     "search index STORAGE_CORRUPT": "run `moss doctor --fix` to build the index again from the stored texts",
     "NOT_A_STORE": "move the file to where it belongs, or set MOSS_HOME to another folder",
-    "STORAGE_CORRUPT": "move moss.db, moss.db-wal and moss.db-shm aside and `moss import` the last export",
+    "STORAGE_CORRUPT": "`moss restore-backup` the last backup; what was there is kept",
     "STORAGE_READONLY": "check the owner and the mode of the folder, or upgrade moss-memory if the store is newer",
     "STORAGE_BUSY": "try again when the other processes have finished",
     "STORAGE_FULL": "free some space",
@@ -248,7 +248,7 @@ def _integrity(report: Report, tx: ReadTransaction) -> None:
     if only_index:
         todo = _TODO["search index STORAGE_CORRUPT"]
     else:
-        todo = "`moss export` what can be read, then " + _TODO["STORAGE_CORRUPT"]
+        todo = _TODO["STORAGE_CORRUPT"]
     report.add("integrity", FAIL, f"SQLite finds damage: {'; '.join(found)[:500]}", todo)
 
 

@@ -166,12 +166,26 @@ _ALL = (
         "backup",
         "Copy the whole store into one new file while everything goes on working.\n\n"
         "The file holds one state of the store, deleted capsules included, and only its owner may read it. A file "
-        "that is there already is never overwritten. To restore, stop every client, move moss.db, moss.db-wal and "
-        "moss.db-shm out of the home folder and put the copy there as moss.db.",
+        "that is there already is never overwritten. `moss restore-backup` brings it back.",
         "moss backup ~/moss-before-the-move.db",
         {"path": _text("the new file, in any folder that you may write")},
         answers={"path": file_path("the copy"), "bytes": integer("its size")},
         does="commands.backup.back_up",
+        required=("path",),
+    ),
+    BuiltIn(
+        "restore-backup",
+        "Put a backup in the place of the store, and keep the store that was there.\n\n"
+        "The backup is checked first; the present store is kept beside it as moss.db.before-TIME. Running servers and "
+        "clients go on with what was restored. It happens whole or not at all.",
+        "moss restore-backup ~/moss-before-the-move.db",
+        {"path": _text("a file that `moss backup` made")},
+        answers={
+            "restored": file_path("the backup"),
+            "home": file_path("the folder of the store"),
+            "kept": file_path("the store that was there", optional=True),
+        },
+        does="commands.restoring.restore_backup",
         required=("path",),
     ),
     BuiltIn(
