@@ -100,8 +100,8 @@ def layer(module: str) -> tuple[float, str]:
         return 6, "surfaces"
     if parts[0] == "store":
         return 5, ""
-    if parts[0] == "catalog":
-        return 4, ""
+    if parts[0] in ("catalog", "moving"):
+        return 4, ""  # they know every room
     if parts[0] in ("query", "meaning"):
         return 1, parts[0]
     if parts[0] == "search" and parts[1:] != ["operations"]:

@@ -6,7 +6,7 @@ import json
 
 from ..tables import BadLine, Table, choice, flag, json_column, norm, number, tags_column, text, whole
 from .merge import conflict_id
-from .versions import COLUMNS
+from .versions import Version
 from .views import sql
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def _move_conflict(conflict: Values, move: Move) -> None:
     states = []
     for side in ("base_json", "theirs_json", "ours_json"):
         packed = None if conflict[side] is None else json.loads(conflict[side])
-        states.append("" if packed is None else packed[COLUMNS.index("state")])
+        states.append("" if packed is None else packed[Version.columns.index("state")])
         if packed is not None:
             packed[0] = move.number(SEQ, packed[0])
             conflict[side] = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
@@ -220,7 +220,7 @@ def check(table: str, values: Values) -> None:
     elif table == "graph_conflicts":
         for side in ("base_json", "theirs_json", "ours_json"):
             packed = None if values[side] is None else json.loads(values[side])
-            if packed is not None and (len(packed) != len(COLUMNS) or not isinstance(packed[0], int)):
+            if packed is not None and (len(packed) != len(Version.columns) or not isinstance(packed[0], int)):
                 raise BadLine(f"{side.removesuffix('_json')} is no version of a node or an edge")
 
 

@@ -245,10 +245,7 @@ def _integrity(report: Report, tx: ReadTransaction) -> None:
         report.add("integrity", OK, "SQLite finds every page and index in order")
         return
     only_index = all("search_index" in line or "fts5" in line for line in found)
-    if only_index:
-        todo = _TODO["search index STORAGE_CORRUPT"]
-    else:
-        todo = _TODO["STORAGE_CORRUPT"]
+    todo = _TODO["search index STORAGE_CORRUPT"] if only_index else _TODO["STORAGE_CORRUPT"]
     report.add("integrity", FAIL, f"SQLite finds damage: {'; '.join(found)[:500]}", todo)
 
 
