@@ -10,6 +10,7 @@ import apsw
 from ...errors import MossError, invalid
 from .copying import UNFINISHED, copy_pages, create_private_file, free_name, keep_copy, now_shown, remove, sync_folder
 from .failures import BUSY_TIMEOUT_MS, storage_error
+from .functions import prepare as add_functions
 from .identity import EMPTY, ORIGINAL, not_a_store, refuse_special, schema_of
 from .opening import migrate, open_empty, open_unwritable, run_migrations
 
@@ -83,6 +84,7 @@ def _refuse_unfit(path: str, backup: str) -> None:
 
 def _check_whole(source: apsw.Connection, backup: str) -> None:
     source.set_busy_timeout(BUSY_TIMEOUT_MS)
+    add_functions(source)
     if schema_of(source, backup) == EMPTY:
         raise not_a_store(backup, "an empty file")
     found = [str(row[0]) for row in source.execute("pragma integrity_check(3)")]
@@ -92,7 +94,7 @@ def _check_whole(source: apsw.Connection, backup: str) -> None:
 
 def _bring_up(prepared: str, backup: str) -> None:
     """Migrates the copy and makes sure that it then has all that a store has."""
-    connection = apsw.Connection(prepared, flags=_FLAGS)
+    connection = _open(prepared)
     try:
         connection.execute("pragma journal_mode = delete")
         if schema_of(connection, prepared) == ORIGINAL:
@@ -105,6 +107,13 @@ def _bring_up(prepared: str, backup: str) -> None:
             raise _damaged(backup, f"its schema lacks {', '.join(sorted(missing)[:3])}")
     finally:
         connection.close()
+
+
+def _open(path: str) -> apsw.Connection:
+    connection = apsw.Connection(path, flags=_FLAGS)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    add_functions(connection)
+    return connection
 
 
 def _move_in(connection: apsw.Connection) -> None:
@@ -126,14 +135,13 @@ def _names(connection: apsw.Connection) -> set[str]:
 
 
 def _swap_content(path: str, prepared: str) -> str:
-    live = apsw.Connection(path, flags=_FLAGS)
+    live = _open(path)
     try:
-        live.set_busy_timeout(BUSY_TIMEOUT_MS)
         _refuse_another_program(live, path)
         kept = keep_copy(path, KEPT)
         _fit(prepared, live)
         live.execute("pragma synchronous = full")
-        source = apsw.Connection(prepared, flags=_FLAGS)
+        source = _open(prepared)
         try:
             # One transaction of SQLite's own: it goes through the log, so that readers and a crash see all or nothing.
             with live.backup("main", source, "main") as backup:
@@ -159,7 +167,7 @@ def _refuse_another_program(live: apsw.Connection, path: str) -> None:
 
 def _fit(prepared: str, live: apsw.Connection) -> None:
     """Makes the copy fit into the place: pages of the same size, and no number that a running process has seen."""
-    connection = apsw.Connection(prepared, flags=_FLAGS)
+    connection = _open(prepared)
     try:
         size = live.pragma("page_size")
         if connection.pragma("page_size") != size:
