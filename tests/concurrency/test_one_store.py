@@ -11,6 +11,7 @@ import pytest
 
 from moss_memory import store as door
 from moss_memory.store import Store
+from support.patience import PATIENCE_S
 from support.python_process import run, start
 from support.store_truth import capsule, check_truth, events, open_at
 
@@ -221,7 +222,7 @@ def test_a_child_that_outlives_a_killed_writer_does_not_keep_its_lock(
     assert writer.stdin is not None
     try:
         assert writer.stdout.readline() == "lingers\n"
-        assert writer.wait(timeout=30) == -signal.SIGKILL
+        assert writer.wait(timeout=PATIENCE_S) == -signal.SIGKILL
         monkeypatch.setattr(door, "WRITE_PATIENCE_S", 1.0)
         with open_at(home) as store:
             store.call("capsule_store", {"name": "another", "capsule_text": capsule()})

@@ -17,6 +17,7 @@ from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.store import Store
 from moss_memory.values import IdSource
 from support.declared import check_answer
+from support.patience import PATIENCE_S
 
 START_MS = 1_900_000_000_000
 LABELS = ("Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions")
@@ -185,7 +186,7 @@ def connect(home: str, *, writable: bool = False) -> apsw.Connection:
     """A connection of the test's own to the store's database."""
     flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
     connection = apsw.Connection(os.path.join(home, "moss.db"), flags=flags)
-    connection.set_busy_timeout(10_000)
+    connection.set_busy_timeout(int(1000 * PATIENCE_S))
     prepare(connection)
     return connection
 

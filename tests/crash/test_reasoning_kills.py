@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import random
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from artifact.shelf import check_artifacts
 from property.reasoning_model import ReasoningModel
-from support.killing import kill_in_the_middle
+from support.killing import all_before, kill_in_the_middle
 from support.store_truth import open_at
 
 if TYPE_CHECKING:
@@ -156,17 +154,7 @@ def graph(store: Store, place: dict[str, Any]) -> dict[str, str]:
 
 def one_of_the_large(plan: Plan, chance: random.Random) -> Wait:
     """Waits for one of the steps that write many rows to begin."""
-
-    def wait(answers: int) -> tuple[bytes, float]:
-        said = os.read(answers, 1)
-        target, longest_s = chance.choice(plan.large[:-4]), 0.005
-        while len(said) <= target:
-            before = time.perf_counter()
-            said += os.read(answers, 1)
-            longest_s = max(longest_s, time.perf_counter() - before)
-        return said, chance.random() * longest_s
-
-    return wait
+    return all_before(chance.choice(plan.large[:-4]), chance)
 
 
 def check_merging_again(store: Store, model: ReasoningModel, workspace: str) -> None:

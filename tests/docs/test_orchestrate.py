@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from moss_memory import open_store
+from support.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -23,7 +24,6 @@ PYTHON_PAGE = ROOT / "docs" / "how-to" / "orchestrate-python.md"
 JAVASCRIPT_PAGE = ROOT / "docs" / "how-to" / "orchestrate-javascript.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NODE_OLDEST = 20
-PATIENCE_S = 120
 
 
 def _blocks(page: Path, *languages: str) -> list[tuple[str, str]]:

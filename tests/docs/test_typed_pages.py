@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from support.patience import PATIENCE_S
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 FOLDER = ROOT / "docs" / "how-to"
 LEAST_COMPARED = {"what-if.md": 15, "plan-and-hand-over.md": 19, "record-decisions.md": 18}
 """By page; how many answers it shows at least, so that a page that shows none does not pass."""
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PATIENCE_S = 120
 LEFT_OUT = "…"
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from support.patience import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
 CAPSULE = ["store", "--allow-thin", "--capsule-text", "x", "-w", "shop"]
-PATIENCE_S = 120
 
 
 class Checkout:

@@ -29,8 +29,8 @@ from contract.records.test_record_examples import (
 from e2e.agent import MOSS, Agent
 from e2e.months_later import AMONG_FIVE, RECORDS, RIGHT_FIRST
 from moss_memory.record.fallback import COLLECTIONS
+from support.patience import PATIENCE_S
 
-PATIENCE_S = 60
 QUERIES = [
     ("retrieve_records", BY_STATUS), ("retrieve_records", RELEASES), ("retrieve_records", SESSIONS),
     ("retrieve_records", SEARCHED), ("retrieve_entities", UNIT_ENTITIES), ("retrieve_entities", RELEASE_ENTITIES),

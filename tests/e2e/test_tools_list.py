@@ -12,6 +12,7 @@ import pytest
 
 from e2e.agent import MOSS
 from moss_memory import catalog
+from support.patience import PATIENCE_S
 
 CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 MESSAGES: list[dict[str, Any]] = [
@@ -19,7 +20,6 @@ MESSAGES: list[dict[str, Any]] = [
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
 ]
-PATIENCE_S = 60
 
 
 def _listed(home: Path, *options: str) -> list[dict[str, Any]]:

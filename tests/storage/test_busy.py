@@ -15,6 +15,7 @@ import pytest
 
 from moss_memory import store as door
 from moss_memory.store import Store
+from support.patience import PATIENCE_S
 from support.python_process import finish, start
 from support.store_truth import capsule, contents, open_at, refusal
 
@@ -84,7 +85,7 @@ def test_a_write_without_patience_is_busy_while_another_thread_writes(filled: St
     def wait_inside() -> bool:
         if next(asked) == 1:  # the first record is written, and the lock with it taken
             writing.set()
-            assert go_on.wait(30)
+            assert go_on.wait(PATIENCE_S)
         return False
 
     (home / "exports").mkdir(mode=0o700)
@@ -96,7 +97,7 @@ def test_a_write_without_patience_is_busy_while_another_thread_writes(filled: St
     )
     importing.start()
     try:
-        assert writing.wait(30)
+        assert writing.wait(PATIENCE_S)
         assert refusal(lambda: filled.call("capsule_store", TEXT, patient=False)).code == "STORAGE_BUSY"
         assert filled.call("capsule_fetch", {"name": "early"})["name"] == "early"
     finally:

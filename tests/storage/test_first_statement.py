@@ -11,6 +11,7 @@ import pytest
 from contract.doors import Clock, open_test_store
 from moss_memory.store import Store
 from storage.test_busy import lock_held_elsewhere
+from support.patience import PATIENCE_S
 from support.python_process import finish
 from support.store_truth import capsule, events, open_at, refusal
 
@@ -65,7 +66,7 @@ def test_a_change_is_dated_when_it_is_made_not_when_it_was_asked_for(home: Path)
                 target=lambda: answers.append(store.call("capsule_store", call, cancelled=cancelled))
             )
             waiting.start()
-            assert asked.wait(30)
+            assert asked.wait(PATIENCE_S)
             clock.advance(100)
             finish(holder, "\n")
             waiting.join()

@@ -6,7 +6,6 @@ import fcntl
 import os
 import stat
 import threading
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,9 +14,8 @@ import pytest
 from moss_memory.storage.sqlite import line as line_module
 from moss_memory.storage.sqlite.lock import WriteLock
 from support.lock_user import LockUser, call, watched
+from support.patience import PATIENCE_S, wait_until
 from support.store_truth import refusal
-
-LONG_S = 60.0
 
 
 @pytest.fixture
@@ -33,15 +31,15 @@ class Waiter:
         self.lock = watched(home, self.joined.set)
         self.thread = threading.Thread(target=self._work, args=(served, name))
         self.thread.start()
-        assert self.joined.wait(LONG_S)
+        assert self.joined.wait(PATIENCE_S)
 
     def _work(self, served: list[object], name: object) -> None:
-        self.lock.acquire(LONG_S)
+        self.lock.acquire(PATIENCE_S)
         served.append(name)
         self.lock.release()
 
     def join(self) -> None:
-        self.thread.join(LONG_S)
+        self.thread.join(PATIENCE_S)
         assert not self.thread.is_alive()
 
 
@@ -57,7 +55,7 @@ def test_processes_get_the_lock_in_the_order_in_which_they_came(home: Path, lock
             assert users[number].hear() == "has it"
             assert refusal(lock.acquire, 0).code == "STORAGE_BUSY"
             users[number].let_go()
-    lock.acquire(LONG_S)
+    lock.acquire(PATIENCE_S)
 
 
 def test_threads_and_processes_stand_in_one_line(home: Path, lock: WriteLock) -> None:
@@ -87,7 +85,7 @@ def test_threads_of_one_store_queue_in_order(home: Path) -> None:
     lock = watched(home, joined.release)
 
     def work(number: int) -> None:
-        lock.acquire(LONG_S)
+        lock.acquire(PATIENCE_S)
         served.append(number)
         lock.release()
 
@@ -95,10 +93,10 @@ def test_threads_of_one_store_queue_in_order(home: Path) -> None:
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
-        assert joined.acquire(timeout=LONG_S)
+        assert joined.acquire(timeout=PATIENCE_S)
     lock.release()
     for thread in threads:
-        thread.join(LONG_S)
+        thread.join(PATIENCE_S)
     assert served == list(range(8))
 
 
@@ -108,7 +106,7 @@ def test_who_lets_go_and_comes_back_at_once_is_behind_those_who_wait(home: Path,
     for number in range(20):
         waiter = Waiter(home, served, number)
         lock.release()
-        lock.acquire(LONG_S)
+        lock.acquire(PATIENCE_S)
         assert served == list(range(number + 1))
         waiter.join()
     lock.release()
@@ -179,19 +177,19 @@ def test_one_who_gives_up_keeps_nobody_waiting(home: Path, lock: WriteLock) -> N
         waiter.join()
         assert user.take() == "has it"
         user.let_go()
-    lock.acquire(LONG_S)
+    lock.acquire(PATIENCE_S)
 
 
 def test_a_wait_ends_when_the_caller_gives_up(home: Path, lock: WriteLock) -> None:
     lock.acquire(0)
     joined = threading.Event()
     waiting = watched(home, joined.set)
-    error = refusal(waiting.acquire, LONG_S, call(joined.is_set))
+    error = refusal(waiting.acquire, PATIENCE_S, call(joined.is_set))
     assert error.code == "CANCELLED"
-    thread_of_the_same = refusal(lock.acquire, LONG_S, call(lambda: True))
+    thread_of_the_same = refusal(lock.acquire, PATIENCE_S, call(lambda: True))
     assert thread_of_the_same.code == "CANCELLED"
     lock.release()
-    waiting.acquire(LONG_S)
+    waiting.acquire(PATIENCE_S)
     waiting.release()
 
 
@@ -292,7 +290,7 @@ def test_without_a_line_writers_are_still_kept_apart(home: Path, monkeypatch: py
         mine = WriteLock(str(home))
         together.wait()
         for _ in range(5):
-            mine.acquire(LONG_S)
+            mine.acquire(PATIENCE_S)
             counts["inside"] += 1
             for _ in range(50):
                 os.stat(home)  # other threads run meanwhile
@@ -305,7 +303,7 @@ def test_without_a_line_writers_are_still_kept_apart(home: Path, monkeypatch: py
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(LONG_S)
+        thread.join(PATIENCE_S)
     assert counts == {"inside": 0, "most": 1, "served": 20}
     assert not (home / "elsewhere").exists()
 
@@ -344,12 +342,11 @@ def test_a_wait_leaves_no_descriptor_behind(home: Path, lock: WriteLock) -> None
     before = open_files(home)
     assert [os.path.basename(path) for path in before] == ["moss.lock", "moss.queue"]
     for number in range(3):
-        lock.acquire(LONG_S)
+        lock.acquire(PATIENCE_S)
         waiter = Waiter(home, served, number)
         assert refusal(lock.acquire, 0.01).code == "STORAGE_BUSY"
         lock.release()
         waiter.join()
         waiter.lock.close()
-    ends_at = time.monotonic() + LONG_S
-    while (found := open_files(home)) != before:  # the thread of one who gave up ends when it gets its turn
-        assert time.monotonic() < ends_at, found
+    # The thread of one who gave up ends when it gets its turn.
+    wait_until(lambda: open_files(home) == before, "a descriptor is left")

@@ -16,6 +16,7 @@ from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
 from support.deadly_disk import DEADLY
 from support.mcp_pipe import PipeClient, call
 from support.original_store import KINDS, read_original, row, write_original
+from support.patience import PATIENCE_S
 from support.python_process import environment, run, start
 from support.store_truth import capsule, check_truth, look, open_at, refusal
 
@@ -254,7 +255,7 @@ def test_killed_at_any_step_it_is_the_original_or_moss_and_never_between(tmp_pat
         path = write_original(home, ROWS, journal=journal)
         before = read_original(path)
         process = start(OPENED, steps, home)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=PATIENCE_S)
         for copy in copies(home):
             if not copy.name.endswith((".part", ".part-journal")):
                 assert read_original(copy) == before

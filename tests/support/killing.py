@@ -67,3 +67,17 @@ def some_of(most: int, chance: random.Random) -> Wait:
         return said, chance.random() * 0.004
 
     return wait
+
+
+def all_before(step: int, chance: random.Random) -> Wait:
+    """Waits for the steps before one, and then for no longer than the longest of them took."""
+
+    def wait(answers: int) -> tuple[bytes, float]:
+        said, longest_s = os.read(answers, 1), 0.005
+        while len(said) <= step:
+            before = time.perf_counter()
+            said += os.read(answers, 1)
+            longest_s = max(longest_s, time.perf_counter() - before)
+        return said, chance.random() * longest_s
+
+    return wait

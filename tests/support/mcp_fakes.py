@@ -51,7 +51,7 @@ def stuck(tx: Any) -> dict[str, Any]:
     """Never ends and hears nothing."""
     tx.started.set()
     while True:
-        tx.never.wait(60)
+        tx.never.wait()
 
 
 @operation(answers={}, example="")

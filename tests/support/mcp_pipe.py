@@ -11,15 +11,21 @@ import tempfile
 import time
 from typing import Any
 
-PATIENCE_S = 15.0
+from support.patience import PATIENCE_S
+
 SERVE = "import sys; from moss_memory.surfaces.mcp.stdio import serve; sys.exit(serve())"
+UNHURRIED = (
+    "from moss_memory.surfaces.mcp import stdio\n"
+    f"stdio.FINISH_S, stdio.HANG_UP_GONE_S = {PATIENCE_S / 2}, {PATIENCE_S}\n"
+)
+"""Before a server's code: it ends its calls however long that takes, for a busy machine is no reason to cancel them."""
 
 
 class PipeClient:
     """One server process and the pipes to it."""
 
     def __init__(
-        self, home: str, *, code: str = SERVE, arguments: tuple[str, ...] = (), cwd: str | None = None
+        self, home: str, *, code: str = UNHURRIED + SERVE, arguments: tuple[str, ...] = (), cwd: str | None = None
     ) -> None:
         # A file, not a pipe: a pipe nobody reads would stop a server that logs.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the client
@@ -84,13 +90,11 @@ class PipeClient:
         return self.receive()
 
     def hang_up(self) -> list[Any]:
-        """Closes stdin and returns what is still answered; fails if the server does not end in two seconds."""
+        """Closes stdin and returns what is still answered; the server ends."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        started = time.monotonic()
         rest = self._buffer + self._drain()
         assert self.process.wait(PATIENCE_S) == 0, self.stderr()
-        assert time.monotonic() - started < 2.0
         return [json.loads(line) for line in rest.splitlines()]
 
     def stderr(self) -> str:

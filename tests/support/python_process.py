@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from support.patience import PATIENCE_S
+
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DROP_ROOT = (
     "setpriv", "--bounding-set", "-dac_override,-dac_read_search,-fowner",
     "--inh-caps", "-dac_override,-dac_read_search,-fowner",
 )  # fmt: skip
-PATIENCE_S = 60.0
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.store import Store
+from support.patience import PATIENCE_S
 
 SECTIONS = (
     "Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions",
@@ -45,7 +46,7 @@ def refusal(call: Callable[..., object], *arguments: Any, **named: Any) -> MossE
 def look(home: object) -> apsw.Connection:
     """A connection beside the store's own, to see what is really in the tables."""
     connection = apsw.Connection(os.path.join(str(home), "moss.db"), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.set_busy_timeout(5000)
+    connection.set_busy_timeout(int(1000 * PATIENCE_S))
     prepare(connection)
     return connection
 

@@ -151,7 +151,7 @@ decisions §5: a field that is omitted keeps its value, an explicit null clears 
     test_a_null_clears_only_what_was_said_before_it
 decisions §5: set-valued fields are merged, snapshots are flat
     test_the_set_valued_fields_are_those_the_decisions_name
-    test_large_sets_are_merged_in_the_time_that_reading_them_takes
+    test_no_item_of_a_large_set_is_compared_with_every_other
     test_sets_are_merged_each_item_once_in_the_order_of_observation
     test_other_arrays_and_objects_are_replaced_as_a_whole
 issue: include_provenance shows the observation of every field

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from moss_memory.surfaces.cli.commands import completion
+from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,9 @@ def offered(cli: Cli, *typed: str) -> set[str]:
     line = (
         f"{completion.script('bash')}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; echo ${{COMPREPLY[*]}}"
     )
-    done = subprocess.run(["bash", "-c", line], env=cli.environment, capture_output=True, timeout=30, check=True)
+    done = subprocess.run(
+        ["bash", "-c", line], env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=True
+    )
     assert done.stderr == b""
     return set(done.stdout.decode().split())
 

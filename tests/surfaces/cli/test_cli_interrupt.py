@@ -12,6 +12,7 @@ import pytest
 
 from moss_memory.store import Store
 from moss_memory.surfaces.cli.commands.tool import Interruptions
+from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ def test_a_write_that_waits_for_its_turn_is_cancelled(
         return ask(interruptions)
 
     def press() -> None:
-        waits.wait(timeout=30)
+        waits.wait(timeout=PATIENCE_S)
         os.kill(os.getpid(), signal.SIGINT)
 
     presser = threading.Thread(target=press)
@@ -77,7 +78,7 @@ def test_reading_stdin_can_be_interrupted(cli: Cli) -> None:
     assert process.stderr is not None
     assert b"Ctrl-D" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE_S)
     os.close(follower)
     os.close(terminal)
     assert process.returncode == 130

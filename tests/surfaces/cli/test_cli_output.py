@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.patience import PATIENCE_S
 from surfaces.cli.terminal import as_table, on_terminal
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def shell(cli: Cli, line: str) -> subprocess.CompletedProcess[bytes]:
     """Runs a shell line in which `moss` is the command under test."""
     moss = f"moss() {{ '{sys.executable}' -m moss_memory.surfaces.cli.main \"$@\"; }}; "
     return subprocess.run(
-        ["bash", "-c", moss + line], env=cli.environment, capture_output=True, timeout=30, check=False
+        ["bash", "-c", moss + line], env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=False
     )
 
 

@@ -16,6 +16,7 @@ from moss_memory.surfaces.cli.commands import tour
 from moss_memory.surfaces.cli.commands.help import command_names
 from moss_memory.surfaces.cli.commands.serving import _tell_empty
 from moss_memory.surfaces.mcp import listing
+from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -40,7 +41,7 @@ def test_a_plain_command_imports_nothing_heavy(cli: Cli, words: list[str]) -> No
 def imports_of(cli: Cli, code: str) -> set[str]:
     """The modules that a fresh interpreter imports for this code."""
     line = [sys.executable, "-I", "-X", "importtime", "-c", code]
-    done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=30, check=True)
+    done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=True)
     return {row.rpartition(b"|")[2].strip().decode() for row in done.stderr.splitlines()}
 
 
@@ -142,7 +143,7 @@ def test_a_server_started_by_hand_says_what_it_waits_for(cli: Cli) -> None:
     terminal, follower = os.openpty()
     process = cli.start("mcp", stdin=follower)
     os.write(terminal, b"\x04")
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE_S)
     assert err.startswith(b"moss: serving MCP on stdin and stdout, and waiting for a client")
     os.close(follower)
     os.close(terminal)
@@ -172,7 +173,7 @@ def test_toolsets_without_a_single_tool_are_told(
 def test_python_dash_m_is_the_command(cli: Cli) -> None:
     for words in (["fetch", "auth"], ["lst"], ["list", "--help"]):
         line = [sys.executable, "-m", "moss_memory", *words]
-        done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=30, check=False)
+        done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=False)
         outcome = cli.process(*words)
         assert (done.returncode, done.stdout.decode(), done.stderr.decode()) == (outcome.code, outcome.out, outcome.err)
 

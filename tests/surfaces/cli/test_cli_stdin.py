@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from moss_memory.surfaces.cli.parsing import stdin
+from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,10 +52,8 @@ def test_update_of_a_title_does_not_wait_for_a_silent_pipe(cli: Cli, capsule: st
 @pytest.mark.parametrize("redirect", ["< /dev/null", "<&-"])
 def test_update_without_stdin_changes_what_the_options_say(cli: Cli, capsule: str, redirect: str) -> None:
     line = f'"$0" -m moss_memory.surfaces.cli.main update --name auth --title New {redirect}'
-    import sys
-
     done = subprocess.run(
-        ["sh", "-c", line, sys.executable], env=cli.environment, capture_output=True, timeout=30, check=False
+        ["sh", "-c", line, sys.executable], env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == b""
@@ -61,13 +61,33 @@ def test_update_without_stdin_changes_what_the_options_say(cli: Cli, capsule: st
     assert text_of(cli) == capsule
 
 
+READ_AND_TELL = """
+import os, sys
+from moss_memory.surfaces.cli.main import main
+from moss_memory.surfaces.cli.parsing import stdin
+def read_and_tell(fd, size, read=os.read):
+    if fd == 0:
+        os.write(2, b"reads\\n")
+    return read(fd, size)
+os.read = read_and_tell
+stdin.PIPE_PATIENCE_S = 0
+sys.exit(main())
+"""
+"""A `moss` that has no patience with what may come, and tells when it reads what must."""
+
+
 @pytest.mark.usefixtures("auth")
 def test_update_with_only_a_name_waits_for_the_writer_of_its_pipe(cli: Cli, capsule: str) -> None:
-    process = cli.start("update", "--name", "auth")
-    assert process.stdin is not None
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(timeout=stdin.PIPE_PATIENCE_S + 0.3)
-    process.communicate((capsule + "late\n").encode(), timeout=30)
+    process = subprocess.Popen(
+        [sys.executable, "-c", READ_AND_TELL, "update", "--name", "auth"],
+        env=cli.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == b"reads\n"
+    process.communicate((capsule + "late\n").encode(), timeout=PATIENCE_S)
     assert text_of(cli) == capsule + "late\n"
 
 

@@ -13,8 +13,7 @@ from moss_memory.surfaces.mcp.calls import Calls, Progress
 from moss_memory.surfaces.mcp.listing import Offer
 from moss_memory.surfaces.mcp.protocol import Request, ToolCall
 from support.mcp_fakes import TOOLS, FakeStore
-
-PATIENCE_S = 10.0
+from support.patience import PATIENCE_S
 
 
 class Bench:

@@ -12,6 +12,7 @@ from moss_memory.config import load_config
 from moss_memory.store import open_store
 from moss_memory.surfaces.mcp import desk as module
 from moss_memory.surfaces.mcp.desk import Desk
+from support.patience import PATIENCE_S
 
 
 class TellingLock:
@@ -41,7 +42,7 @@ def test_who_asks_while_it_is_made_waits_and_gets_the_same(
 
     def make(*given: Any, **named: Any) -> Any:
         made.append(makes[slow](*given, **named))
-        assert lock.somebody_waits.wait(60), "the second one did not wait for the first"
+        assert lock.somebody_waits.wait(PATIENCE_S), "the second one did not wait for the first"
         return made[-1]
 
     monkeypatch.setattr(module, slow, make)
@@ -60,7 +61,7 @@ def test_connections_in_many_threads_share_one_store_and_hear_its_warnings_once(
     desk, start = Desk(home), threading.Barrier(8)
 
     def connect(number: int) -> Any:
-        start.wait(60)
+        start.wait(PATIENCE_S)
         assert desk.offer().find("artifact_list") is None
         desk.store().call("capsule_store", {"name": f"c{number}", "capsule_text": FULL})
         return desk.store()

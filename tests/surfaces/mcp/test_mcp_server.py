@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from support.mcp_pipe import PATIENCE_S, PipeClient, call, request
+from support.mcp_pipe import PipeClient, call, request
+from support.patience import PATIENCE_S
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 TEXT = "\n".join(

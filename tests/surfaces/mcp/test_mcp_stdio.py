@@ -7,19 +7,27 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from moss_memory.surfaces.mcp import stdio
 from support.mcp_fakes import CODE
-from support.mcp_pipe import PATIENCE_S, SERVE, PipeClient, call, request
+from support.mcp_pipe import SERVE, UNHURRIED, PipeClient, call, request
+from support.patience import PATIENCE_S
 
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[PipeClient]:
+    with PipeClient(str(tmp_path), code=UNHURRIED + CODE) as made:
+        yield made
+
+
+@pytest.fixture
+def hurried(tmp_path: Path) -> Iterator[PipeClient]:
+    """A server that gives its calls no longer than it does for users."""
     with PipeClient(str(tmp_path), code=CODE) as made:
         yield made
 
@@ -179,42 +187,47 @@ def test_a_bug_is_logged_on_stderr_and_the_loop_goes_on(client: PipeClient) -> N
     assert client.stderr().count("RuntimeError: the secret cause") == 2
 
 
-def test_hanging_up_cancels_a_call_that_does_not_end(client: PipeClient) -> None:
-    client.send(call("haul", id=1), call("note", {"text": "a"}, id=2), call("recall", id=3))
-    answers = {answer["id"]: structured(answer) for answer in client.hang_up()}
+def test_a_process_that_is_to_end_is_gone_within_two_seconds() -> None:
+    assert stdio.FINISH_S < stdio.HANG_UP_GONE_S < 2
+    assert stdio.STOP_S < stdio.SIGNAL_GONE_S < 2
+
+
+def test_hanging_up_cancels_a_call_that_does_not_end(hurried: PipeClient) -> None:
+    hurried.send(call("haul", id=1), call("note", {"text": "a"}, id=2), call("recall", id=3))
+    answers = {answer["id"]: structured(answer) for answer in hurried.hang_up()}
     assert answers[1]["error"]["code"] == "CANCELLED"
     assert answers[2]["error"]["code"] == "CANCELLED"
     assert answers[3] == {"notes": []}
-    assert client.stderr() == ""
+    assert hurried.stderr() == ""
 
 
-def test_hanging_up_ends_the_process_although_a_call_hears_nothing(client: PipeClient) -> None:
-    client.send(call("stuck", id=1), request("ping", id=2))
-    assert client.receive()["id"] == 2
-    assert client.hang_up() == []
-    assert client.stderr() == ""
+def test_hanging_up_ends_the_process_although_a_call_hears_nothing(hurried: PipeClient) -> None:
+    hurried.send(call("stuck", id=1), request("ping", id=2))
+    assert hurried.receive()["id"] == 2
+    assert hurried.hang_up() == []
+    assert hurried.stderr() == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("tool", ["echo", "haul", "stuck"])
-def test_a_signal_ends_the_process_quietly(client: PipeClient, number: int, tool: str) -> None:
-    client.send(call(tool, id=1), request("ping", id=2))
-    while client.receive()["id"] != 2:
+def test_a_signal_ends_the_process_quietly(hurried: PipeClient, number: int, tool: str) -> None:
+    hurried.send(call(tool, id=1), request("ping", id=2))
+    while hurried.receive()["id"] != 2:
         pass
-    _ends(client.process, number)
-    assert client.stderr() == ""
+    _ends(hurried.process, number)
+    assert hurried.stderr() == ""
 
 
-def test_a_signal_ends_a_process_whose_client_does_not_read(client: PipeClient) -> None:
-    _fill_the_pipe(client)
-    _ends(client.process, signal.SIGTERM)
+def test_a_signal_ends_a_process_whose_client_does_not_read(hurried: PipeClient) -> None:
+    _fill_the_pipe(hurried)
+    _ends(hurried.process, signal.SIGTERM)
 
 
-def test_hanging_up_ends_a_process_whose_client_does_not_read(client: PipeClient) -> None:
-    _fill_the_pipe(client)
-    assert client.process.stdin is not None
-    client.process.stdin.close()
-    _ends(client.process)
+def test_hanging_up_ends_a_process_whose_client_does_not_read(hurried: PipeClient) -> None:
+    _fill_the_pipe(hurried)
+    assert hurried.process.stdin is not None
+    hurried.process.stdin.close()
+    _ends(hurried.process)
 
 
 def test_a_closed_stdout_ends_the_process_quietly(client: PipeClient) -> None:
@@ -267,8 +280,6 @@ def _fill_the_pipe(client: PipeClient) -> None:
 
 
 def _ends(process: subprocess.Popen[bytes], number: int | None = None) -> None:
-    started = time.monotonic()
     if number is not None:
         process.send_signal(number)
     assert process.wait(PATIENCE_S) == 0
-    assert time.monotonic() - started < 2.0
