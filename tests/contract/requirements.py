@@ -621,6 +621,13 @@ decisions §2: a bad kind file spoils neither other kinds nor other calls
     test_a_purged_artifact_is_never_found_again
     test_an_expired_artifact_is_not_found_by_any_kind_of_query
     test_expired_artifacts_do_not_count_among_many_common_words
+house: tools answer what they declare, all of it and nothing else, over every door
+    test_everything_declared_is_answered
+    test_the_official_client_finds_every_answer_to_be_of_its_output_schema
+    test_without_the_setting_no_output_schema_is_listed
+    test_an_error_is_no_answer_and_needs_none_of_its_fields
+    test_every_shape_inside_an_answer_has_a_name_of_its_own
+    test_a_shape_says_what_its_fields_mean_and_shows_only_what_it_has
 """
 
 
