@@ -16,6 +16,8 @@ UNIT = "neotoma:store_feature_unit:v1"
 TIMES = {"created_at": "2025-11-01T10:00:00Z", "updated_at": "2025-12-01"}
 MANY = 110
 """More records than every page counts."""
+RELAXED = '"rotate the keys" AND decisions AND nowhere'
+"""A strict query that nothing meets and of which every family has a word."""
 LONG = "a long story, told at length " * 200
 
 
@@ -327,8 +329,10 @@ def _records(call: Door) -> None:
 
 
 def _search(call: Door) -> None:
-    for query in ("decisions", "text", "keys", "unnamed", "rich", "cache"):
+    for query in ("decisions", "text", "keys", "unnamed", "rich", "cache", RELAXED):
         call("moss_search", query=query, search_mode="keyword")
+    call("capsule_search", query=RELAXED)
+    call("retrieve_records", search=[RELAXED], search_mode="keyword")
 
 
 def _node(id: str, **more: Any) -> dict[str, Any]:
