@@ -7,10 +7,12 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from contract.doors import FULL, Clock, StoreDoor, dump, open_test_store, rows
+from contract.doors import FULL, Clock, StoreDoor, dump, open_test_store, outcome, rows
+from moss_memory.capsule import transfer
+from moss_memory.capsule.import_lines import Importer
 from moss_memory.errors import MossError
 
 if TYPE_CHECKING:
@@ -91,6 +93,52 @@ def test_an_export_of_the_restored_store_is_the_same_file(store: Store, home: st
         second = other.call("capsule_export", {"include_deleted": True, "path": "two.jsonl"})["path"]
         with open(second) as file, open(os.path.join(other.config.exports, "one.jsonl")) as original:
             assert file.read() == original.read()
+
+
+RECORDS = st.lists(
+    st.fixed_dictionaries(
+        {"id": st.sampled_from(["A", "B", "C", "D", "E"]), "workspace_raw": st.sampled_from(["v", "w"])},
+        optional={
+            "name_raw": st.sampled_from(["m", "n", "o", "n-1"]),
+            "capsule_text": st.sampled_from(["one", "two"]),
+            "deleted_at": st.just(7),
+            "created_at": st.sampled_from([5, "bad"]),
+        },
+    ),
+    max_size=8,
+)
+
+
+@example(  # the first line is refused, so the second collides with it although it is not there
+    first=[{"id": "A", "workspace_raw": "v", "name_raw": "n"}],
+    second=[{"id": "B", "workspace_raw": "v", "name_raw": "n"}, {"id": "B", "workspace_raw": "w"}],
+    mode="error",
+    size=1,
+)
+@given(first=RECORDS, second=RECORDS, mode=st.sampled_from(["error", "replace", "rename"]), size=st.integers(1, 9))
+def test_capsules_that_are_taken_together_come_out_as_one_by_one(
+    first: list[dict[str, Any]],
+    second: list[dict[str, Any]],
+    mode: str,
+    size: int,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("together")
+    found = []
+    for together in (True, False):
+        with open_test_store(str(folder / f"{together}"), Clock()) as store, pytest.MonkeyPatch.context() as patched:
+            patched.setattr(transfer, "_TOLD_EVERY", size)
+            if not together:
+                patched.setattr(Importer, "_take_together", lambda *_: False)
+            door = StoreDoor(store)
+            answers: list[Any] = []
+            for records, way in ((first, "replace"), (second, mode)):
+                answer = outcome(store, "capsule_import", {"path": door.write_export(*records), "mode": way})
+                answers.append(answer.payload() if isinstance(answer, MossError) else answer)
+            columns = COLUMNS.removeprefix("id, ") if mode == "rename" else COLUMNS  # which gives new ids
+            kept = rows(store.config.home, f"select {columns} from capsules order by change_seq")
+            found.append((answers, kept))
+    assert found[0] == found[1]
 
 
 def stop_after(calls: int) -> Callable[[], bool]:

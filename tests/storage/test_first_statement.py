@@ -49,6 +49,15 @@ def test_a_call_that_is_refused_for_its_arguments_makes_no_store(
     assert not home.exists()
 
 
+def test_an_import_whose_every_line_is_wrong_waits_for_nobody(store: Store, home: Path) -> None:
+    store.call("capsule_store", {"name": "a", "capsule_text": capsule()})
+    (home / "exports").mkdir(mode=0o700)
+    (home / "exports" / "wrong.jsonl").write_text('{"id": 1}\n' * 3)
+    with lock_held_elsewhere(home):
+        answer = store.call("capsule_import", {"path": "wrong.jsonl"}, patient=False)
+    assert (answer["imported"], answer["skipped"]) == (0, 3)
+
+
 def test_a_change_is_dated_when_it_is_made_not_when_it_was_asked_for(home: Path) -> None:
     clock = Clock()
     with open_test_store(str(home), clock) as store:
