@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
 from moss_memory.store import Store
-from support.store_truth import capsule, check_truth, look
+from support.lock_user import call
+from support.store_truth import capsule, check_truth, look, open_at
 
 # FTS5 writes the length of a word's places as a number of one byte up to 63 places, then of two, then of three.
 TIMES = [1, 10, 11, 64, 100, 200]
@@ -61,3 +64,33 @@ def test_every_change_of_many_capsules_keeps_the_index_true(store: Store, home: 
     check_truth(home)
     assert documents_with(home, "word2") == 2
     assert documents_with(home, "word12") == 0
+
+
+@pytest.mark.parametrize("damage", [None, "delete-all", "a word more", "a text less"])
+def test_the_index_is_checked_in_a_snapshot_beside_the_writers(store: Store, home: Path, damage: str | None) -> None:
+    for name in ("a", "b"):
+        store.call("capsule_store", {"name": name, "capsule_text": capsule(name * 3)})
+    connection = look(home)
+    if damage == "delete-all":
+        connection.execute("insert into search_index (search_index) values ('delete-all')")
+    elif damage == "a word more":
+        connection.execute("insert into search_index (rowid, body) values (16000, 'more')")
+    elif damage == "a text less":
+        connection.execute("drop trigger capsules_reindexed")
+        connection.execute("update capsules set capsule_text = 'less' where name_norm = 'a'")
+    connection.close()
+    engine: Any = store._engine
+    for _ in range(2):  # what the first leaves does not disturb the second
+        tx = engine.begin_read(snapshot=True, call=call())
+        try:
+            seen = None
+            try:
+                tx.check_index()
+            except apsw.CorruptError as error:
+                seen = error
+            with open_at(home) as other:
+                other.call("branchmind_notes_commit", {"workspace": "w", "content": "meanwhile"}, patient=False)
+        finally:
+            tx.rollback()
+            tx.release()
+        assert (seen is not None) == (damage is not None)

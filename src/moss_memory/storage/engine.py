@@ -50,6 +50,9 @@ if TYPE_CHECKING:
             `SEMANTIC_UNAVAILABLE` where meaning is asked for and no model is there.
             """
 
+        def check_index(self) -> None:
+            """Raises where the search index does not agree with the stored texts; no writer waits for the answer."""
+
         def is_any(self, column: str, parameter: str) -> str:
             """The SQL condition that a column is one of a list, which is bound to the parameter as it is."""
 
