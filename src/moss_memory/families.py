@@ -98,7 +98,13 @@ FAMILIES = {
         Family(
             "task",
             prefix="tasks",
-            modules=("moss_memory.task.operations", "moss_memory.task.steps", "moss_memory.task.radar"),
+            modules=(
+                "moss_memory.task.operations",
+                "moss_memory.task.steps",
+                "moss_memory.task.radar",
+                "moss_memory.task.showing",
+                "moss_memory.task.claims",
+            ),
         ),
         Family(
             "record",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ..answers import (
     Column,
+    Field,
     Shape,
+    anything,
     choice,
     flag,
     free,
@@ -17,6 +19,7 @@ from ..answers import (
     time_text,
 )
 from ..work.answers import TARGET
+from ..work.rows import CHECKPOINTS
 
 ITEM = Shape(
     "TaskItem",
@@ -87,5 +90,72 @@ CHANGED = {
 }
 """What every change of a plan or task answers."""
 
+_CLAIM = {
+    "agent": text("who works on it", optional=True),
+    "lease_until_ms": moment_ms("until when it is theirs", optional=True),
+}
+SHOWN_STEP = NEW_STEP.with_fields(
+    {
+        "status": choice(("open", "done", "blocked"), "where it stands"),
+        "criteria": texts("what must be true in the end"),
+        "tests": texts("how that is checked"),
+        "blockers": texts("what stands in the way"),
+        "confirmed": object_of(
+            Shape("Confirmed", {name: flag("whether it is confirmed") for name in CHECKPOINTS}), "what was confirmed"
+        ),
+        "evidence": texts("what shows that it is done"),
+        "notes": texts("what was noted, oldest first"),
+        **_CLAIM,
+        "steps": Field("list", "the steps below it, each like this one", of=anything("a step")),
+    },
+    "ShownStep",
+    table=(*_STEP_COLUMNS, Column("status"), Column("agent", goes=5)),
+)
+SHOWN = {
+    "workspace": text("project namespace, as it was given"),
+    "target": text("PLAN-001 or TASK-001"),
+    **{name: TARGET.fields[name] for name in ("kind", "title", "description", "status")},
+    "priority": choice(("low", "normal", "high"), "how urgent it is"),
+    "tags": texts("tags"),
+    "contract": TARGET.fields["contract"],
+    "depends_on": texts("what must be done before"),
+    "parent": TARGET.fields["parent"],
+    "revision": integer("rises with every change"),
+    "evidence": texts("what shows that it is done"),
+    "notes": texts("what was noted, oldest first"),
+    **_CLAIM,
+    "steps": list_of(SHOWN_STEP, "its steps, in the order of work"),
+    "tasks": list_of(
+        Shape(
+            "TaskOfPlan",
+            {
+                **{name: TARGET.fields[name] for name in ("id", "title", "status")},
+                "steps_done": integer("how many steps are closed"),
+                "steps_total": integer("how many there are"),
+            },
+            table=(
+                Column("id"),
+                Column("status"),
+                Column("title", least=16),
+                Column("steps_done", "done"),
+                Column("steps_total", "of"),
+            ),
+        ),
+        "the tasks of a plan",
+        optional=True,
+    ),
+}
+"""A plan or task as `tasks_show` shows it."""
+
+READY = Shape(
+    "ReadyTask",
+    {
+        **{name: TARGET.fields[name] for name in ("id", "title")},
+        "priority": choice(("low", "normal", "high"), "how urgent it is"),
+        "step": object_of(NEW_STEP, "the step to begin with", optional=True),
+        "why": text("why it can be started"),
+    },
+    table=(Column("id"), Column("priority"), Column("title", least=16), Column("why", least=12, goes=9)),
+)
 STEP_NAMED = object_of(STEP_ADDRESS, "the step, where the call was about one")
 STEPS = list_of(NEW_STEP, "the steps that were added")

@@ -11,6 +11,7 @@ from ..operation import operation
 from ..reasoning.arguments import OneOrMore, as_list
 from ..reasoning.places import add_branch, bootstrap
 from ..values import Page, norm, tags_json
+from ..work.claims import let_go
 from ..work.rows import (
     Step,
     Task,
@@ -214,6 +215,8 @@ def tasks_complete(
     elif task.status == "DONE":
         mutation.refuse_in_done_plan()
     before, task.status = task.status, status
+    if status == "DONE":
+        let_go(tx, task)
     return mutation.finish("status_changed", {"from": before, "to": status})
 
 
@@ -334,7 +337,7 @@ def _refuse_open(mutation: Mutation) -> None:
 
 def _delete_steps(mutation: Mutation, step: Step) -> list[str]:
     tx, task = mutation.tx, mutation.task
-    subtree = [Step(row) for row in tx.rows(sql["subtree"], {"task_row": task.row_id, "sort_key": step.sort_key})]
+    subtree = steps_of(tx, task, "subtree", sort_key=step.sort_key)
     for gone in subtree:
         tx.run(sql["delete_step_evidence"], {"task_row": task.row_id, "step_id": gone.step_id})
         tx.run(sql["delete_step"], {"row_id": gone.row_id})

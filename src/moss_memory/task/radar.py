@@ -5,24 +5,18 @@ from __future__ import annotations
 import json
 
 from ..addressing import Address
-from ..answers import Shape, flag, list_of, object_of, text, texts
+from ..answers import Shape, choice, flag, list_of, object_of, text, texts
 from ..capsule.answers import STORED
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..reasoning.answers import NEXT
-from ..reasoning.arguments import CursorPage
-from ..reasoning.documents import tail
-from ..reasoning.graph import NodeFilters, nodes_of
-from ..reasoning.views import graph_view
 from ..values import norm
 from ..work.answers import REFERENCE, TARGET
-from ..work.reference import Reference
 from ..work.rows import Task, find_task, focus_of, sql, steps_of
-from ..work.standing import Standing, brief
+from ..work.standing import Standing
 from .answers import EVENT, STEP
 from .arguments import PageLimit, RequiredWorkspace, TaskId
 from .mutation import shown_event
-from .projection import home_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +34,6 @@ else:
 EVENTS_MAX = 200
 SHOWN_STEPS = 200
 HANDOFF_SOURCE = "tasks_handoff"
-DECISIONS_MAX = 20
-NOTES_MAX = 10
 
 _RADAR = object_of(
     Shape(
@@ -67,6 +59,7 @@ _HANDOFF = Shape(
     answers={
         "workspace": text("project namespace, as it was given"),
         "target": object_of(TARGET, "the plan or task"),
+        "chosen": choice(("target", "focus", "only_open", "last_worked_on"), "why that one"),
         "focus": text("what the workspace works on", nullable=True),
         "reasoning_ref": REFERENCE,
         "radar": _RADAR,
@@ -81,14 +74,21 @@ def tasks_radar(
     target: TaskId | None = None,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show on one screen where a plan or task (default: the focus) stands and the one next call to make."""
-    standing = Standing(tx, workspace, _target(tx, workspace, target))
+    """Show on one screen where a plan or task stands and the one next call to make.
+
+    Without `target` the focus, else the only open task, else the one last worked on; `chosen` says which.
+    """
+    task, chosen = _target(tx, workspace, target)
+    standing = Standing(tx, workspace, task)
     steps = [step.shown() for step in steps_of(tx, standing.task, limit=SHOWN_STEPS + 1)]
 
     def build(kept: list[Any]) -> dict[str, Any]:
         frame = standing.shown()
         target = frame["target"] if len(kept) == 1 else kept[1]
-        return {**frame, "target": target, "radar": kept[0], "steps": kept[2:], "truncated": len(steps) > SHOWN_STEPS}
+        cut = len(steps) > SHOWN_STEPS
+        return {
+            **frame, "target": target, "chosen": chosen, "radar": kept[0], "steps": kept[2:], "truncated": cut
+        }  # fmt: skip
 
     rows = [standing.radar(), standing.summary(), *steps[:SHOWN_STEPS]]
     return budget.fit(rows, build)
@@ -145,8 +145,9 @@ def tasks_handoff(
     as_capsule: AsCapsule = False,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Sum up a plan or task (default: the focus) for whoever goes on: done, remaining, risks, radar and next call."""
-    standing = Standing(tx, workspace, _target(tx, workspace, target))
+    """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
+    task, _ = _target(tx, workspace, target)
+    standing = Standing(tx, workspace, task)
     handoff = standing.handoff()
     capsule = _store_capsule(tx, standing, handoff) if as_capsule else None
     parts = [{"list": name, "text": text} for name in ("risks", "remaining", "done") for text in handoff[name]]
@@ -165,16 +166,25 @@ def tasks_handoff(
     return budget.fit(rows, build)
 
 
-def _target(tx: ReadTransaction, workspace: str, target: str | None) -> Task:
-    """The plan or task asked for, or the one in focus."""
+def _target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Task, str]:
+    """The plan or task asked for, or the obvious one, and how it was chosen."""
     if target is not None:
-        return find_task(tx, workspace, target)
+        return find_task(tx, workspace, target), "target"
     focus = focus_of(tx, workspace)
-    if focus is None:
-        error = invalid("no target is given and nothing is in focus; name one, or set the focus", path="target")
-        error.recovery = next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are")
-        raise error
-    return find_task(tx, workspace, focus)
+    if focus is not None:
+        return find_task(tx, workspace, focus), "focus"
+    for kind in ("task", "plan"):
+        key = {"workspace": norm(workspace), "kind": kind}
+        found = [id for (id,) in tx.rows(sql["open_works"], key)]
+        if len(found) == 1:
+            return find_task(tx, workspace, found[0]), "only_open"
+        if found:
+            last: str | None = tx.value(sql["last_worked_on"], key)
+            return find_task(tx, workspace, last or found[0]), "last_worked_on"
+    error = invalid("nothing is open in this workspace; create a task first", path="target")
+    first = {"workspace": workspace, "kind": "task", "title": "(fill in: what is to be done)"}
+    error.recovery = next_call("tasks_create", first, "creates the first task")
+    raise error
 
 
 def _seq_of(tx: ReadTransaction, workspace: str, event_id: str) -> int:
@@ -192,13 +202,14 @@ def _store_capsule(tx: Transaction, standing: Standing, handoff: dict[str, list[
     """The hand-over as a capsule that passes lint; one of that name that Moss did not write is left alone."""
     from ..capsule.operations import capsule_store
     from ..capsule.rows import capsules
+    from .handover import capsule_text
 
     name = f"{standing.task.id}-handoff"
     existing = capsules.find_or_none(tx, Address(None, standing.workspace, name))
     ours = existing is not None and existing["source"] == HANDOFF_SOURCE
     stored = capsule_store.body(
         tx,
-        capsule_text=_capsule_text(standing, handoff, tx.config.capsule_max_chars),
+        capsule_text=capsule_text(standing, handoff, tx.config.capsule_max_chars),
         workspace=standing.workspace,
         name=name,
         title=f"Hand-over of {standing.task.id}: {standing.task.title}"[:200],
@@ -206,49 +217,3 @@ def _store_capsule(tx: Transaction, standing: Standing, handoff: dict[str, list[
         mode="replace" if ours else "error",
     )
     return {"id": stored["id"], "fetch_key": stored["fetch_key"]}
-
-
-def _capsule_text(standing: Standing, handoff: dict[str, list[str]], most: int) -> str:
-    """The six sections, with fewer lines where they would not fit."""
-    radar, task, call = standing.radar(), standing.task, standing.next()
-    reference = Reference(task).shown()
-    decided = _decisions(standing)
-    for lines in (200, 50, 20, 5, 1):
-        sections = {
-            "Objective": [f"{task.id}: {brief(task.title, 300)}", *_lines([task.description or ""], lines)],
-            "Current status": [
-                brief(radar["now"], 300),
-                f"Status {task.status}, revision {task.revision}.",
-                *_lines([f"Done: {text}" for text in handoff["done"]], lines),
-            ],
-            "Decisions": [
-                *_lines(decided, lines),
-                f"More: branch {reference['branch']}, document {reference['notes_doc']}.",
-            ],
-            "Next actions": [
-                f"{call['tool']} {json.dumps(call['arguments'], ensure_ascii=False)}: {call['reason']}",
-                *_lines(handoff["remaining"], lines),
-            ],
-            "Key locations": [f"{name}: {value}" for name, value in reference.items()],
-            "Open questions": _lines(handoff["risks"], lines) or ["Nothing is known to be in the way."],
-        }
-        parts = [f"## {title}\n" + "\n".join(f"- {line}" for line in body) for title, body in sections.items()]
-        text = "\n\n".join(parts) + "\n"
-        if len(text) <= most:
-            break
-    return text
-
-
-def _decisions(standing: Standing) -> list[str]:
-    """What was decided and noted about a plan or task, the last first."""
-    tx, task = standing.tx, standing.task
-    graph, notes = f"{task.id}-graph", home_of(standing.workspace, task, "notes")
-    view = graph_view(tx, task.branch_id, graph)
-    cards = nodes_of(tx, view, graph, NodeFilters(types="decision"), CursorPage(None, DECISIONS_MAX))
-    said = [f"{card.get('title') or ''} {card.get('text') or ''}".strip() for card in cards]
-    return said + [f"Note: {note['content']}" for note in tail(tx, notes, CursorPage(None, NOTES_MAX))]
-
-
-def _lines(texts: list[str], most: int) -> list[str]:
-    told = [brief(text, 300) for text in texts if text.strip()]
-    return told if len(told) <= most else [*told[:most], f"and {len(told) - most} more"]

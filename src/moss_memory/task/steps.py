@@ -7,7 +7,8 @@ import json
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
 from ..reasoning.documents import append, checked_note
-from ..values import norm
+from ..values import label, norm
+from ..work.claims import let_go, renew
 from ..work.rows import Step, Task, find_step, numbered, save_step, sql, take_numbers
 from .answers import CHANGED, STEP_NAMED, STEPS
 from .arguments import (
@@ -36,10 +37,12 @@ if TYPE_CHECKING:
 
     ParentStep = str
     NoteText = str
+    NoteAgent = str
     Blocked = bool
     Reason = str
 else:
     ParentStep = {"type": "string", "description": "path or id of the step to divide"}
+    NoteAgent = {"type": "string", "description": "renews the claim of this agent"}
     NoteText = {"type": "string", "description": "progress worth remembering"}
     Blocked = {"type": "boolean", "description": "false unblocks"}
     Reason = {"type": "string", "description": "what it waits for"}
@@ -129,11 +132,18 @@ def tasks_note(
     note: NoteText,
     step_id: StepId | None = None,
     path: StepPath | None = None,
+    agent: NoteAgent | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Write a progress note about a plan, task or step; it also stands in the notes of the target."""
+    """Write a progress note about a plan, task or step; it also stands in the notes of the target.
+
+    With `agent`, what that agent has claimed of the target stays claimed as long again.
+    """
     checked_size(note, what="note")
+    who = label(agent, what="agent")
     mutation = Mutation(tx, workspace, target, expected_revision)
+    if who is not None:
+        renew(tx, mutation.workspace, mutation.task, who)
     step = _named_step(mutation, step_id, path)
     content = checked_note(note, title=None if step is None else f"{step.path} {step.title}", what="note")
     entry = append(tx, home_of(mutation.workspace, mutation.task, "notes"), content)
@@ -189,6 +199,9 @@ def tasks_done(
     if step.missing():
         raise _unconfirmed(mutation, step)
     step.done = 1
+    let_go(tx, mutation.task, step)
+    if mutation.task.status == "TODO":
+        mutation.task.status = "ACTIVE"
     return _saved(mutation, step, "step_done", {"checkpoints": step.checkpoints()})
 
 
@@ -355,13 +368,13 @@ def _unconfirmed(mutation: Mutation, step: Step) -> MossError:
         "workspace": mutation.workspace,
         "target": mutation.task.id,
         "step_id": step.step_id,
-        "checkpoints": dict.fromkeys(missing, True),
+        "checkpoints": dict.fromkeys(missing, False),
     }
     return MossError(
         "CHECKPOINTS_NOT_CONFIRMED",
         f"step {step.path} is not confirmed: {' and '.join(missing)}; check them, then confirm with `tasks_verify`",
         details={"missing": missing, "success_criteria": step.texts("success_criteria"), "tests": step.texts("tests")},
-        recovery=next_call("tasks_verify", arguments, "confirms the checkpoints once they hold"),
+        recovery=next_call("tasks_verify", arguments, "confirms what you have checked: send true for what holds"),
     )
 
 

@@ -98,7 +98,7 @@ select row_id, step_id, parent_step, path, sort_key, title, success_criteria_jso
   blocked, block_reason, checkpoints_json, next_index
 from steps
 where task_row = :task_row and (sort_key = :sort_key or (sort_key > :sort_key || '.' and sort_key < :sort_key || '/'))
-order by sort_key
+order by sort_key limit :limit
 
 -- name: open_children
 select path from steps where task_row = :task_row and parent_step = :step_id and done = 0 order by sort_key limit 20
@@ -156,3 +156,66 @@ select seq from events where event_id = :event_id and payload is not null and wo
 -- name: events_after
 select event_id, ts_ms, payload from events
 where workspace = :workspace and payload is not null and seq > :after order by seq limit :limit
+
+-- name: claims
+-- Who works on a plan or task and its steps now.
+select c.step_id, c.agent, c.lease_s, c.lease_until_ms, s.path, s.sort_key from task_claims c
+left join steps s on s.task_row = c.task_row and s.step_id = c.step_id
+where c.task_row = :task_row and c.lease_until_ms > :now_ms order by c.step_id
+
+-- name: claims_of_agent
+select t.id, s.step_id, s.path from task_claims c
+join tasks t on t.row_id = c.task_row
+left join steps s on s.task_row = c.task_row and s.step_id = c.step_id
+where c.workspace_norm = :workspace and c.agent = :agent and c.lease_until_ms > :now_ms
+order by c.row_id limit 20
+
+-- name: claim
+insert into task_claims (task_row, workspace_norm, step_id, agent, lease_s, lease_until_ms)
+values (:task_row, :workspace, :step_id, :agent, :lease_s, :lease_until_ms)
+on conflict (task_row, step_id) do update set
+  agent = excluded.agent, lease_s = excluded.lease_s, lease_until_ms = excluded.lease_until_ms
+
+-- name: release
+delete from task_claims where task_row = :task_row and step_id = :step_id
+
+-- name: release_all
+delete from task_claims where task_row = :task_row
+
+-- name: ready
+-- Tasks that can be started now: open, nobody's, nothing before them, and their first open step not blocked.
+select t.id, t.title, t.priority, f.step_id, f.path, f.title from tasks t
+left join steps f on f.task_row = t.row_id and f.step_id = (
+  select s.step_id from steps s
+  where s.task_row = t.row_id and s.done = 0 and not exists (
+    select 1 from steps c where c.task_row = s.task_row and c.parent_step = s.step_id and c.done = 0)
+  order by s.sort_key limit 1)
+where t.workspace_norm = :workspace and t.status <> 'DONE' and t.kind = 'task'
+  and not exists (select 1 from task_claims k where k.task_row = t.row_id and k.lease_until_ms > :now_ms)
+  and not exists (
+    select 1 from task_dependencies d join tasks n on n.workspace_norm = d.workspace_norm and n.id = d.depends_on
+    where d.workspace_norm = t.workspace_norm and d.id = t.id and n.status <> 'DONE'
+      and n.id <> coalesce(t.parent_id, ''))
+  and not exists (
+    select 1 from steps b where b.task_row = t.row_id and b.done = 0 and b.blocked = 1
+      and (b.step_id = f.step_id or substr(f.sort_key, 1, length(b.sort_key) + 1) = b.sort_key || '.'))
+
+-- name: in_order
+order by case t.priority when 'high' then 0 when 'normal' then 1 else 2 end, t.row_id
+
+-- name: open_works
+-- What is open and could be meant where nothing is named; two are enough to know whether there is only one.
+select id from tasks where workspace_norm = :workspace and status <> 'DONE' and kind = :kind order by row_id limit 2
+
+-- name: last_worked_on
+select t.id from events e join tasks t on t.workspace_norm = e.workspace and t.id = e.address
+where e.workspace = :workspace and e.payload is not null and t.status <> 'DONE' and t.kind = :kind
+order by e.seq desc limit 1
+
+-- name: step_counts
+select t.id, t.title, t.status, count(s.row_id), coalesce(sum(s.done), 0) from tasks t
+left join steps s on s.task_row = t.row_id
+where t.workspace_norm = :workspace and t.parent_id = :id group by t.row_id, t.id, t.title, t.status order by t.row_id
+
+-- name: evidence_by_step
+select step_id, content from task_evidence where task_row = :task_row order by row_id

@@ -219,9 +219,11 @@ def find_step(tx: ReadTransaction, workspace: str, task: Task, step_id: str | No
     return Step(row)
 
 
-def steps_of(tx: ReadTransaction, task: Task, query: str = "steps", *, limit: int = STEPS_MAX) -> list[Step]:
+def steps_of(
+    tx: ReadTransaction, task: Task, query: str = "steps", *, limit: int = STEPS_MAX, **more: Any
+) -> list[Step]:
     """The steps of a plan or task as they read."""
-    return [Step(row) for row in tx.rows(sql[query], {"task_row": task.row_id, "limit": limit})]
+    return [Step(row) for row in tx.rows(sql[query], {"task_row": task.row_id, "limit": limit, **more})]
 
 
 def save_task(tx: Transaction, task: Task) -> None:

@@ -137,8 +137,10 @@ class Standing:
             return next_call("tasks_block", {**here, "blocked": False}, f"unblock {step.path} once it can go on{waits}")
         missing = step.missing()
         if missing:
-            confirm = {**here, "checkpoints": dict.fromkeys(missing, True)}
-            return next_call("tasks_verify", confirm, f"do {step.path}, then confirm {' and '.join(missing)}")
+            # Sent as it is it confirms nothing: only who has checked can say that something holds.
+            confirm = {**here, "checkpoints": dict.fromkeys(missing, False)}
+            said = f"when {step.path} is done: check {' and '.join(missing)}, and send true for what holds"
+            return next_call("tasks_verify", confirm, said)
         return next_call("tasks_done", here, f"{step.path} is confirmed; close it")
 
     def _after_done(self) -> dict[str, Any]:

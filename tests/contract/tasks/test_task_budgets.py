@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 READS: dict[str, dict[str, Any]] = {
     "tasks_list": {}, "tasks_radar": {"target": "TASK-001"}, "tasks_delta": {}, "tasks_handoff": {"target": "TASK-001"},
-    "branchmind_export": {"target": "TASK-001"},
+    "tasks_show": {"target": "TASK-001"}, "tasks_ready": {}, "branchmind_export": {"target": "TASK-001"},
 }  # fmt: skip
 ONE_LINE = LONG.replace("\n", " ")
 
@@ -40,7 +40,7 @@ def test_every_read_of_tasks_takes_the_three_budgets() -> None:
     reads = {
         tool.name for tool in catalog.operations() if tool.name.startswith("tasks_") and "max_chars" in tool.parameters
     }
-    assert reads == {"tasks_list", "tasks_radar", "tasks_delta", "tasks_handoff"}
+    assert reads == {"tasks_list", "tasks_radar", "tasks_delta", "tasks_handoff", "tasks_show", "tasks_ready"}
     for name in READS:
         tool = catalog.find(name)
         assert tool is not None

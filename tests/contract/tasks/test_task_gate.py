@@ -47,6 +47,10 @@ def test_the_refusal_names_the_call_that_confirms(desk: Desk) -> None:
     assert recovery is not None
     assert recovery["tool"] == "tasks_verify"
     desk.door(recovery["tool"], **recovery["arguments"])
+    again = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0").recovery
+    assert again == recovery, "sent as it is it confirms nothing"
+    checked = {**recovery["arguments"], "checkpoints": BOTH}
+    desk.door(recovery["tool"], **checked)
     desk("done", target="TASK-001", path="s:0")
 
 

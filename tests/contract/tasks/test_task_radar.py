@@ -22,7 +22,8 @@ def next_of(desk: Desk, target: str) -> tuple[str, dict[str, Any]]:
 def test_the_radar_is_one_screen_with_the_promised_fields(desk: Desk) -> None:
     desk.task("A", "a", "b")
     answer = desk.radar("TASK-001")
-    assert set(answer) == {"workspace", "target", "focus", "reasoning_ref", "radar", "steps", "truncated"}
+    assert set(answer) == {"workspace", "target", "chosen", "focus", "reasoning_ref", "radar", "steps", "truncated"}
+    assert answer["chosen"] == "target"
     assert (answer["workspace"], answer["target"]["id"], answer["focus"]) == ("Shop", "TASK-001", None)
     radar = answer["radar"]
     assert set(radar) == {"now", "why", "verify", "next", "blockers"}
@@ -56,18 +57,36 @@ def test_the_reasoning_of_a_task_is_where_the_radar_says(desk: Desk) -> None:
 def test_without_a_target_the_radar_shows_the_focus(desk: Desk) -> None:
     desk.task()
     desk.task("B")
-    error = desk.refuses("INVALID_REQUEST", "radar")
-    assert error.recovery is not None
-    desk.door(error.recovery["tool"], **error.recovery["arguments"])
-    desk("focus", target="TASK-002")
+    desk("focus", target="TASK-001")
     answer = desk("radar")
-    assert (answer["target"]["id"], answer["focus"]) == ("TASK-002", "TASK-002")
-    assert desk.radar("TASK-001")["focus"] == "TASK-002"
-    assert desk("handoff")["target"]["id"] == "TASK-002"
-    desk("focus", action="clear")
-    desk.refuses("INVALID_REQUEST", "radar")
-    error = desk.refuses("INVALID_REQUEST", "handoff")
-    assert error.recovery is not None
+    assert (answer["target"]["id"], answer["focus"], answer["chosen"]) == ("TASK-001", "TASK-001", "focus")
+    assert desk.radar("TASK-002")["focus"] == "TASK-001"
+    assert desk("handoff")["target"]["id"] == "TASK-001"
+
+
+def test_without_target_and_focus_the_radar_takes_the_obvious_one(desk: Desk) -> None:
+    for tool in ("radar", "handoff"):
+        error = desk.refuses("INVALID_REQUEST", tool)
+        assert error.recovery is not None
+        assert error.recovery["tool"] == "tasks_create"
+    desk.plan()
+    assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("PLAN-001", "only_open")
+    desk.task("A", "a")
+    assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("TASK-001", "only_open")
+    desk.task("B", "b")
+    assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("TASK-002", "last_worked_on")
+    desk("note", target="TASK-001", note="worked on")
+    assert (desk("radar")["target"]["id"], desk("handoff")["target"]["id"]) == ("TASK-001", "TASK-001")
+    desk.close("TASK-001", "s:0")
+    desk("complete", target="TASK-001")
+    assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("TASK-002", "only_open")
+
+
+def test_the_first_task_is_created_by_the_recovery(desk: Desk) -> None:
+    recovery = desk.refuses("INVALID_REQUEST", "radar").recovery
+    assert recovery is not None
+    desk.door(recovery["tool"], **recovery["arguments"])
+    assert desk("radar")["target"]["id"] == "TASK-001"
 
 
 def test_the_radar_of_what_is_not_there_is_not_found(desk: Desk) -> None:
@@ -134,10 +153,10 @@ def test_a_task_without_steps_is_to_be_divided(desk: Desk) -> None:
 
 def test_the_first_open_step_is_to_be_confirmed_and_then_closed(desk: Desk) -> None:
     desk.task("A", "a", "b")
-    confirm = {"target": "TASK-001", "step_id": "STEP-001", "checkpoints": BOTH}
+    confirm = {"target": "TASK-001", "step_id": "STEP-001", "checkpoints": dict.fromkeys(BOTH, False)}
     assert next_of(desk, "TASK-001") == ("tasks_verify", confirm)
     desk("verify", target="TASK-001", path="s:0", checkpoints={"criteria": True})
-    assert next_of(desk, "TASK-001") == ("tasks_verify", {**confirm, "checkpoints": {"tests": True}})
+    assert next_of(desk, "TASK-001") == ("tasks_verify", {**confirm, "checkpoints": {"tests": False}})
     desk("verify", target="TASK-001", path="s:0", checkpoints={"tests": True})
     assert next_of(desk, "TASK-001") == ("tasks_done", {"target": "TASK-001", "step_id": "STEP-001"})
     desk("done", target="TASK-001", path="s:0")
@@ -211,7 +230,11 @@ def test_following_the_next_call_finishes_the_work(desk: Desk) -> None:
     for _ in range(60):
         call = desk.radar(target)["radar"]["next"]
         check_call(call)
-        answer = desk.door(call["tool"], **call["arguments"])
+        arguments = call["arguments"]
+        if "checkpoints" in arguments:
+            assert not any(arguments["checkpoints"].values()), "nobody has checked them yet"
+            arguments = {**arguments, "checkpoints": dict.fromkeys(arguments["checkpoints"], True)}
+        answer = desk.door(call["tool"], **arguments)
         if call["tool"] == "tasks_radar":
             target = answer["target"]["id"]
         if call["tool"] == "tasks_list":
