@@ -16,8 +16,8 @@ _TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
 _LAST_STEPS = (120, 80, 60, 40, 24, 16, 8, 4, 1, 0)
 """The same for the whole result, first without its names and then with them: what the smallest budget may need."""
 _NAMES = frozenset({
-    "branch", "chosen", "conflict_id", "doc", "event_id", "focus", "from", "graph_doc", "id", "into", "key", "kind", "name",
-    "notes_doc", "parent", "path", "priority", "ref", "rel", "status", "step_id", "target", "to", "tool",
+    "branch", "chosen", "conflict_id", "doc", "event_id", "focus", "from", "graph_doc", "id", "into", "key", "kind",
+    "name", "notes_doc", "parent", "path", "priority", "ref", "rel", "status", "step_id", "target", "to", "tool",
     "trace_doc", "ts", "type", "workspace",
 })  # fmt: skip
 _OWN = frozenset({"chosen", "code", "conflict_id", "event_id", "kind", "status", "step_id", "tool", "ts"})

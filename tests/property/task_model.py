@@ -334,6 +334,8 @@ class TaskModel:
             CHECKPOINTS_NOT_CONFIRMED=bool(missing),
         )
         step.confirmed, step.done = now, True
+        if task.status == "TODO":
+            task.status = "ACTIVE"
         return self.changed(space, task, "step_done", step)
 
     def reopen(
@@ -375,7 +377,7 @@ class TaskModel:
 
     def radar(self, workspace: str, target: str | None = None) -> dict[str, Any]:
         space = self.space(workspace)
-        task = space.focus if target is None else space.tasks.get(target)
+        task, chosen = self.chosen(space) if target is None else (space.tasks.get(target), "target")
         refuse(
             INVALID_REQUEST=target is None and task is None,
             NOT_FOUND=target is not None and task is None,
@@ -392,6 +394,7 @@ class TaskModel:
             "workspace": workspace,
             "target": {**task.listed(), "priority": task.priority, **described, **promised, **needs},
             "focus": space.focus.id if space.focus else None,
+            "chosen": chosen,
             "reasoning_ref": reference,
             "radar": {"now": ANY, "why": ANY, "verify": ANY, "next": {**call, "reason": ANY}, "blockers": ANY},
             "steps": [
@@ -401,6 +404,20 @@ class TaskModel:
             ],
             "truncated": False,
         }  # fmt: skip
+
+    def chosen(self, space: Space) -> tuple[Task | None, str]:
+        """What a radar without a target shows, and why that."""
+        if space.focus is not None:
+            return space.focus, "focus"
+        for kind in ("task", "plan"):
+            still_open = [task for task in space.tasks.values() if task.kind == kind and task.status != "DONE"]
+            if len(still_open) == 1:
+                return still_open[0], "only_open"
+            for event in reversed(space.events):
+                for task in still_open:
+                    if event.target == task.id:
+                        return task, "last_worked_on"
+        return None, ""
 
     def next_call(self, space: Space, task: Task) -> tuple[str, dict[str, Any] | None]:
         """The tool that radar names next and, where the documents fix them, its arguments."""
@@ -414,7 +431,7 @@ class TaskModel:
         if workable:
             missing = [name for name in GATE if name not in workable[0].confirmed]
             here = {"target": task.id, "step_id": workable[0].id}
-            confirm = {"checkpoints": dict.fromkeys(missing, True)}
+            confirm = {"checkpoints": dict.fromkeys(missing, False)}
             return ("tasks_verify", {**here, **confirm}) if missing else ("tasks_done", here)
         if leaves:
             return "tasks_block", {"target": task.id, "step_id": leaves[0].id, "blocked": False}

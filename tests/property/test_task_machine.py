@@ -274,7 +274,7 @@ class TaskMachine(RuleBasedStateMachine):
         self.both("radar", workspace=self.workspace)
 
     def follow_the_radar(self) -> None:
-        """The next call that radar names can be sent as it is, and is not refused."""
+        """The next call that radar names can be sent as it is, and is not refused; it confirms nothing by itself."""
         answer = outcome(self.store, "tasks_radar", {"workspace": self.workspace, "target": self.target(done=False)})
         if not isinstance(answer, MossError):
             call = answer["radar"]["next"]

@@ -175,7 +175,7 @@ def _target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Ta
         return find_task(tx, workspace, focus), "focus"
     for kind in ("task", "plan"):
         key = {"workspace": norm(workspace), "kind": kind}
-        found = [id for (id,) in tx.rows(sql["open_works"], key)]
+        found = [one for (one,) in tx.rows(sql["open_works"], key)]
         if len(found) == 1:
             return find_task(tx, workspace, found[0]), "only_open"
         if found:

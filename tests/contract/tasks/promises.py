@@ -6,7 +6,7 @@ Written like `contract/requirements.py`; `test_task_requirements.py` holds promi
 from __future__ import annotations
 
 PROMISES = """
-decisions §4: the family has seventeen tools, and every mutation among them makes an event
+decisions §4 and §7: the family has twenty tools, and every mutation among them makes an event
     test_every_mutating_tool_is_part_of_the_life_below
 decisions §0: task tools require a workspace
     test_task_tools_require_a_workspace_that_is_a_name
@@ -102,8 +102,31 @@ decisions §4 radar: one screen; now and why are strings, verify and blockers li
     test_the_radar_is_one_screen_with_the_promised_fields
     test_a_radar_beyond_two_hundred_steps_says_that_it_shows_not_all
     test_looking_writes_nothing
-shapes tasks radar: target defaults to the focus; neither is INVALID_REQUEST with recovery
+shapes tasks radar: target defaults to the focus
     test_without_a_target_the_radar_shows_the_focus
+decisions §7: without target and focus the only open task, else the one last worked on; nothing open: a recovery
+    test_without_target_and_focus_the_radar_takes_the_obvious_one
+    test_the_first_task_is_created_by_the_recovery
+decisions §7 show: the tree with criteria, tests, blockers, notes, evidence and who works on it
+    test_a_task_is_shown_whole
+    test_a_plan_is_shown_with_its_tasks
+    test_one_step_is_shown_with_those_below_it
+    test_a_new_task_is_shown_with_every_promised_field
+decisions §7 ready: open, not blocked, dependencies done, not claimed; by priority, then age
+    test_what_is_ready_comes_by_priority_and_then_by_age
+    test_what_waits_is_blocked_claimed_or_done_is_not_ready
+    test_the_first_open_step_decides_whether_a_task_is_ready
+    test_ready_tasks_are_chosen_by_plan_and_tag_and_paged
+decisions §7 claim: one agent holds a piece, for a lease
+    test_claims_without_a_target_take_what_is_ready_one_after_the_other
+    test_a_claimed_task_is_active_and_shows_its_agent
+    test_what_another_has_claimed_is_a_conflict_with_who_and_until_when
+    test_a_task_and_its_steps_cannot_be_held_by_two
+    test_a_lease_runs_out_is_renewed_and_given_back
+    test_what_is_closed_is_nobodys
+    test_a_claim_that_cannot_be_meant_is_refused
+decisions §7: a task with a closed or claimed step is ACTIVE
+    test_closing_a_step_makes_a_task_active
     test_the_radar_of_what_is_not_there_is_not_found
 decisions §4: reasoning_ref is task/TASK-001, notes, TASK-001-graph, TASK-001-trace
     test_the_reasoning_of_a_task_is_where_the_radar_says

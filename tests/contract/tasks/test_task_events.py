@@ -34,6 +34,10 @@ LIFE: list[tuple[str, str, dict[str, Any]]] = [
     ("step_unblocked", "block", {"target": "TASK-001", "path": "s:0", "blocked": False}),
     ("step_done", "done", {"target": "TASK-001", "path": "s:0", "checkpoints": BOTH}),
     ("step_reopened", "reopen", {"target": "TASK-001", "path": "s:0"}),
+    ("step_claimed", "claim", {"target": "TASK-001", "path": "s:0", "agent": "me"}),
+    ("step_released", "claim", {"target": "TASK-001", "path": "s:0", "agent": "me", "release": True}),
+    ("task_claimed", "claim", {"target": "TASK-001", "agent": "me"}),
+    ("task_released", "claim", {"agent": "me", "release": True}),
     ("evidence_added", "evidence", {"target": "TASK-001", "texts": ["secret words"]}),
     ("status_changed", "complete", {"target": "TASK-001", "status": "ACTIVE"}),
     ("status_changed", "complete", {"target": "TASK-002"}),
@@ -54,7 +58,7 @@ def lived(desk: Desk) -> tuple[Desk, list[dict[str, Any]]]:
 def test_every_mutating_tool_is_part_of_the_life_below() -> None:
     family = {tool.name for tool in catalog.operations() if tool.name.startswith("tasks_") and tool.mutates}
     assert family == {f"tasks_{tool}" for _, tool, _ in LIFE} | {"tasks_focus", "tasks_handoff"}
-    assert len([tool for tool in catalog.operations() if tool.name.startswith("tasks_")]) == 17
+    assert len([tool for tool in catalog.operations() if tool.name.startswith("tasks_")]) == 20
 
 
 def test_every_mutation_makes_one_event_that_delta_shows_as_it_was_answered(lived: Any) -> None:

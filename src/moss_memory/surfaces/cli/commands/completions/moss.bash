@@ -100,6 +100,7 @@ _moss() {
     "record timeline") offered="--event-type --after-date --before-date --source-record-id --entity-id --entity-type --limit --offset --workspace -w --home --table --help -h" valued="--event-type --after-date --before-date --source-record-id --entity-id --entity-type --limit --offset --workspace -w --home" ;;
     "task block") offered="--workspace -w --target --step-id --path --blocked --no-blocked --reason --expected-revision --home --table --help -h" valued="--workspace -w --target --step-id --path --reason --expected-revision --home" ;;
     "task board") offered="--workspace -w --plan --home --table --help -h" valued="--workspace -w --plan --home" ;;
+    "task claim") offered="--workspace -w --agent --target --step-id --path --lease-s --release --home --table --help -h" valued="--workspace -w --agent --target --step-id --path --lease-s --home" ;;
     "task complete") offered="--workspace -w --target --status --expected-revision --home --table --help -h" valued="--workspace -w --target --status --expected-revision --home" ;;
     "task create") offered="plan task --workspace -w --kind --title --parent --description --priority --tags --steps --expected-revision --home --table --help -h" valued="--workspace -w --kind --title --parent --description --priority --tags --steps --expected-revision --home" ;;
     "task decompose") offered="--workspace -w --target --steps --parent --expected-revision --file --home --table --help -h" valued="--workspace -w --target --steps --parent --expected-revision --file --home" ;;
@@ -112,9 +113,11 @@ _moss() {
     "task focus") offered="--workspace -w --action --target --home --table --help -h" valued="--workspace -w --action --target --home" ;;
     "task handoff") offered="--workspace -w --target --as-capsule --max-chars --max-bytes --max-lines --home --table --help -h" valued="--workspace -w --target --max-chars --max-bytes --max-lines --home" ;;
     "task list") offered="--workspace -w --kind --status --parent --tag --limit --offset --max-chars --max-bytes --max-lines --home --table --help -h" valued="--workspace -w --kind --status --parent --tag --limit --offset --max-chars --max-bytes --max-lines --home" ;;
-    "task note") offered="--workspace -w --target --note --step-id --path --expected-revision --file --home --table --help -h" valued="--workspace -w --target --note --step-id --path --expected-revision --file --home" ;;
+    "task note") offered="--workspace -w --target --note --step-id --path --agent --expected-revision --file --home --table --help -h" valued="--workspace -w --target --note --step-id --path --agent --expected-revision --file --home" ;;
     "task radar") offered="--workspace -w --target --max-chars --max-bytes --max-lines --home --table --help -h" valued="--workspace -w --target --max-chars --max-bytes --max-lines --home" ;;
+    "task ready") offered="--workspace -w --parent --tag --limit --offset --max-chars --max-bytes --max-lines --home --table --help -h" valued="--workspace -w --parent --tag --limit --offset --max-chars --max-bytes --max-lines --home" ;;
     "task reopen") offered="--workspace -w --target --step-id --path --expected-revision --home --table --help -h" valued="--workspace -w --target --step-id --path --expected-revision --home" ;;
+    "task show") offered="--workspace -w --target --step-id --path --max-chars --max-bytes --max-lines --home --table --help -h" valued="--workspace -w --target --step-id --path --max-chars --max-bytes --max-lines --home" ;;
     "task verify") offered="--workspace -w --target --checkpoints --step-id --path --expected-revision --home --table --help -h" valued="--workspace -w --target --checkpoints --step-id --path --expected-revision --home" ;;
     "think add-decision") offered="--workspace -w --card --target --branch --trace-doc --graph-doc --supports --blocks --ref --file --home --table --help -h" valued="--workspace -w --card --target --branch --trace-doc --graph-doc --supports --blocks --ref --file --home" ;;
     "think add-evidence") offered="--workspace -w --card --target --branch --trace-doc --graph-doc --supports --blocks --ref --file --home --table --help -h" valued="--workspace -w --card --target --branch --trace-doc --graph-doc --supports --blocks --ref --file --home" ;;
@@ -152,7 +155,7 @@ _moss() {
     "history") offered="commit log reflog reset tag-create tag-delete tag-list" ;;
     "notes") offered="add diff docs export merge show" ;;
     "record") offered="capabilities entities find migrate submit timeline" ;;
-    "task") offered="block board complete create decompose define delete delta done edit evidence focus handoff list note radar reopen verify" ;;
+    "task") offered="block board claim complete create decompose define delete delta done edit evidence focus handoff list note radar ready reopen show verify" ;;
     "think") offered="add-decision add-evidence add-frame add-hypothesis add-note add-question add-test add-update card context context-pack frontier link next nominal-merge pack pin pins playbook query set-status subgoal-close subgoal-open template watch" ;;
     "trace") offered="hydrate sequential-step step validate" ;;
   esac; fi
@@ -197,6 +200,7 @@ _moss() {
     "record find --search-mode") offered="keyword semantic both" ;;
     "record migrate --dir") files=1 ;;
     "record submit --file") files=1 ;;
+    "task claim --path") files=1 ;;
     "task complete --status") offered="TODO ACTIVE DONE" ;;
     "task create --kind") offered="plan task" ;;
     "task create --priority") offered="low normal high" ;;
