@@ -18,6 +18,15 @@ STARTED = 'echo $$ > "$1" && exec "$0" mcp'
 """The server takes the shell's place, and so its number."""
 
 
+def checked(call: dict[str, Any]) -> dict[str, Any]:
+    """A proposed call with its checkpoints confirmed; as it came it confirms nothing."""
+    arguments = dict(call["arguments"])
+    if "checkpoints" in arguments:
+        assert not any(arguments["checkpoints"].values()), call
+        arguments["checkpoints"] = dict.fromkeys(arguments["checkpoints"], True)
+    return {**call, "arguments": arguments}
+
+
 class Agent:
     """One session with a `moss mcp` process of its own."""
 
@@ -64,8 +73,8 @@ class Agent:
         return call
 
     def follow(self, call: dict[str, Any]) -> dict[str, Any]:
-        """Sends a call exactly as Moss proposed it."""
-        return self(call["tool"], **call["arguments"])
+        """Sends a call as Moss proposed it, once the agent has done and checked what the call is to confirm."""
+        return self(call["tool"], **checked(call)["arguments"])
 
     def is_killed(self) -> None:
         """Its server is gone from one moment to the next, without a chance to tidy up."""

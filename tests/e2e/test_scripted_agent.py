@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from e2e.agent import Agent
+from e2e.agent import Agent, checked
 
 STEPS = [
     {"title": "Make tokens that work once", "success_criteria": "a second use is refused", "tests": "pytest -k token"},
@@ -107,6 +107,6 @@ def test_an_agent_killed_at_every_call_is_still_led_through_its_task(start: Call
             agent.is_killed()
         else:
             proposed.append(again)
-            agent.is_killed_during(call)
+            agent.is_killed_during(checked(call))
     steps = [(tool, f"STEP-00{step}") for step in (1, 2, 3) for tool in ("tasks_verify", "tasks_done")]
     assert proposed == [*steps, ("tasks_complete", None), ("tasks_radar", None)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from ..reasoning.arguments import CursorPage
 from ..reasoning.documents import tail
@@ -78,13 +79,14 @@ def _decisions(standing: Standing) -> list[str]:
 def _next_actions(standing: Standing) -> list[str]:
     """What remains, each with how to know that it is done, and the command that tells how to go on."""
     tx, workspace, task = standing.tx, standing.workspace, standing.task
-    said = [_to_do(step) for step in steps_of(tx, task, "open_steps")]
+    said = [_to_do(step) for step in sorted(steps_of(tx, task, "open_steps"), key=lambda step: step.blocked)]
     for child in tasks_of_plan(tx, workspace, task):
         if child.status != "DONE":
             said.append(f"{child.title} ({child.id}, {child.status})")
     if not said:
         said = ["Everything in it is done." if task.status == "DONE" else f"Complete {task.id}: nothing in it is open."]
-    goes_on = f"`moss task radar {task.id} --workspace '{workspace}'`, or the tool `tasks_radar`, says how to go on."
+    command = f"moss task radar {task.id} --workspace {shlex.quote(workspace)}"
+    goes_on = f"`{command}`, or the tool `tasks_radar`, says how to go on."
     return [*said[:1], goes_on, *said[1:]]
 
 
