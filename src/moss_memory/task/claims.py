@@ -133,7 +133,7 @@ def _narrowed(tx: ReadTransaction, workspace: str, parent: str | None, tag: str 
         conditions += " and t.parent_id = :parent"
         values["parent"] = parent
     if tag is not None:
-        conditions += f" and {tx.contains_tag('t.tags_json', 'tag')}"
+        conditions += f" and {tx.contains('t.tags_json', 'tag')}"
         values["tag"] = tag.strip()
     return conditions, values
 
