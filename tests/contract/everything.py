@@ -253,6 +253,8 @@ def _cards(call: Door) -> None:
 
 def _tasks(call: Door) -> None:
     call("tasks_create", **SHOP, kind="plan", title="Plan", description=LONG)
+    call("tasks_radar", **SHOP)
+    call("tasks_show", **SHOP, target="PLAN-001")
     call("tasks_edit", **SHOP, target="PLAN-001", contract={"by": "May"}, tags=["x"], priority="high")
     steps = [{"title": "first", "success_criteria": ["it works"], "tests": ["pytest"], "blockers": ["keys"]}]
     call("tasks_create", **SHOP, kind="task", title="Task", parent="PLAN-001", priority="low", steps=steps)
@@ -262,10 +264,12 @@ def _tasks(call: Door) -> None:
     call("tasks_decompose", **here, steps=[{"title": "second"}])
     call("tasks_decompose", **here, steps=[{"title": "below"}], parent="s:1")
     call("tasks_define", **here, path="s:0", title="first of all")
+    _shared(call, here)
     call("tasks_verify", **here, path="s:0", checkpoints={"security": True, "perf": True, "docs": True})
     call("tasks_block", **here, path="s:1", reason="waits")
     call("tasks_radar", **here)
     call("tasks_done", **here, path="s:0", checkpoints={"criteria": True, "tests": True})
+    call("tasks_show", **here)
     call("tasks_radar", **here)
     call("tasks_reopen", **here, path="s:0")
     call("tasks_complete", **SHOP, target="TASK-002")
@@ -276,6 +280,7 @@ def _tasks(call: Door) -> None:
     for place in ({}, {"path": "s:0"}):
         call("tasks_note", **here, note="so far", **place)
         call("tasks_evidence", **here, checks=["pytest: 12 passed"], **place)
+    call("tasks_show", **here)
     call("tasks_focus", **SHOP)
     call("tasks_radar", **here)
     call("tasks_focus", **SHOP, target="TASK-001")
@@ -292,6 +297,32 @@ def _tasks(call: Door) -> None:
     call("branchmind_show", **here, doc_kind="trace")
     call("tasks_delete", **here, path="s:1")
     call("tasks_delete", **SHOP, target="TASK-002")
+
+
+def _shared(call: Door, here: dict[str, Any]) -> None:
+    """What agents do that share a plan."""
+    for priority in ("high", "low", "normal"):
+        call("tasks_edit", **SHOP, target="TASK-002", priority=priority)
+        call("tasks_ready", **SHOP)
+        call("tasks_show", **SHOP, target="TASK-002")
+    call("tasks_radar", **SHOP)
+    call("tasks_focus", **SHOP, target="TASK-002")
+    call("tasks_radar", **SHOP)
+    call("tasks_focus", **SHOP, action="clear")
+    call("tasks_claim", **here, path="s:0", agent="ada")
+    call("tasks_show", **here)
+    call("tasks_claim", **here, path="s:0", agent="ada", release=True)
+    call("tasks_claim", **SHOP, target="PLAN-001", agent="ada")
+    call("tasks_show", **SHOP, target="PLAN-001")
+    call("tasks_show", **SHOP, target="PLAN-001", max_chars=500)
+    call("tasks_ready", **SHOP, max_chars=500)
+    for number in range(MANY):
+        call("tasks_create", **SHOP, kind="task", title=f"{number} {LONG[:900]}", steps=[{"title": LONG[:900]}])
+    call("tasks_ready", **SHOP, max_chars=500)
+    call("tasks_ready", **SHOP, limit=1)
+    call("tasks_ready", **SHOP)
+    for number in range(MANY):
+        call("tasks_delete", **SHOP, target=f"TASK-{number + 3:03d}")
 
 
 def _packs(call: Door) -> None:
