@@ -72,10 +72,8 @@ class Config:
 
 def load_config(home: str | None = None, cwd: str | None = None) -> Config:
     """The settings for a home folder, merged with those of the repository around the current folder."""
-    home = resolve_home(home)
-    values = {key: list(value) if isinstance(value, list) else value for key, value in DEFAULTS.items()}
-    sources = dict.fromkeys(DEFAULTS, "default")
-    warnings: list[str] = []
+    config = default_config(resolve_home(home))
+    home, values, sources, warnings = config.home, config.values, config.sources, config.warnings
     global_path = os.path.join(home, "config.json")
     for key, value in _checked(_read(global_path, strict=True, warnings=warnings), global_path, warnings).items():
         values[key] = value
@@ -84,7 +82,13 @@ def load_config(home: str | None = None, cwd: str | None = None) -> Config:
     if repo_path:
         _merge_repo(values, sources, _read(repo_path, strict=False, warnings=warnings), repo_path, warnings)
     values["allowed_paths"] = _resolved_folders(values["allowed_paths"], warnings)
-    return Config(home, values, sources, warnings)
+    return config
+
+
+def default_config(home: str) -> Config:
+    """The settings where no file says anything."""
+    values = {key: list(value) if isinstance(value, list) else value for key, value in DEFAULTS.items()}
+    return Config(home, values, dict.fromkeys(DEFAULTS, "default"), [])
 
 
 def resolve_home(home: str | None = None) -> str:

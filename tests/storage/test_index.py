@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 import pytest
 
+from moss_memory.storage.sqlite.index_check import check_index
 from moss_memory.store import Store
 from support.lock_user import call
 from support.store_truth import capsule, check_truth, look, open_at
@@ -85,7 +86,7 @@ def test_the_index_is_checked_in_a_snapshot_beside_the_writers(store: Store, hom
         try:
             seen = None
             try:
-                tx.check_index()
+                check_index(tx.connection)
             except apsw.CorruptError as error:
                 seen = error
             with open_at(home) as other:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..config import Config
     from ..query.hits import Hits
     from ..query.request import Request
+    from .finding import Finding
 
     Row = tuple[Any, ...]
     Parameters = dict[str, Any]
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
 
             `SEMANTIC_UNAVAILABLE` where meaning is asked for and no model is there.
             """
-
-        def check_index(self) -> None:
-            """Raises where the search index does not agree with the stored texts; no writer waits for the answer."""
 
         def is_any(self, column: str, parameter: str) -> str:
             """The SQL condition that a column is one of a list, which is bound to the parameter as it is."""
@@ -120,8 +118,26 @@ if TYPE_CHECKING:
         def restore(self, backup: str, *, call: Call) -> str | None:
             """Puts a backup in the store's place; the name under which the one that was there is kept."""
 
-        def translate(self, error: Exception) -> Exception | None:
+        def translate(self, error: Exception) -> MossError | None:
             """The `MossError` that a driver's error means, or none if it is not the driver's."""
+
+        def about(self) -> str:
+            """What this engine is and in which version."""
+
+        def files(self) -> tuple[str, ...]:
+            """The names of the files that it keeps in the home folder."""
+
+        def is_made(self) -> bool:
+            """Whether there is a store: a file of any kind in its place counts."""
+
+        def look_over(self, *, call: Call, fix: bool) -> Iterator[Finding]:
+            """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
+
+        def copy_to(self, path: str) -> int:
+            """Copies one state of the whole store into a new file and says how many bytes it has.
+
+            The file is private, durable when this returns, and not there after an error; what has that name stays.
+            """
 
         def close(self) -> None:
             """Lets go of every connection and lock."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -13,7 +14,7 @@ import apsw
 import pytest
 
 from moss_memory import open_store
-from moss_memory.storage.sqlite.transaction import SqliteTransaction
+from moss_memory.storage.sqlite import copying
 from support.patience import PATIENCE_S
 from support.python_process import without_root_powers
 
@@ -104,14 +105,10 @@ def test_there_is_no_backup_of_no_store(cli: Cli, tmp_path: Path) -> None:
 def test_a_backup_for_which_there_is_no_room_leaves_nothing(
     cli: Cli, auth: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = SqliteTransaction.rows
+    def full(_: str) -> None:
+        raise OSError(errno.ENOSPC, "no space left on device")
 
-    def full(tx: SqliteTransaction, sql: str, parameters: Any = None) -> Any:
-        if sql.startswith("vacuum"):
-            raise apsw.FullError("database or disk is full")
-        return rows(tx, sql, parameters)
-
-    monkeypatch.setattr(SqliteTransaction, "rows", full)
+    monkeypatch.setattr(copying, "make_durable", full)
     outcome = cli("backup", str(tmp_path / "copy.db"))
     assert outcome.err == f"[STORAGE_FULL] no space is left for {tmp_path / 'copy.db'}; nothing was kept of it\n"
     assert not (tmp_path / "copy.db").exists()

@@ -7,6 +7,7 @@ import time
 
 import apsw
 
+from ...errors import invalid
 from .failures import BUSY_TIMEOUT_MS
 
 UNFINISHED = ".part"
@@ -70,6 +71,30 @@ def free_name(wanted: str) -> str:
         number += 1
         name = f"{wanted}-{number}"
     return name
+
+
+def claim(path: str, home: str, database: str) -> None:
+    """Makes the file of a copy, empty and private, so that it is never open to others and overwrites nothing."""
+    folder, name = os.path.split(path)
+    if name.startswith(database) and os.path.realpath(folder) == os.path.realpath(home):
+        raise invalid(f"{path} belongs to the store itself; choose another name")
+    try:
+        create_private_file(path)
+    except FileExistsError:
+        raise invalid(f"{path} is there already; choose a new name, backups overwrite nothing") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise invalid(f"{path} cannot be made: {reason}") from None
+
+
+def make_durable(path: str) -> None:
+    """Makes a file and its name survive a power cut."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    sync_folder(os.path.dirname(path))
 
 
 def create_private_file(path: str) -> None:

@@ -12,16 +12,18 @@ import apsw
 from ...errors import MossError
 from ..folders import make_private_folder
 from .failures import BUSY_TIMEOUT_MS, storage_error
-from .lock import WriteLock
+from .lock import LINE, LOCK, WriteLock
 from .opening import close_all, file_identity, only_value, open_writer
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from ..engine import Call
+    from ..finding import Finding
     from ..vector_matrix import VectorMatrix
     from .readers import Identity, Reader
 
@@ -120,6 +122,44 @@ class SqliteEngine:
                 self._lock.release()
         finally:
             discard(prepared)
+
+    def about(self) -> str:
+        """What this engine is and in which version."""
+        return f"SQLite {apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}"
+
+    def files(self) -> tuple[str, ...]:
+        """The names of the files that it keeps in the home folder."""
+        return DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK, LINE
+
+    def is_made(self) -> bool:
+        """Whether there is a store: a file of any kind in its place counts."""
+        return os.path.lexists(self._path)
+
+    def look_over(self, *, call: Call, fix: bool) -> Iterator[Finding]:
+        """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
+        from .examination import look_over
+
+        return look_over(self, call, fix=fix)
+
+    def copy_to(self, path: str) -> int:
+        """Copies one state of the whole store into a new file and says how many bytes it has."""
+        from .copying import claim, make_durable, remove
+
+        claim(path, self._home, DATABASE)
+        try:
+            reader = self._readers.take(self._prepare)
+            try:
+                # Outside of a transaction, where SQLite refuses to copy: the statement is a snapshot of its own.
+                reader.connection.execute("pragma query_only = off")  # it counts the new file as a change too
+                reader.connection.execute("vacuum into :path", {"path": path})
+            finally:
+                reader.lasts = False
+                self._readers.give_back(reader)
+            make_durable(path)
+        except BaseException:
+            remove(path)
+            raise
+        return os.path.getsize(path)
 
     def close(self) -> None:
         """Lets go of every connection and lock; what another thread is using, as soon as it is done with it."""

@@ -79,11 +79,6 @@ class SqliteTransaction:
 
         return by_meaning(self._engine, self.connection, self.call, request, self.now)
 
-    def check_index(self) -> None:
-        from .index_check import check_index  # only `moss doctor` asks
-
-        check_index(self.connection)
-
     def is_any(self, column: str, parameter: str) -> str:
         return f"{column} in (select value from json_each(:{parameter}))"
 

@@ -6,7 +6,7 @@ import os
 import sys
 
 from moss_memory import catalog
-from moss_memory.config import load_config, resolve_home
+from moss_memory.config import default_config, load_config, resolve_home
 from moss_memory.errors import MossError
 from moss_memory.values import counted
 from moss_memory.version import __version__
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.config import Config
-    from moss_memory.storage.engine import ReadTransaction
+    from moss_memory.storage.engine import Engine
+    from moss_memory.storage.finding import Finding
 
-PATIENCE_S = 10.0
 OK, WARN, FAIL = "ok", "warn", "fail"
 _MESSAGES = 21
 """The column in which the table's messages begin."""
@@ -47,19 +47,19 @@ def examine(home: str | None, *, fix: bool = False) -> dict[str, Any]:
     report.add("moss", OK, f"moss-memory {__version__} on Python {sys.version.split()[0]}")
     config = _settings(report, home)
     folder = config.home if config is not None else resolve_home(home)
-    database = os.path.join(folder, "moss.db")
-    reachable = check_place(report, folder)
-    check_files(report, folder)
-    _versions(report)
+    engine = _opened(report, config or default_config(folder))
+    is_made = engine is not None and engine.is_made()
+    reachable = check_place(report, folder, is_made=is_made)
+    check_files(report, folder, () if engine is None else engine.files())
     _own_files(report, folder)
     if config is None:
         report.add("store", WARN, "not examined, because the settings cannot be read", "correct them first")
     elif not reachable:
         report.add("store", WARN, "not examined, because the folder cannot be used", "see to the folder first")
-    elif not os.path.lexists(database):
+    elif engine is not None and not is_made:
         report.add("store", OK, f"there is no store in {folder} yet; the first capsule makes it")
-    else:
-        _store(report, config, fix=fix)
+    elif engine is not None:
+        _store(report, engine, config, fix=fix)
     counts = {status: sum(one["status"] == status for one in report.checks) for status in (OK, WARN, FAIL)}
     return {"healthy": not counts[FAIL], "home": folder, "counts": counts, "checks": report.checks}
 
@@ -129,97 +129,47 @@ def _own_files(report: Report, home: str) -> None:
             report.add(name, OK, f"{counted(count, 'file')} of yours in {os.path.join(home, name)} can be used")
 
 
-def _versions(report: Report) -> None:
+def _opened(report: Report, config: Config) -> Engine | None:
+    """The engine that the configuration names, and its version."""
+    from moss_memory.storage.engine import open_engine
+
     try:
-        import apsw
+        engine = open_engine(config)
+        report.add("engine", OK, engine.about())
     except ImportError as error:
-        report.add("engine", FAIL, f"the SQLite engine cannot be loaded ({error})", "reinstall moss-memory")
-        return
-    report.add("engine", OK, f"SQLite {apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}")
+        report.add("engine", FAIL, f"the storage engine cannot be loaded ({error})", "reinstall moss-memory")
+        return None
+    return engine
 
 
-def _store(report: Report, config: Config, *, fix: bool) -> None:
+def _store(report: Report, engine: Engine, config: Config, *, fix: bool) -> None:
     """The database itself: whether it opens, is whole, and agrees with its search index."""
-    visit = Visit(config)
+    from moss_memory.storage.engine import Call
+    from moss_memory.values import new_id, wall_clock_ms
+
+    call = Call(operation="doctor", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None)
     try:
-        opened = visit.attempt(report, "store", _schema)
-        if opened is None:
-            return
-        _search_index(report, visit, fix=fix)
-        visit.attempt(report, "integrity", _integrity)
-        if fix:
-            visit.attempt(Report(), "erasures", _finish_erasures, writes=True)
-        visit.attempt(report, "erasures", _erasures)
-        visit.attempt(report, "meaning", _meaning)
+        for finding in engine.look_over(call=call, fix=fix):
+            _tell(report, finding)
     finally:
-        visit.close()
+        _close(engine)
 
 
-def _search_index(report: Report, visit: Visit, *, fix: bool) -> None:
-    """Compares the index with the texts; with `fix` a damaged one is built again before it is reported."""
-    found = Report()
-    sound = visit.attempt(found, "search index", _index)
-    damaged = sound is None and found.checks[0]["status"] == FAIL
-    if not (fix and damaged and visit.attempt(report, "search index", _rebuild, writes=True)):
-        report.checks += found.checks
+def _close(engine: Engine) -> None:
+    """Lets go of the store, however broken it is."""
+    try:
+        engine.close()
+    except Exception as error:
+        if engine.translate(error) is None:
+            raise
 
 
-class Visit:
-    """Transactions on a store that may be broken: whatever goes wrong becomes a finding."""
+_NAMES = {"schema": "store", "index": "search index", "pages": "integrity"}
+"""What people call what an engine looks at, where that is another name."""
 
-    def __init__(self, config: Config) -> None:
-        from moss_memory.storage.engine import Call, open_engine
-        from moss_memory.values import new_id, wall_clock_ms
-
-        self._engine = open_engine(config)
-        self._call = Call(
-            operation="doctor", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None
-        )
-
-    def attempt(
-        self,
-        report: Report,
-        name: str,
-        look: Callable[[Report, ReadTransaction], None],
-        *,
-        writes: bool = False,
-    ) -> bool | None:
-        """Runs one look at the store; none when it failed, which is then in the report."""
-        try:
-            tx: ReadTransaction
-            if writes:
-                tx = self._engine.begin_write(patience_s=PATIENCE_S, call=self._call)
-            else:
-                tx = self._engine.begin_read(snapshot=True, call=self._call)
-            try:
-                look(report, tx)
-            finally:
-                tx.rollback()
-                tx.release()
-        except Exception as error:
-            problem = error if isinstance(error, MossError) else self._engine.translate(error)
-            if not isinstance(problem, MossError):
-                raise
-            unwritable = problem.code == "STORAGE_FULL" or (
-                writes and problem.code in ("STORAGE_READONLY", "STORAGE_BUSY")
-            )
-            todo = _TODO.get(f"{name} {problem.code}") or _TODO.get(problem.code, "see the message")
-            message = f"not checked: {problem.message}" if unwritable else problem.message
-            report.add(name, WARN if unwritable else FAIL, message, todo)
-            return None
-        return True
-
-    def close(self) -> None:
-        """Lets go of the store, however broken it is."""
-        try:
-            self._engine.close()
-        except Exception as error:
-            if self._engine.translate(error) is None:
-                raise
-
-
+_REBUILD = "run `moss doctor --fix` to build the index again from the stored texts"
 _TODO = {
-    "search index STORAGE_CORRUPT": "run `moss doctor --fix` to build the index again from the stored texts",
+    "index STORAGE_CORRUPT": _REBUILD,
     "NOT_A_STORE": "move the file to where it belongs, or set MOSS_HOME to another folder",
     "STORAGE_CORRUPT": "`moss restore-backup` the last backup; what was there is kept",
     "STORAGE_READONLY": "check the owner and the mode of the folder, or upgrade moss-memory if the store is newer",
@@ -228,72 +178,67 @@ _TODO = {
 }
 
 
-def _schema(report: Report, tx: ReadTransaction) -> None:
-    from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
-
-    version = _value(tx, "pragma user_version")
-    count = _value(tx, "select count(*) from capsules where deleted_at is null")
-    journal = _value(tx, "pragma journal_mode")
-    report.add(
-        "store", OK, f"schema version {version} (this Moss knows {SCHEMA_VERSION}), {counted(count, 'active capsule')}"
-    )
-    if journal != "wal":
-        report.add("journal", WARN, f"the journal mode is {journal!r}", "the next write returns it to WAL")
-
-
-def _integrity(report: Report, tx: ReadTransaction) -> None:
-    found = [str(row[0]) for row in tx.rows("pragma integrity_check(5)")]
-    if found == ["ok"]:
-        report.add("integrity", OK, "SQLite finds every page and index in order")
+def _tell(report: Report, finding: Finding) -> None:
+    """One finding of the engine in words."""
+    name = _NAMES.get(finding.subject, finding.subject)
+    problem = finding.problem
+    if problem is None:
+        report.add(name, *_WORDS[finding.subject](finding.state, **finding.facts))
         return
-    only_index = all("search_index" in line or "fts5" in line for line in found)
-    todo = _TODO["search index STORAGE_CORRUPT"] if only_index else _TODO["STORAGE_CORRUPT"]
-    report.add("integrity", FAIL, f"SQLite finds damage: {'; '.join(found)[:500]}", todo)
+    unchecked = finding.state == "unchecked"
+    todo = _TODO.get(f"{finding.subject} {problem.code}") or _TODO.get(problem.code, "see the message")
+    message = f"not checked: {problem.message}" if unchecked else problem.message
+    report.add(name, WARN if unchecked else FAIL, message, todo)
 
 
-def _index(report: Report, tx: ReadTransaction) -> None:
-    tx.check_index()
-    report.add("search index", OK, "the search index agrees with the stored texts")
+def _schema(_: str, *, version: int, known: int, capsules: int) -> tuple[str, ...]:
+    return OK, f"schema version {version} (this Moss knows {known}), {counted(capsules, 'active capsule')}"
 
 
-def _rebuild(report: Report, tx: ReadTransaction) -> None:
-    list(tx.rows("insert into search_index (search_index) values ('rebuild')"))
-    tx.commit()
-    report.add("search index", OK, "the search index was damaged; it was built again from the stored texts")
+def _journal(_: str, *, mode: str) -> tuple[str, ...]:
+    return WARN, f"the journal mode is {mode!r}", "the next write returns it to WAL"
 
 
-def _finish_erasures(_: Report, tx: ReadTransaction) -> None:
-    _value(tx, "select count(*) from erasures")
-    tx.commit()  # a commit empties the log when an erasure is pending
+def _index(state: str) -> tuple[str, ...]:
+    if state == "mended":
+        return OK, "the search index was damaged; it was built again from the stored texts"
+    return OK, "the search index agrees with the stored texts"
 
 
-def _erasures(report: Report, tx: ReadTransaction) -> None:
-    pending = _value(tx, "select count(*) from erasures")
-    if pending:
-        verb = "waits" if pending == 1 else "wait"
-        message = f"{counted(pending, 'purge')} {verb} for a reader before the bytes leave the disk"
-        report.add("erasures", WARN, message, "close other programs that use the store, then `moss doctor --fix`")
-    else:
-        report.add("erasures", OK, "no purged text is left on the disk")
+def _pages(state: str, *, said: str = "", only_index: bool = False) -> tuple[str, ...]:
+    if state == "sound":
+        return OK, "every page and index of the database is in order"
+    todo = _REBUILD if only_index else _TODO["STORAGE_CORRUPT"]
+    return FAIL, f"the database is damaged: {said}", todo
 
 
-def _meaning(report: Report, tx: ReadTransaction) -> None:
+def _erasures(_: str, *, count: int) -> tuple[str, ...]:
+    if not count:
+        return OK, "no purged text is left on the disk"
+    verb = "waits" if count == 1 else "wait"
+    message = f"{counted(count, 'purge')} {verb} for a reader before the bytes leave the disk"
+    return WARN, message, "close other programs that use the store, then `moss doctor --fix`"
+
+
+def _meaning(_: str, *, count: int) -> tuple[str, ...]:
     """Whether search by meaning works here, and how much of the store is prepared for it."""
     from moss_memory.meaning.embedder import INSTALL, embedder, is_installed
 
     if not is_installed():
-        report.add("meaning", OK, f"the extra `semantic` is not installed, so searches go by words; {INSTALL} adds it")
-        return
+        return OK, f"the extra `semantic` is not installed, so searches go by words; {INSTALL} adds it"
     try:
         model = embedder()
     except MossError as error:
-        report.add("meaning", WARN, error.message, f"reinstall it: {INSTALL}")
-        return
-    waiting = _value(tx, "select count(*) from unembedded")
-    told = f"{counted(waiting, 'text')} to prepare, `moss index` does it" if waiting else "every text is prepared"
-    report.add("meaning", OK, f"{model.name} is installed; {told}")
+        return WARN, error.message, f"reinstall it: {INSTALL}"
+    told = f"{counted(count, 'text')} to prepare, `moss index` does it" if count else "every text is prepared"
+    return OK, f"{model.name} is installed; {told}"
 
 
-def _value(tx: ReadTransaction, sql: str) -> Any:
-    row = tx.row(sql)
-    return None if row is None else row[0]
+_WORDS: dict[str, Callable[..., tuple[str, ...]]] = {
+    "schema": _schema,
+    "journal": _journal,
+    "index": _index,
+    "pages": _pages,
+    "erasures": _erasures,
+    "meaning": _meaning,
+}

@@ -7,21 +7,18 @@ import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .doctor import Report
 
 ENOUGH_BYTES = 200_000_000
 TOO_LITTLE_BYTES = 10_000_000
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "glusterfs", "drvfs")
-_PRIVATE = (
-    ("", 0o700), ("moss.db", 0o600), ("moss.db-wal", 0o600), ("moss.db-shm", 0o600), ("moss.lock", 0o600),
-    ("moss.queue", 0o600),
-    ("exports", 0o700), ("config.json", 0o600),
-)  # fmt: skip
 
 
-def check_place(report: Report, home: str) -> bool:
+def check_place(report: Report, home: str, *, is_made: bool) -> bool:
     """Where the store lives: the folder, room on the disk, the file system; says if the store can be looked at."""
-    usable = _check_folder(report, home)
+    usable = _check_folder(report, home, is_made=is_made)
     folder = home
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
@@ -39,7 +36,7 @@ def check_place(report: Report, home: str) -> bool:
     return usable
 
 
-def _check_folder(report: Report, home: str) -> bool:
+def _check_folder(report: Report, home: str, *, is_made: bool) -> bool:
     """Whether the home folder can be used, or made where it is not there yet."""
     existing = home
     while not os.path.lexists(existing) and existing != os.path.dirname(existing):
@@ -57,7 +54,7 @@ def _check_folder(report: Report, home: str) -> bool:
         report.add("home", "fail", f"{home} cannot be read", f"make it yours, then chmod 700 {home}")
         return False
     if not os.access(home, os.W_OK):
-        if not os.path.lexists(os.path.join(home, "moss.db")):
+        if not is_made:
             report.add("home", "fail", f"{home} cannot be written, so no store can be made in it", f"chmod 700 {home}")
             return False
         report.add("home", "warn", f"{home} cannot be written; reads go on", "check its owner and mode")
@@ -69,13 +66,14 @@ def _size(count: int) -> str:
     return f"{count / 1e9:.1f} GB" if count >= 1_000_000_000 else f"{count // 1_000_000} MB"
 
 
-def check_files(report: Report, home: str) -> None:
-    """Whether only the owner can read the folder and every file in it; says what to type where not.
+def check_files(report: Report, home: str, files: Iterable[str]) -> None:
+    """Whether only the owner can read the folder and the store's files in it; says what to type where not.
 
     Nothing is tightened here: the folder may be another's, or open on purpose, and Moss leaves it alone.
     """
     good = True
-    for name, wanted in _PRIVATE:
+    private = {"": 0o700, **dict.fromkeys(files, 0o600), "exports": 0o700, "config.json": 0o600}
+    for name, wanted in private.items():
         path = os.path.join(home, name) if name else home
         try:
             status = os.lstat(path)
