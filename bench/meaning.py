@@ -14,7 +14,7 @@ from moss_memory.meaning.embedder import embedder
 from moss_memory.query.hits import Document
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
-from moss_memory.storage.vector_matrix import VectorMatrix, encoded
+from moss_memory.storage.sqlite.vector_matrix import VectorMatrix, encoded
 
 from .client import MOSS, moss_environment
 from .measure import Line, cached, compared_us, medians_us, read_once

@@ -102,6 +102,8 @@ def layer(module: str) -> tuple[float, str]:
         return 5, ""
     if parts[0] in ("catalog", "moving"):
         return 4, ""  # they know every room
+    if parts == ["storage", "sqlite", "tokenizer"]:
+        return 0, ""  # a leaf, of which the language of queries is made
     if parts[0] in ("query", "meaning"):
         return 1, parts[0]
     if parts[0] == "search" and parts[1:] != ["operations"]:
@@ -137,6 +139,45 @@ def test_no_module_leads_back_to_itself() -> None:
         for name in ends:
             del found[name]
     assert not found, f"these import each other in a circle, at their top or inside functions: {sorted(found)}"
+
+
+ENGINES = re.compile(r"json_each|pragma|sqlite|fts5|apsw", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_the_engine_and_the_one_place_that_chooses_it_know_which_database_there_is(path: Path) -> None:
+    if ".storage.sqlite" in name_of(path):
+        return
+    tree = parse(path)
+    chosen = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "open_engine"]
+    said = _without_docstrings(tree, chosen)
+    leaf = "from ..storage.sqlite.tokenizer import"
+    lines = [line for line in said.splitlines() if ENGINES.search(line) and not line.startswith(leaf)]
+    assert lines == [], f"{name_of(path)} speaks of one engine"
+
+
+def _without_docstrings(tree: ast.Module, without: list[ast.FunctionDef]) -> str:
+    """The code of a module as it runs: neither comments nor docstrings, nor some functions."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            kept = [
+                part
+                for part in body
+                if part not in without and not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+            ]
+            node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
+    return ast.unparse(tree)
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.sql")), ids=lambda path: path.parent.name)
+def test_the_statements_of_rooms_are_for_every_engine(path: Path) -> None:
+    if "sqlite" not in path.parts:
+        text = path.read_text(encoding="utf-8")
+        odd = re.compile(
+            r"json_each|pragma|iif\(|insert or|\browid\b|\bmax\([^()]*,|cross join [^()]* on ", re.IGNORECASE
+        )
+        assert odd.findall(text) == []
 
 
 def has_door(path: Path, other_room: str) -> bool:

@@ -59,7 +59,7 @@ else:
     Limit = {"type": "integer", "description": "most rows"}
     Offset = {"type": "integer", "description": "rows to skip"}
     FilePath = _text("a .jsonl file in an allowed folder")
-    Query = _text('words, or FTS5: "phrase", pre*, AND OR NOT')
+    Query = _text('words, or operators: "phrase", pre*, AND OR NOT')
     Days = {"type": "integer", "description": "0 means all"}
     Ref = {
         "type": "object",

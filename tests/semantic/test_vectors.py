@@ -18,7 +18,7 @@ from moss_memory.query.hits import Document
 from moss_memory.storage.sqlite import vectors as sqlite_vectors
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.migrate import migrations_after
-from moss_memory.storage.vector_matrix import Compared, Passages, decoded, encoded
+from moss_memory.storage.sqlite.vector_matrix import Compared, Passages, decoded, encoded
 from moss_memory.store import Store
 from semantic.library import (
     BACKUP,

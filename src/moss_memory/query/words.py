@@ -1,23 +1,13 @@
-"""Words as the index sees them: folded, without diacritics, and their English stems.
-
-The tokenizer is SQLite's own, so that a word here and a word in the index can never disagree.
-"""
+"""Words as the index sees them: folded, without diacritics, and their English stems."""
 
 from __future__ import annotations
 
-import functools
-
-import apsw
-
+from ..storage.sqlite.tokenizer import places_of, porter_stems, words_of
 from .pairs import asked, runs_in, spaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
-
-UNICODE = ("unicode61", "remove_diacritics", "2")
-"""How the index cuts text into words; the migration that creates it says the same."""
 
 STOP_WORDS = frozenset(
     """
@@ -32,12 +22,12 @@ STOP_WORDS = frozenset(
 
 def words_in(text: str) -> list[str]:
     """The words of a text in order, as the index stores them."""
-    return _words(spaced(text) or "")
+    return words_of(spaced(text) or "")
 
 
 def words_of_question(text: str) -> list[str]:
     """The words that a question is made of, in order."""
-    return _words(asked(text))
+    return words_of(asked(text))
 
 
 def places_in(text: str) -> list[tuple[int, int, str]]:
@@ -52,19 +42,10 @@ def places_in(text: str) -> list[tuple[int, int, str]]:
     return found + _places(text, at, len(text))
 
 
-def _words(text: str) -> list[str]:
-    found: list[str] = _tokenizers()[0](
-        text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
-    )
-    return found
-
-
 def _places(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
     """The words of a part of a text without any pair in it."""
     data = text[start:end].encode()
-    found: list[tuple[int, int, str]] = _tokenizers()[0](
-        data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False
-    )
+    found = places_of(data)
     if len(data) > end - start:
         found = _in_characters(data, found)
     return [(start + first, start + last, word) for first, last, word in found] if start else found
@@ -85,14 +66,4 @@ def _in_characters(data: bytes, found: list[tuple[int, int, str]]) -> list[tuple
 
 def stems_of(words: Iterable[str]) -> list[str]:
     """The stem of each word, in order; one that ends in i is written with y, so that deploy and deployment agree."""
-    found: list[str] = _tokenizers()[1](
-        " ".join(words).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
-    )
-    return [stem[:-1] + "y" if stem[-1] == "i" else stem for stem in found]
-
-
-@functools.cache
-def _tokenizers() -> tuple[Any, Any]:
-    connection = apsw.Connection(":memory:")
-    name, *options = UNICODE
-    return connection.fts5_tokenizer(name, options), connection.fts5_tokenizer("porter", [*UNICODE])
+    return [stem[:-1] + "y" if stem[-1] == "i" else stem for stem in porter_stems(words)]

@@ -7,7 +7,6 @@ import re
 from ..answers import Shape, file_path, flag, integer, list_of, object_of, text
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
-from ..storage.sqlite.migrate import SCHEMA_VERSION
 from ..values import norm, shown_time
 from .answers import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
 from .arguments import (
@@ -69,7 +68,7 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
     return {
         "workspace": workspace,
         "storage_dir": tx.config.home,
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": tx.schema_version,
         "checkout": _checkout(tx, workspace),
         "defaults": defaults(),
     }
@@ -105,7 +104,7 @@ def branchmind_status(
     _, has_branches = tx.row(sql["workspace"], {"workspace": norm(workspace)}) or (None, False)
     status = {
         "workspace": workspace,
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": tx.schema_version,
         "workspace_exists": bool(has_branches),
         "checkout": _checkout(tx, workspace),
         "defaults": defaults(),

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
         def value(self, sql: str, parameters: Parameters | None = None) -> Any:
             """The first column of the first row, or none."""
 
+        @property
+        def schema_version(self) -> int:
+            """The version of the schema that this transaction sees."""
+
         def check_cancelled(self) -> None:
             """Raises `CANCELLED` when the caller has given up."""
 

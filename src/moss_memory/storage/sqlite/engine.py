@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from ..engine import Call
     from ..finding import Finding
-    from ..vector_matrix import VectorMatrix
     from .readers import Identity, Reader
+    from .vector_matrix import VectorMatrix
 
 DATABASE = "moss.db"
 WRITE_PATIENCE_S = 60.0
@@ -93,7 +93,7 @@ class SqliteEngine:
     def vectors(self) -> VectorMatrix:
         """The vectors of this database in memory; the first search by meaning fills them."""
         if self._vectors is None:
-            from ..vector_matrix import VectorMatrix
+            from .vector_matrix import VectorMatrix
 
             with self._vectors_lock:
                 self._vectors = self._vectors or VectorMatrix()

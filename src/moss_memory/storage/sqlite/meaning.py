@@ -12,9 +12,9 @@ from ...meaning.embedder import embedder
 from ...query.expression import wanted
 from ...query.hits import Document, Hit, Hits, codes_of
 from ...query.matcher import Matcher
-from ..vector_matrix import Compared
 from .scope import Scope, json_list
 from .search import Question, by_words, in_order
+from .vector_matrix import Compared
 from .vectors import make_waiting, waiting
 
 TYPE_CHECKING = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import apsw
 
+from .migrate import SCHEMA_VERSION
 from .opening import only_value
 
 TYPE_CHECKING = False
@@ -62,6 +63,11 @@ class SqliteTransaction:
     def value(self, sql: str, parameters: Parameters | None = None) -> Any:
         row = self.connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
+
+    @property
+    def schema_version(self) -> int:
+        """The version of the schema that this transaction sees: no other is ever open."""
+        return SCHEMA_VERSION
 
     def check_cancelled(self) -> None:
         self.call.check_cancelled()

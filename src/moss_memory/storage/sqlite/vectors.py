@@ -14,8 +14,8 @@ from ...errors import MossError
 from ...families import SOURCES
 from ...meaning.embedder import embedder
 from ...query.hits import number_of
-from ..vector_matrix import Passages
 from .scope import json_list, rows_of
+from .vector_matrix import Passages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from ...meaning.encoder import Embedder
     from ..engine import Call
-    from ..vector_matrix import VectorMatrix
     from .engine import SqliteEngine
     from .scope import Scope
+    from .vector_matrix import VectorMatrix
 
     Made = list[tuple[int, tuple[str, str], bytes | None]]
     """Documents, the title and text that each had, and the passages made of them."""

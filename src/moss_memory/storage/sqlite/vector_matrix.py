@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from ..meaning.encoder import Embedder, Vectors
+    from ...meaning.encoder import Embedder, Vectors
 
 _START_BYTES = 4
 _ROWS_AT_ONCE = 4096

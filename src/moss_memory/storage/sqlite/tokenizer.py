@@ -1,0 +1,49 @@
+"""SQLite's own tokenizers, so that a word in a query and a word in the index can never disagree.
+
+A leaf: it imports nothing of Moss, and the language of queries below storage may use it.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import apsw
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+UNICODE = ("unicode61", "remove_diacritics", "2")
+"""How the index cuts text into words; the migration that creates it says the same."""
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in order, folded and without diacritics."""
+    found: list[str] = _tokenizers()[0](
+        text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+    )
+    return found
+
+
+def places_of(data: bytes) -> list[tuple[int, int, str]]:
+    """Every word of a text with the bytes it spans: `(start, end, word)`."""
+    found: list[tuple[int, int, str]] = _tokenizers()[0](
+        data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False
+    )
+    return found
+
+
+def porter_stems(words: Iterable[str]) -> list[str]:
+    """The English stem of each word, in order."""
+    found: list[str] = _tokenizers()[1](
+        " ".join(words).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+    )
+    return found
+
+
+@functools.cache
+def _tokenizers() -> tuple[Any, Any]:
+    connection = apsw.Connection(":memory:")
+    name, *options = UNICODE
+    return connection.fts5_tokenizer(name, options), connection.fts5_tokenizer("porter", [*UNICODE])
