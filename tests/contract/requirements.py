@@ -204,6 +204,17 @@ decisions §0: updated_at moves with every change and never falls
     test_a_blank_query_is_refused
 2 §6.9: a malformed query is invalid
     test_a_truly_malformed_query_is_refused
+decisions §0: strict, then relaxed, by the total within the filters; operands of NOT stay excluded
+    test_a_query_that_matches_nothing_exactly_is_searched_as_a_question
+    test_fewer_than_three_words_are_never_relaxed
+    test_what_matches_within_the_filters_decides_and_pages_agree
+decisions §1: an import settles each line as if it came alone, however many are written together
+    test_capsules_that_are_taken_together_come_out_as_one_by_one
+decisions §0: Chinese, Japanese and Korean are found by words
+    test_chinese_japanese_and_korean_are_found_by_their_words
+    test_a_longer_run_comes_first_where_all_of_it_stands
+    test_chinese_in_a_title_a_note_and_a_changed_text_is_found
+    test_a_snippet_shows_chinese_matches
 decisions §1: punctuation alone finds nothing
     test_punctuation_alone_finds_nothing
 decisions §0: ordinary text that trips FTS5 is searched as text
