@@ -38,6 +38,7 @@ _PARTICULAR: dict[str, dict[str, Any]] = {
     "tasks_reopen": {"path": "s:1"},
     "tasks_block": {"path": "s:0"},
     "tasks_evidence": {"texts": ["x"]},
+    "tasks_claim": {"target": "TASK-001", "agent": "me"},
     "tasks_radar": {"target": "TASK-001"},
     "tasks_handoff": {"target": "TASK-001"},
 }

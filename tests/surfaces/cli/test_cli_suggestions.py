@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     ("words", "says"),
     [
         (["get", "x"], "did you mean fetch?"),
-        (["show"], "did you mean fetch or notes show?"),
+        (["show"], "did you mean fetch, notes show or task show?"),
         (["load", "auth"], "did you mean fetch?"),
         (["cat"], "did you mean fetch?"),
         (["save"], "did you mean store?"),
