@@ -72,7 +72,7 @@ def capsule_export(
         count = 0
         # Oldest change first: an import numbers the changes in this order, so lists keep theirs.
         order = "order by updated_at, change_seq"
-        for row in tx.stream(f"select {full_columns} from capsules {where} {order}", filters.parameters):
+        for row in tx.rows(f"select {full_columns} from capsules {where} {order}", filters.parameters):
             tx.check_cancelled()
             file.write(_line(_record(row)))
             count += 1
