@@ -8,7 +8,7 @@ A kernel lock that may be waited for cannot be waited for with a deadline unless
 library's to use. So each place in the line is kept by a thread, and whoever waits waits for that thread.
 
 Measured beside the polling that there was before, with eight processes on two cores that did nothing but store
-capsules on a file system in memory; medians of five runs of 2,400 writes:
+capsules on a file system in memory; rough figures of prototypes on a busy machine, of which only the order is sure:
 
                                                       writes/s   hand-over   longest wait   overtaken by up to
   all poll, luck decides                                 1,310       18 µs         866 ms                1,755
@@ -18,8 +18,8 @@ capsules on a file system in memory; medians of five runs of 2,400 writes:
   no numbers; all wait in the kernel, for two locks      1,310       46 µs          46 ms                   72
 
 Who sends a datagram is expected to sleep soon, so a tenth of those that it woke came milliseconds late. The last but
-one was chosen: order costs a hand-over, and a cache of pages to which others have written meanwhile. On a disk that
-must be synced neither is seen. The last one, a door and a room, serves where there are no numbers.
+one was chosen: order costs a hand-over, and a cache of pages to which others have written meanwhile. The last
+one, a door and a room, serves where there are no numbers.
 """
 
 from __future__ import annotations
