@@ -45,6 +45,7 @@ clean:
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[http]"
 	$(BIN)/python -m pip install --quiet --only-binary :all: --editable ".[semantic]" || \
 	  echo "no wheels for search by meaning on this system: words are still found"
 	$(BIN)/python -m pip install --quiet --only-binary :all: --editable ".[draw]" || \
