@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import moss_memory
-from contract.doors import FULL, StoreDoor, dump, open_test_store
+from contract.doors import FULL, StoreDoor, open_test_store
 from moss_memory import catalog
 from moss_memory.errors import STATUS, MossError
 from moss_memory.operation import Operation, operation
+from support.beside import dump
 
 if TYPE_CHECKING:
     from pathlib import Path

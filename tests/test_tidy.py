@@ -156,6 +156,20 @@ def test_only_the_engine_and_the_one_place_that_chooses_it_know_which_database_t
     assert lines == [], f"{name_of(path)} speaks of one engine"
 
 
+OPENERS = ("storage", "support", "search/shelf.py")
+"""Tests that are SQLite's own: of its files, of disks that fail under it, of its index."""
+
+
+def test_no_test_but_the_engines_own_opens_the_database() -> None:
+    tests = Path(__file__).parent
+    opening = [
+        path.relative_to(tests).as_posix()
+        for path in sorted(tests.rglob("*.py"))
+        if re.search(r"^\s*import apsw\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert [path for path in opening if not path.startswith(OPENERS)] == []
+
+
 def _without_docstrings(tree: ast.Module, without: list[ast.FunctionDef]) -> str:
     """The code of a module as it runs: neither comments nor docstrings, nor some functions."""
     for node in ast.walk(tree):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import connect
+from support.beside import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +33,10 @@ def empty_shelf(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def forget_artifacts(home: str) -> None:
     """Takes every artifact, and every trace of housekeeping, out of a store behind its back."""
-    if home and os.path.exists(os.path.join(home, "moss.db")):
-        connection = connect(home, writable=True)
-        for table in ("artifacts", "upkeep"):
-            connection.execute(f"delete from {table}")
-        connection.close()
+    if home:
+        with Beside(home) as beside:
+            if beside.engine.is_made():
+                beside.run("delete from artifacts", "delete from upkeep")
 
 
 def put(call: Door, name: str | None = None, **fields: Any) -> str:
@@ -54,16 +52,12 @@ def listed_names(call: Door, **arguments: Any) -> list[Any]:
 
 def check_artifacts(home: object) -> None:
     """Asserts that file, index and rows agree, and that every row has a place of its own in the order of changes."""
-    connection = connect(str(home), writable=True)
-    try:
-        assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
-        connection.execute("insert into search_index (search_index, rank) values ('integrity-check', 1)")
-        twice = connection.execute(
+    with Beside(home) as beside:
+        assert beside.problems() == []
+        twice = beside.rows(
             "select workspace_norm, name_norm, count(*) from artifacts "
             "where deleted_at is null and name_norm is not null group by 1, 2 having count(*) > 1"
-        ).fetchall()
+        )
         assert twice == []
-        events = [seq for (seq,) in connection.execute("select seq from events order by seq")]
+        events = [seq for (seq,) in beside.rows("select seq from events order by seq")]
         assert events == list(range(1, len(events) + 1)), "an event is missing"
-    finally:
-        connection.close()

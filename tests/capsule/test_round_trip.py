@@ -10,10 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from contract.doors import FULL, Clock, StoreDoor, dump, open_test_store, outcome, rows
+from contract.doors import FULL, Clock, StoreDoor, open_test_store, outcome
 from moss_memory.capsule import transfer
 from moss_memory.capsule.import_lines import Importer
 from moss_memory.errors import MossError
+from support.beside import dump, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from support.beside import rows
 from support.many_writers import write_at_once
-from support.store_truth import check_truth, look
+from support.store_truth import check_truth
 
 WRITERS, WRITES = 32, 200
 PATIENCE_S = 600.0
@@ -15,9 +16,7 @@ PATIENCE_S = 600.0
 def test_thirty_two_processes_that_write_at_once_are_all_served_in_their_turn(home: Path) -> None:
     trial = write_at_once(home, writers=WRITERS, writes=WRITES, patience_s=PATIENCE_S)
     assert trial.refused == Counter()
-    connection = look(home)
-    counts = connection.execute("select workspace_raw, count(*) from capsules group by 1").fetchall()
-    connection.close()
+    counts = rows(home, "select workspace_raw, count(*) from capsules group by 1 order by 1")
     assert counts == [(str(worker), WRITES) for worker in sorted(map(str, range(WRITERS)))]
     check_truth(home)
     assert trial.waited > WRITERS * WRITES / 2, "they hardly met"

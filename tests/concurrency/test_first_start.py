@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
+from storage.database import connect
 from support.python_process import finish, start, without_root_powers
-from support.store_truth import check_truth, look, modes, open_at
+from support.store_truth import check_truth, modes, open_at
 
 RACERS = 16
 RACE = """
@@ -50,7 +51,7 @@ def race(home: Path, *, racers: int = RACERS, umask: int = -1) -> None:
 
 def check_one_store(home: Path, racers: int = RACERS) -> None:
     check_truth(home)
-    connection = look(home)
+    connection = connect(home)
     assert connection.execute("pragma user_version").fetchone() == (SCHEMA_VERSION,)
     assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
     connection.close()

@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from contract.records.archive import SAMPLES, capability_of
+from support.beside import Beside
 from support.python_process import finish, start
-from support.store_truth import events, look
+from support.store_truth import events
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,14 +153,10 @@ def check_timeline(store: Store, sent: list[dict[str, Any]], workspace: str) -> 
 
 def check_file(home: Path, given: list[dict[str, Any]]) -> None:
     """The file is whole, the index agrees with the rows, and every observation is there once with its event."""
-    connection = look(home)
-    try:
-        assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
-        connection.execute("insert into search_index (search_index, rank) values ('integrity-check', 1)")
-        kept = {submission for (submission,) in connection.execute("select submission_id from observations")}
+    with Beside(home) as beside:
+        assert beside.problems() == []
+        kept = {submission for (submission,) in beside.rows("select submission_id from observations")}
         assert kept == {answer["payload_submission_id"] for answer in given}
-    finally:
-        connection.close()
     assert Counter(tool for tool, _ in events(home))["submit_payload"] >= len(kept)
 
 

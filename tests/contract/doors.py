@@ -8,16 +8,14 @@ import shutil
 import sys
 from typing import Any
 
-import apsw
 import pytest
 
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.store import Store
 from moss_memory.values import IdSource
+from support.beside import dump, forget
 from support.declared import check_answer
-from support.patience import PATIENCE_S
 
 START_MS = 1_900_000_000_000
 LABELS = ("Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions")
@@ -147,10 +145,7 @@ class McpServer:
     def forget(self) -> None:
         """Empties the store behind the running server's back, so that each test begins with nothing."""
         shutil.rmtree(os.path.join(self.home, "exports"), ignore_errors=True)
-        if os.path.exists(os.path.join(self.home, "moss.db")):
-            with connect(self.home, writable=True) as connection:
-                connection.execute("delete from capsules")
-                connection.execute("delete from events")
+        forget(self.home)
 
     def close(self) -> None:
         for manager in reversed(self._opened):
@@ -180,46 +175,3 @@ class McpDoor(Door):
         )
         assert rebuilt.payload() == answer, "the error has not the one shape of all errors"
         raise rebuilt
-
-
-def connect(home: str, *, writable: bool = False) -> apsw.Connection:
-    """A connection of the test's own to the store's database."""
-    flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
-    connection = apsw.Connection(os.path.join(home, "moss.db"), flags=flags)
-    connection.set_busy_timeout(int(1000 * PATIENCE_S))
-    prepare(connection)
-    return connection
-
-
-def dump(home: str) -> dict[str, list[Any]]:
-    """Every row of every table, events included; nothing while the store has no database.
-
-    Vectors are left out as the search index is: they follow from the texts, and a server makes them when it idles.
-    """
-    if not os.path.exists(os.path.join(home, "moss.db")):
-        return {}
-    connection = connect(home)
-    try:
-        tables = [
-            name
-            for (name,) in connection.execute(
-                "select name from sqlite_schema where type = 'table' and name not like 'search_%'"
-                " and name not in ('vectors', 'unembedded', 'sqlite_sequence')"
-            )
-        ]
-        found = {name: list(connection.execute(f"select * from {name}")) for name in tables}
-        found["numbers"] = [row for row in found.get("numbers", []) if row[1]]  # counters that nothing moved yet
-        return {name: content for name, content in found.items() if content}
-    finally:
-        connection.close()
-
-
-def rows(home: str, sql: str) -> list[tuple[Any, ...]]:
-    """The rows of one statement on the store's database; none while the store has no database."""
-    if not os.path.exists(os.path.join(home, "moss.db")):
-        return []
-    connection = connect(home)
-    try:
-        return list(connection.execute(sql))
-    finally:
-        connection.close()

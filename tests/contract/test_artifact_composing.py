@@ -8,7 +8,7 @@ import pytest
 
 from artifact.shelf import empty_shelf as empty_shelf
 from artifact.shelf import listed_names, put
-from contract.doors import dump
+from support.beside import dump
 
 if TYPE_CHECKING:
     from contract.doors import Door

@@ -12,7 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from artifact.shelf import FINDING, listed_names, put
-from contract.doors import McpDoor, McpServer, StoreDoor, dump, open_test_store
+from contract.doors import McpDoor, McpServer, StoreDoor, open_test_store
+from support.beside import dump
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

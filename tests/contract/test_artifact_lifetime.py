@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from artifact.shelf import check_artifacts, listed_names, put
-from contract.doors import FULL, START_MS, connect, rows
+from contract.doors import FULL, START_MS
 from moss_memory.errors import MossError
+from support.beside import rows, run
 
 if TYPE_CHECKING:
     from contract.doors import Clock, StoreDoor
@@ -301,15 +302,11 @@ def test_a_sweep_leaves_no_event_of_its_own(door: StoreDoor, clock: Clock) -> No
 
 def trapped(door: StoreDoor, trap: str) -> None:
     """Makes the database refuse what the trap says."""
-    connection = connect(door.home, writable=True)
-    connection.execute(f"create trigger trap before {trap}, 'not today'); end")
-    connection.close()
+    run(door.home, f"create trigger trap before {trap}, 'not today'); end")
 
 
 def freed(door: StoreDoor) -> None:
-    connection = connect(door.home, writable=True)
-    connection.execute("drop trigger trap")
-    connection.close()
+    run(door.home, "drop trigger trap")
 
 
 @pytest.mark.parametrize("how", ["abort", "fail"])

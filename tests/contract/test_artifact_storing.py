@@ -9,7 +9,7 @@ import pytest
 
 from artifact.shelf import empty_shelf as empty_shelf
 from artifact.shelf import put
-from contract.doors import dump, rows
+from support.beside import dump, rows
 
 if TYPE_CHECKING:
     from contract.doors import Door

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import FULL, dump
+from contract.doors import FULL
+from support.beside import dump
 
 if TYPE_CHECKING:
     from contract.doors import Door

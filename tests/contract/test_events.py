@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contract.doors import FULL, rows
+from contract.doors import FULL
+from support.beside import rows
 
 if TYPE_CHECKING:
     from contract.doors import Door

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from artifact.shelf import forget_artifacts
-from contract.doors import FULL, Clock, Door, McpDoor, McpServer, StoreDoor, connect, dump, open_test_store, outcome
+from contract.doors import FULL, Clock, Door, McpDoor, McpServer, StoreDoor, open_test_store, outcome
 from contract.reasoning.room import forget_reasoning
 from contract.reasoning.samples import furnish, is_furnished, sample_arguments
 from moss_memory import catalog
 from moss_memory.errors import STATUS, MossError
 from moss_memory.storage.sqlite import opening
+from support.beside import Watch, dump
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,23 +118,18 @@ def fill_shelves(door: Door) -> dict[str, str]:
     return ids
 
 
-class Watch:
+class Changes:
     """Tells whether a store has changed; rows are compared only when somebody has committed something."""
 
     def __init__(self, home: str) -> None:
         self.home = home
-        self.connection = connect(home)
-        self.version = self._version()
+        self.watch = Watch(home)
         self.rows = dump(home)
-
-    def _version(self) -> Any:
-        return self.connection.execute("pragma data_version").fetchall()
 
     def has_changed(self) -> bool:
         """Whether any row differs from when this was last asked."""
-        if self._version() == self.version:
+        if not self.watch.saw_a_commit():
             return False
-        self.version = self._version()
         before, self.rows = self.rows, dump(self.home)
         return self.rows != before
 
@@ -142,7 +138,7 @@ class Attack:
     def __init__(self, door: StoreDoor) -> None:
         self.door = door
         self.ids = fill(door)
-        self.watch = Watch(door.home)
+        self.watch = Changes(door.home)
 
     def __call__(self, tool: Any, arguments: Any) -> None:
         shown = f"{reprlib.repr(tool)}({reprlib.repr(arguments)})"
@@ -168,7 +164,7 @@ class Attack:
                 self.door(f"{family}_bulk_delete", workspace="default")
                 self.door(f"{family}_purge")
             self.ids.update(fill_shelves(self.door))
-        if not is_furnished(self.watch.connection):
+        if not is_furnished(self.door.home):
             forget_reasoning(self.door.home)
             self.ids["conflict"] = furnish(self.door)
         self.watch.has_changed()
@@ -309,7 +305,7 @@ def test_hostile_values_get_one_typed_answer_over_mcp(tool: str, mcp_server: Mcp
     forget_reasoning(mcp_server.home)
     door = McpDoor(mcp_server)
     ids = fill(door)
-    watch = Watch(door.home)
+    watch = Changes(door.home)
     operation = catalog.find(tool)
     assert operation is not None
     for name in operation.parameters:

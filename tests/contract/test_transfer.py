@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import FULL, rows
+from contract.doors import FULL
+from support.beside import rows
 
 if TYPE_CHECKING:
     from contract.doors import Door

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import FULL, rows
+from contract.doors import FULL
 from moss_memory import catalog
+from support.beside import rows
 
 if TYPE_CHECKING:
     from contract.doors import Door

@@ -10,9 +10,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from contract.doors import START_MS, Clock, open_test_store, outcome, rows
+from contract.doors import START_MS, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
 from property.model import Model, RefusedError, shown
+from support.beside import rows
 
 NAMES = st.sampled_from(
     ["Auth", "auth ", "AUTH", "auth-1", "caf\u00e9", "CAFE\u0301", "My  Name", " my name", "n" * 255, "\u0130stanbul",

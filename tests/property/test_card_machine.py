@@ -13,10 +13,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from contract.doors import connect, open_test_store, outcome
+from contract.doors import open_test_store, outcome
 from moss_memory.errors import MossError
 from property.card_model import TYPES, Branch, Card, CardModel, Version, forms_of
 from property.model import RefusedError
+from support.beside import Watch
 
 IDS = ("A", "B", "C", "d 4", "\u00e9")
 BRANCHES = ("main", "what-if", "a/b", "deeper")
@@ -59,7 +60,7 @@ class CardMachine(RuleBasedStateMachine):
         """The seq of each version of a card: by the card, the branch where it was written and the call."""
         self.branch = "main"
         self.store.call("branchmind_init", {"workspace": "lab"})
-        self.watch = connect(self.folder)
+        self.watch = Watch(self.folder)
         self.wrote = True
 
     def teardown(self) -> None:
@@ -90,9 +91,9 @@ class CardMachine(RuleBasedStateMachine):
     def ask(self, tool: str, **arguments: Any) -> Any:
         """What a tool answers; one that refuses must not have written anything."""
         sent = {{"source": "from"}.get(name, name): value for name, value in arguments.items() if value is not None}
-        before = list(self.watch.execute("pragma data_version"))
+        self.watch.saw_a_commit()
         answer = outcome(self.store, f"branchmind_{tool}", {"workspace": "lab", **sent})
-        wrote = list(self.watch.execute("pragma data_version")) != before
+        wrote = self.watch.saw_a_commit()
         assert not (wrote and isinstance(answer, MossError)), f"{tool}({arguments}) was refused and wrote something"
         self.wrote = self.wrote or wrote
         return answer

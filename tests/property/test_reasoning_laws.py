@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.doors import dump, open_test_store, outcome
+from contract.doors import open_test_store, outcome
 from moss_memory.errors import MossError
+from support.beside import dump
 
 if TYPE_CHECKING:
     from moss_memory.store import Store

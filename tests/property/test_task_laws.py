@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.doors import Clock, dump, outcome
+from contract.doors import Clock, outcome
 from moss_memory.errors import MossError
 from moss_memory.reasoning.places import Place, find_branch
 from moss_memory.storage.engine import Call
@@ -20,6 +20,7 @@ from moss_memory.task.mutation import ingest
 from moss_memory.values import IdSource
 from property.card_model import TYPES, Card, forms_of
 from property.task_model import check_one_organism, every_event, graph_of, home_of, trace_of
+from support.beside import dump
 
 if TYPE_CHECKING:
     from moss_memory.store import Store

@@ -7,12 +7,11 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-import apsw
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from contract.doors import START_MS, Clock, connect, open_test_store, outcome
+from contract.doors import START_MS, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
 from property.model import norm
 from property.task_model import (
@@ -24,6 +23,7 @@ from property.task_model import (
     check_one_organism,
     home_of,
 )
+from support.beside import Watch
 
 QUIET = "quiet words"
 """Part of every text that no event may hold."""
@@ -90,8 +90,7 @@ class TaskMachine(RuleBasedStateMachine):
         self.store = open_test_store(self.folder, self.clock)
         self.model = TaskModel(START_MS)
         self.graphs: dict[str, dict[str, dict[str, tuple[Any, int]]]] = {}
-        self.watch: apsw.Connection | None = None
-        self.commits = 0
+        self.watch: Watch | None = None
         self.touched: set[str] = set()
         self.cards = 0
         self.workspace = ""
@@ -115,14 +114,11 @@ class TaskMachine(RuleBasedStateMachine):
         steps: list[dict[str, Any]] = [{"title": "write"}, {"title": "test", "tests": QUIET}]
         self.both("create", workspace="shop", kind="task", title="The task", parent="PLAN-001", steps=steps)
         self.both("focus", workspace="shop", target="TASK-001")
-        self.watch = connect(self.folder)
+        self.watch = Watch(self.folder)
 
     def wrote(self) -> bool:
         """Whether anything was committed since this was asked the last time."""
-        before = self.commits
-        if self.watch is not None:
-            ((self.commits,),) = self.watch.execute("pragma data_version")
-        return self.commits != before or self.watch is None
+        return self.watch is None or self.watch.saw_a_commit()
 
     @rule(data=st.data())
     def somebody_does_something(self, data: st.DataObject) -> None:

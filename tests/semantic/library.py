@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from contract.doors import Door, rows
+from contract.doors import Door
 from moss_memory.meaning import embedder
+from support.beside import rows
 
 LOGIN = "Browser sessions end after twelve hours, and then the password must be typed again."
 BACKUP = "Every Sunday the newest dump is restored into a scratch cluster and its rows are counted."

@@ -7,16 +7,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-import apsw
 import numpy as np
 import pytest
 
-from contract.doors import Clock, StoreDoor, connect, open_test_store, rows
+from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.errors import MossError
 from moss_memory.meaning.embedder import embedder
 from moss_memory.query.hits import Document
 from moss_memory.storage.sqlite import vectors as sqlite_vectors
-from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.migrate import migrations_after
 from moss_memory.storage.sqlite.vector_matrix import Compared, Passages, decoded, encoded
 from moss_memory.store import Store
@@ -33,6 +31,8 @@ from semantic.library import (
     put_all,
     waiting_docs,
 )
+from storage.database import connect, make
+from support.beside import rows
 from support.patience import PATIENCE_S
 from support.python_process import run
 
@@ -308,9 +308,7 @@ def test_a_store_that_took_the_place_of_another_is_read_afresh(home: str, clock:
 
 
 def test_a_store_from_before_queues_everything_newest_last(home: str, clock: Clock) -> None:
-    Path(home).mkdir(mode=0o700)
-    connection = apsw.Connection(str(Path(home) / "moss.db"))
-    prepare(connection)
+    connection = make(home)
     for number, sql in migrations_after(0):
         if number < 6:
             connection.execute(sql).fetchall()

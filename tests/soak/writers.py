@@ -10,9 +10,10 @@ import time
 from pathlib import Path
 
 from soak.trial import Trial
+from support.beside import rows
 from support.many_writers import write_at_once
 from support.python_process import start
-from support.store_truth import check_truth, look
+from support.store_truth import check_truth
 
 WRITERS, WRITES = 32, 2_000
 KILLS = 1_000
@@ -41,9 +42,7 @@ def thirty_two_at_once(folder: Path) -> Trial:
     """Every write of every process is there, none was refused, and nobody was forgotten in the line."""
     home = folder / "home"
     trial = write_at_once(home, writers=WRITERS, writes=WRITES, patience_s=PATIENCE_S)
-    connection = look(home)
-    kept = len(connection.execute("select 1 from capsules").fetchall())
-    connection.close()
+    kept = len(rows(home, "select 1 from capsules"))
     check_truth(home)
     tried = WRITERS * WRITES
     note = f"{trial.waited:,} waited, {len(trial.overtaken):,} overtaken, by at most {max(trial.overtaken, default=0)}"

@@ -10,7 +10,8 @@ import pytest
 
 from moss_memory.store import Store
 from moss_memory.values import IdSource
-from support.store_truth import capsule, check_truth, look, open_at
+from storage.database import connect
+from support.store_truth import capsule, check_truth, open_at
 
 START_MS = 1_700_000_000_500
 
@@ -78,7 +79,7 @@ def test_ids_strictly_increase_whatever_the_clock_does(timed: Store, clock: Cloc
         clock.now_ms += step_ms
         ids.append(put(timed, f"n{number}"))
     assert ids == sorted(set(ids))
-    connection = look(home)
+    connection = connect(home)
     event_ids = [row[0] for row in connection.execute("select event_id from events order by seq")]
     connection.close()
     assert event_ids == sorted(set(event_ids))

@@ -10,15 +10,16 @@ import pytest
 
 from moss_memory.storage.sqlite.index_check import check_index
 from moss_memory.store import Store
+from storage.database import connect
 from support.lock_user import call
-from support.store_truth import capsule, check_truth, look, open_at
+from support.store_truth import capsule, check_truth, open_at
 
 # FTS5 writes the length of a word's places as a number of one byte up to 63 places, then of two, then of three.
 TIMES = [1, 10, 11, 64, 100, 200]
 
 
 def documents_with(home: Path, word: str) -> int:
-    connection = look(home)
+    connection = connect(home)
     try:
         found = connection.execute("select rowid from search_index where search_index match ?", (word,))
         return len(found.fetchall())
@@ -71,7 +72,7 @@ def test_every_change_of_many_capsules_keeps_the_index_true(store: Store, home: 
 def test_the_index_is_checked_in_a_snapshot_beside_the_writers(store: Store, home: Path, damage: str | None) -> None:
     for name in ("a", "b"):
         store.call("capsule_store", {"name": name, "capsule_text": capsule(name * 3)})
-    connection = look(home)
+    connection = connect(home)
     if damage == "delete-all":
         connection.execute("insert into search_index (search_index) values ('delete-all')")
     elif damage == "a word more":

@@ -13,12 +13,13 @@ import apsw
 import pytest
 
 from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
+from storage.database import connect
 from support.deadly_disk import DEADLY
 from support.mcp_pipe import PipeClient, call
 from support.original_store import KINDS, read_original, row, write_original
 from support.patience import PATIENCE_S
 from support.python_process import environment, run, start
-from support.store_truth import capsule, check_truth, look, open_at, refusal
+from support.store_truth import capsule, check_truth, open_at, refusal
 
 ROWS = [
     row(1),
@@ -58,7 +59,7 @@ def test_every_row_keeps_what_it_had(home: Path, kind: str, journal: str, openin
             ROWS[number]["id"] for number in (5, 4, 3, 1, 0)
         ]
     check_truth(home)
-    connection = look(home)
+    connection = connect(home)
     assert connection.pragma("user_version") == SCHEMA_VERSION
     names = {name for (name,) in connection.execute("select name from sqlite_schema")}
     assert not [name for name in names if "fts" in name or "original" in name or name.startswith("idx_")]

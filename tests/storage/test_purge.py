@@ -11,8 +11,9 @@ import pytest
 
 from moss_memory.storage.sqlite import transaction as sqlite_transaction
 from moss_memory.store import Store
+from storage.database import connect
 from support.python_process import run
-from support.store_truth import capsule, check_truth, look, open_at
+from support.store_truth import capsule, check_truth, open_at
 
 OTHERS = 30
 STORE_ONE = """
@@ -122,7 +123,7 @@ def test_what_is_not_purged_stays_word_for_word(store: Store, home: Path) -> Non
     store.call("capsule_delete", {"id": identity})
     store.call("capsule_purge", {})
     assert store.call("capsule_fetch", {"id": kept})["capsule_text"] == capsule("Hzebruckmand stays")
-    connection = look(home)
+    connection = connect(home)
     matches = connection.execute("select count(*) from search_index where search_index match 'hzebruckmand'")
     assert matches.fetchone() == (1,)
     connection.close()
@@ -139,7 +140,7 @@ def test_a_reader_delays_erasure_until_the_next_write(
 ) -> None:
     monkeypatch.setattr(sqlite_transaction, "ERASE_PATIENCE_S", 0.05)
     identity = store_secrets(store)
-    reader = look(home)
+    reader = connect(home)
     reader.execute("begin")
     reader.execute("select count(*) from capsules").fetchall()
     store.call("capsule_delete", {"id": identity})
@@ -165,7 +166,7 @@ def test_a_second_purge_does_not_call_erased_what_a_reader_still_holds(
 ) -> None:
     monkeypatch.setattr(sqlite_transaction, "ERASE_PATIENCE_S", 0.05)
     identity = store_secrets(store)
-    reader = look(home)
+    reader = connect(home)
     reader.execute("begin")
     reader.execute("select count(*) from capsules").fetchall()
     store.call("capsule_delete", {"id": identity})

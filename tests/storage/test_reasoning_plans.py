@@ -11,7 +11,7 @@ import pytest
 
 from moss_memory.storage.sqlite.transaction import SqliteTransaction, SqliteWrite
 from moss_memory.store import Store
-from support.store_truth import look
+from storage.database import connect
 
 Statement = tuple[str, Any]
 Plan = Callable[[str, dict[str, Any]], list[tuple[str, list[str]]]]
@@ -53,7 +53,7 @@ def plan(shop: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     def planned(tool: str, arguments: dict[str, Any]) -> list[tuple[str, list[str]]]:
         heard.clear()
         shop.call(tool, {**WORKSPACE, **arguments})
-        connection = look(home)
+        connection = connect(home)
         try:
             return [
                 (sql, [str(row[3]) for row in connection.execute(f"explain query plan {sql}", parameters)])

@@ -11,7 +11,8 @@ import pytest
 from moss_memory.storage.sqlite import migrate, opening
 from moss_memory.storage.sqlite.identity import APPLICATION_ID
 from moss_memory.store import Store
-from support.store_truth import capsule, check_truth, look, open_at, refusal
+from storage.database import connect
+from support.store_truth import capsule, check_truth, open_at, refusal
 
 MIGRATIONS = os.path.join(os.path.dirname(migrate.__file__), "migrations")
 TEXT = {"capsule_text": capsule()}
@@ -32,7 +33,7 @@ def test_the_schema_version_is_the_highest_migration() -> None:
 
 def test_a_new_store_has_the_newest_schema_and_is_marked_as_moss(store: Store, home: Path) -> None:
     store.call("capsule_store", TEXT)
-    connection = look(home)
+    connection = connect(home)
     assert connection.execute("pragma user_version").fetchone() == (migrate.SCHEMA_VERSION,)
     assert connection.execute("pragma application_id").fetchone() == (APPLICATION_ID,)
     connection.close()
@@ -121,7 +122,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(home: Path, monkey
     monkeypatch.setattr(opening, "migrations_after", lambda version: broken)
     with open_at(home) as store:
         assert refusal(lambda: store.call("capsule_store", TEXT)).code == "INTERNAL"
-    connection = look(home)
+    connection = connect(home)
     assert connection.execute("select count(*) from sqlite_schema").fetchone() == (0,)
     assert connection.execute("pragma user_version").fetchone() == (0,)
     connection.close()

@@ -7,13 +7,10 @@ import stat
 from collections.abc import Callable
 from typing import Any
 
-import apsw
-
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.store import Store
-from support.patience import PATIENCE_S
+from support.beside import Beside, rows
 
 SECTIONS = (
     "Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions",
@@ -43,42 +40,29 @@ def refusal(call: Callable[..., object], *arguments: Any, **named: Any) -> MossE
     raise AssertionError(f"not refused: {answer}")
 
 
-def look(home: object) -> apsw.Connection:
-    """A connection beside the store's own, to see what is really in the tables."""
-    connection = apsw.Connection(os.path.join(str(home), "moss.db"), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.set_busy_timeout(int(1000 * PATIENCE_S))
-    prepare(connection)
-    return connection
-
-
 def check_truth(home: object) -> None:
     """Asserts that file, index, rows and events agree with each other."""
-    connection = look(home)
-    try:
-        assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
-        # The plain integrity check of FTS5 is blind to an external content; with rank 1 it compares.
-        connection.execute("insert into search_index (search_index, rank) values ('integrity-check', 1)")
-        _check_names(connection)
-        _check_events(connection)
-    finally:
-        connection.close()
+    with Beside(home) as beside:
+        assert beside.problems() == []
+        _check_names(beside)
+        _check_events(beside)
 
 
-def _check_names(connection: apsw.Connection) -> None:
-    twice = connection.execute(
+def _check_names(beside: Beside) -> None:
+    twice = beside.rows(
         "select workspace_norm, name_norm, count(*) from capsules "
         "where deleted_at is null and name_norm is not null group by 1, 2 having count(*) > 1"
-    ).fetchall()
+    )
     assert twice == []
 
 
-def _check_events(connection: apsw.Connection) -> None:
-    events = connection.execute("select seq, event_id, tool, address from events order by seq").fetchall()
+def _check_events(beside: Beside) -> None:
+    events = beside.rows("select seq, event_id, tool, address from events order by seq")
     assert [seq for seq, *_ in events] == list(range(1, len(events) + 1)), "an event is missing"
     assert len({event_id for _, event_id, *_ in events}) == len(events), "an event is there twice"
     by_seq = {seq: (tool, address) for seq, _, tool, address in events}
     last = {address: seq for seq, _, _, address in events if address is not None}
-    capsules = dict(connection.execute("select id, change_seq / ? from capsules", (CHANGES_PER_EVENT,)))
+    capsules = dict(beside.rows(f"select id, change_seq / {CHANGES_PER_EVENT} from capsules"))
     for capsule_id, changed_by in capsules.items():
         assert changed_by in by_seq, f"{capsule_id} was changed by a call that left no event"
         assert by_seq[changed_by][1] in (capsule_id, None)
@@ -89,21 +73,12 @@ def _check_events(connection: apsw.Connection) -> None:
 
 def events(home: object) -> list[tuple[Any, ...]]:
     """Every event as (tool, address), in order."""
-    connection = look(home)
-    try:
-        return connection.execute("select tool, address from events order by seq").fetchall()
-    finally:
-        connection.close()
+    return rows(home, "select tool, address from events order by seq")
 
 
 def contents(home: object) -> list[tuple[Any, ...]]:
     """Every column of every capsule and event: what must not change when a call is refused."""
-    connection = look(home)
-    try:
-        capsules = connection.execute("select * from capsules order by row_id").fetchall()
-        return capsules + connection.execute("select * from events order by seq").fetchall()
-    finally:
-        connection.close()
+    return rows(home, "select * from capsules order by row_id") + rows(home, "select * from events order by seq")
 
 
 def modes(home: object) -> dict[str, int]:

@@ -143,6 +143,15 @@ if TYPE_CHECKING:
             The file is private, durable when this returns, and not there after an error; what has that name stays.
             """
 
+        def dump(self, *, call: Call) -> Iterator[tuple[str, Row]]:
+            """Every row of one state of the store as `(table, row)`; not index and vectors, which follow from them."""
+
+        def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
+            """Empties every table but those and begins to count anew; running servers see an empty store."""
+
+        def mark(self) -> object:
+            """What equals an earlier mark only if nobody, here or in another process, has committed anything since."""
+
         def close(self) -> None:
             """Lets go of every connection and lock."""
 

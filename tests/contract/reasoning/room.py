@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
-from contract.doors import connect
+from support.beside import forget
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -18,19 +17,7 @@ OTHER_FAMILIES = ("capsules", "artifacts", "events", "erasures", "upkeep")
 
 def forget_reasoning(home: str) -> None:
     """Takes every branch, task and everything on them out of a store behind its back, and begins to count anew."""
-    if not os.path.exists(os.path.join(home, "moss.db")):
-        return
-    connection = connect(home, writable=True)
-    try:
-        tables = connection.execute("select name from sqlite_schema where type = 'table' and name not like 'search_%'")
-        with connection:
-            for (table,) in tables.fetchall():
-                if table == "numbers":
-                    connection.execute("update numbers set last = 0")
-                elif table not in OTHER_FAMILIES:
-                    connection.execute(f"delete from {table}")
-    finally:
-        connection.close()
+    forget(home, *OTHER_FAMILIES)
 
 
 class Room:

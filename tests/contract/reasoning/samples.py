@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contract.reasoning.room import Room, edge, node
+from support.beside import rows
 
 if TYPE_CHECKING:
-    import apsw
-
     from contract.doors import Door
 
 WORKSPACE = "default"
@@ -70,15 +69,17 @@ def furnish(door: Door) -> str:
     return conflict_id
 
 
-def is_furnished(connection: apsw.Connection) -> bool:
+def is_furnished(home: str) -> bool:
     """Whether nothing of what `furnish` made is missing, and not too much was added."""
-    [row] = connection.execute(
-        "select (select count(*) from branches where workspace_norm = ? and name in ('main', 'b', 'spare')) = 3"
+    [(furnished,)] = rows(
+        home,
+        "select (select count(*) from branches where workspace_norm = '"
+        + WORKSPACE
+        + "' and name in ('main', 'b', 'spare')) = 3"
         " and (select count(*) from branches) < 40 and (select count(*) from doc_entries) < 150"
         " and (select count(*) from graph_versions) < 300 and (select count(*) from tasks) between 1 and 40"
         " and (select count(*) from steps) between 2 and 40 and (select count(*) from tags) between 1 and 40"
         " and exists (select 1 from graph_conflicts where resolution is null)"
-        " and exists (select 1 from tasks where id = 'TASK-001' and workspace_norm = ?)",
-        (WORKSPACE, WORKSPACE),
+        " and exists (select 1 from tasks where id = 'TASK-001' and workspace_norm = '" + WORKSPACE + "')",
     )
-    return bool(row[0])
+    return bool(furnished)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from contract.doors import dump
 from contract.reasoning.room import Room, edge, gone, newest_first, node, state
+from support.beside import dump
 
 
 def disagree(room: Room, branch: str = "b") -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from contract.doors import StoreDoor, dump
+from contract.doors import StoreDoor
 from contract.reasoning.room import Room, compact, edge, every_page, lines, node
 from moss_memory import catalog
+from support.beside import dump
 
 READS: dict[str, dict[str, Any]] = {
     "status": {}, "show": {"doc": "notes"}, "diff": {"from_": "empty", "to": "b"}, "branch_list": {}, "log": {},

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import dump
 from contract.reasoning.room import Room, every_page, node, oldest_first
+from support.beside import dump
 
 if TYPE_CHECKING:
     from contract.doors import Clock

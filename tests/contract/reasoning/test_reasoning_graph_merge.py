@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import dump
 from contract.reasoning.room import Room, edge, every_page, gone, newest_first, node, state
+from support.beside import dump
 
 if TYPE_CHECKING:
     from contract.doors import Clock

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from contract.doors import dump
 from contract.reasoning.room import Room, every_page, node
 from moss_memory import catalog
+from support.beside import dump
 
 THINKING = ("branchmind_think_", "branchmind_trace_", "branchmind_context_")
 """Tools whose tests stand elsewhere."""

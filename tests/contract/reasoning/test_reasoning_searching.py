@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contract.doors import connect, open_test_store
+from contract.doors import open_test_store
 from contract.reasoning.room import Room, edge, gone, node
+from support.beside import Beside
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -33,11 +34,8 @@ def shown(room: Room, item: dict[str, Any]) -> dict[str, Any]:
 
 def check_index(room: Room) -> None:
     """Asserts that the index holds exactly what the rows say."""
-    connection = connect(room.door.home, writable=True)
-    try:
-        connection.execute("insert into search_index (search_index, rank) values ('integrity-check', 1)")
-    finally:
-        connection.close()
+    with Beside(room.door.home) as beside:
+        assert beside.problems() == []
 
 
 def test_a_note_is_found_by_its_title_and_its_content(room: Room) -> None:

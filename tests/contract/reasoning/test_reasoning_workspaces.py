@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import dump
 from contract.reasoning.room import Room, node
 from moss_memory import catalog
+from support.beside import dump
 
 if TYPE_CHECKING:
     from contract.doors import Clock

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contract.records.archive import Archive
-from contract.tasks.desk import forget_everything
+from support import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,5 +32,5 @@ def timed(door: StoreDoor) -> Archive:
 
 
 def forget(home: str) -> None:
-    forget_everything(home)
+    beside.forget(home)
     shutil.rmtree(os.path.join(home, "capabilities"), ignore_errors=True)

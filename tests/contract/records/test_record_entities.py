@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import dump
 from contract.records.archive import (
     EARLY,
     IDENTITY,
@@ -21,6 +20,7 @@ from contract.records.archive import (
     told,
     without,
 )
+from support.beside import dump
 
 if TYPE_CHECKING:
     from contract.doors import Clock

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import Clock, McpDoor, McpServer, connect, open_test_store, outcome
+from contract.doors import Clock, McpDoor, McpServer, open_test_store, outcome
 from contract.records.archive import FIELDS, SAMPLES, TYPES, capability_of
 from contract.records.conftest import forget
 from contract.test_hostile_input import OVER_THE_WIRE, VALUES, check_error
 from moss_memory import catalog
 from moss_memory.errors import MossError
 from moss_memory.storage.sqlite import opening
+from support.beside import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,14 +42,11 @@ class Attack:
         self.store = store
         for kind in TYPES:
             store.call("submit_payload", good(kind))
-        self.beside = connect(store.config.home)
-
-    def commits(self) -> Any:
-        return self.beside.execute("pragma data_version").fetchall()
+        self.watch = Watch(store.config.home)
 
     def __call__(self, tool: str, arguments: Any) -> None:
         shown = f"{tool}({reprlib.repr(arguments)})"
-        before = self.commits()
+        self.watch.saw_a_commit()
         try:
             answer = outcome(self.store, tool, arguments)
         except Exception as error:
@@ -59,7 +57,7 @@ class Attack:
         check_error(answer, shown)
         assert answer.code in CODES, f"{shown}: {answer.payload()}"
         assert len(json.dumps(answer.payload())) < 10_000, f"{shown} repeats a huge value"
-        assert self.commits() == before, f"{shown} failed and changed the store"
+        assert not self.watch.saw_a_commit(), f"{shown} failed and changed the store"
 
 
 @pytest.fixture
@@ -74,7 +72,7 @@ def hostile(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attack]:
     with open_test_store(home, Clock()) as store:
         attack = Attack(store)
         yield attack
-        attack.beside.close()
+        attack.watch.close()
 
 
 @pytest.mark.parametrize("kind", TYPES)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import connect, dump, open_test_store, outcome
+from contract.doors import open_test_store, outcome
 from contract.records.archive import SAMPLES, Archive, capability_of, required_of, times_of
 from moss_memory import catalog
 from moss_memory.errors import MossError
+from storage.database import connect
+from support.beside import dump
 from support.python_process import run, without_root_powers
 
 if TYPE_CHECKING:
@@ -217,7 +219,7 @@ with open_at(sys.argv[1]) as store:
 def test_a_store_of_a_newer_version_fails_reads_as_queries_and_writes_as_inserts(timed: Archive, store: Store) -> None:
     timed.submit("feature_unit")
     store.close()
-    connection = connect(timed.home, writable=True)
+    connection = connect(timed.home)
     connection.execute("pragma user_version = 9999")
     connection.close()
     storage_error(store, "submit_payload", "DB_INSERT_FAILED", "STORAGE_READONLY")

@@ -7,8 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from contract.doors import START_MS, Clock, dump, open_test_store, rows
+from contract.doors import START_MS, Clock, open_test_store
 from contract.records.archive import EARLY, LATE, SAMPLES, TYPES, Archive, capability_of, without
+from support.beside import dump, rows
 
 if TYPE_CHECKING:
     from pathlib import Path

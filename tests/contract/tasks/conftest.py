@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contract.tasks.desk import Desk, forget_everything
+from contract.tasks.desk import Desk
+from support import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 @pytest.fixture
 def desk(call: Door) -> Iterator[Desk]:
     """A workspace without plans and tasks, once behind `Store.call` and once behind an MCP server."""
-    forget_everything(call.home)
+    beside.forget(call.home)
     yield Desk(call)
-    forget_everything(call.home)
+    beside.forget(call.home)
 
 
 @pytest.fixture

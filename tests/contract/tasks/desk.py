@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
-from contract.doors import connect, rows
 from contract.reasoning.room import Room
 from moss_memory import catalog
 
@@ -29,24 +27,6 @@ NEEDED: dict[str, Any] = {
 def needed(tool: Operation, *but: str) -> dict[str, Any]:
     """What a tool of reasoning requires, in workspace Shop and without a target."""
     return {name: NEEDED[name] for name in tool.required if name not in ("target", *but)}
-
-
-def forget_everything(home: str) -> None:
-    """Empties every table of a store behind its back, and lets it count anew."""
-    if not os.path.exists(os.path.join(home, "moss.db")):
-        return
-    names = rows(
-        home,
-        "select name from sqlite_schema where type = 'table' and name not like 'search_%' and name not like 'sqlite_%'"
-        " and name <> 'numbers'",
-    )
-    connection = connect(home, writable=True)
-    try:
-        for (name,) in names:
-            connection.execute(f"delete from {name}")
-        connection.execute("update numbers set last = 0")
-    finally:
-        connection.close()
 
 
 def check_call(call: Any) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import dump
 from contract.tasks.budgets import BUDGETS, LEAST, LONG, check_budget, check_fits
 from moss_memory import catalog
+from support.beside import dump
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk

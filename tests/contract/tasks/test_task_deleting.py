@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contract.doors import rows
+from support.beside import rows
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk

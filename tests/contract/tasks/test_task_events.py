@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import apsw
 import pytest
 
-from contract.doors import Clock, StoreDoor, connect, dump, open_test_store, rows
+from contract.doors import Clock, StoreDoor, open_test_store
 from contract.tasks.desk import BOTH, Desk, branch_of
 from moss_memory import catalog
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
+from support.beside import Beside, dump, rows, run
 
 if TYPE_CHECKING:
     pass
@@ -201,14 +201,13 @@ def test_events_are_ordered_by_their_sequence_and_not_by_their_id(home: str) -> 
 def test_an_event_cannot_be_ingested_twice(timed: Desk) -> None:
     timed.task()
     timed("note", target="TASK-001", note="n")
-    connection = connect(timed.door.home, writable=True)
     columns = "branch_id, workspace_norm, doc, written_as, title, content, source_event_id, ts_ms"
-    with pytest.raises(apsw.ConstraintError):
-        connection.execute(
+    with Beside(timed.door.home) as beside, pytest.raises(Exception, match="source_event_id") as caught:
+        beside.run(
             f"insert into doc_entries (seq, {columns}) select seq + 1000, {columns} from doc_entries"
             " where written_as = 'event'"
         )
-    connection.close()
+    assert "Constraint" in type(caught.value).__name__
     counted = Counter(entry["source_event_id"] for entry in timed.trace("TASK-001"))
     assert set(counted.values()) == {1}
 
@@ -251,9 +250,8 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
 @pytest.mark.parametrize("table", ["events", "doc_entries", "graph_versions", "tasks", "steps"])
 def test_a_mutation_that_fails_in_one_part_leaves_no_part(timed: Desk, table: str) -> None:
     timed.task("A", "a")
-    connection = connect(timed.door.home, writable=True)
-    for verb in ("insert", "update"):
-        connection.execute(f"create trigger fail_{verb} before {verb} on {table} begin select raise(abort, 'no'); end")
+    refuse = "create trigger fail_{0} before {0} on {1} begin select raise(abort, 'no'); end"
+    run(timed.door.home, refuse.format("insert", table), refuse.format("update", table))
     before = dump(timed.door.home)
     for tool, arguments in (
         ("create", {"kind": "task", "title": "B", "steps": [{"title": "b"}]}),
@@ -263,9 +261,7 @@ def test_a_mutation_that_fails_in_one_part_leaves_no_part(timed: Desk, table: st
         with pytest.raises(MossError):
             timed(tool, **arguments)
         assert dump(timed.door.home) == before, tool
-    for verb in ("insert", "update"):
-        connection.execute(f"drop trigger fail_{verb}")
-    connection.close()
+    run(timed.door.home, "drop trigger fail_insert", "drop trigger fail_update")
     timed.close("TASK-001", "s:0")
     assert timed.task("B") == "TASK-002"
     assert [event["type"] for event in timed.events()] == ["task_created", "step_done", "task_created"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import connect
+from support.beside import run
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -28,9 +28,7 @@ def test_numbers_count_per_workspace(desk: Desk) -> None:
 def test_task_1000_comes_after_task_999(desk: Desk) -> None:
     desk.task("one", "step")
     desk.plan()
-    connection = connect(desk.door.home, writable=True)
-    connection.execute("update task_numbers set last = 998")
-    connection.close()
+    run(desk.door.home, "update task_numbers set last = 998")
     assert [desk.task("t", "a", "b"), desk.task()] == ["TASK-999", "TASK-1000"]
     assert [step["step_id"] for step in desk.steps("TASK-999").values()] == ["STEP-999", "STEP-1000"]
     assert [desk.plan(), desk.plan()] == ["PLAN-999", "PLAN-1000"]

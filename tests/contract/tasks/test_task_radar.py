@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import dump
 from contract.tasks.desk import BOTH, check_call
+from support.beside import dump
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk

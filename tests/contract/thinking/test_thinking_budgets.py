@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import FULL, dump
+from contract.doors import FULL
 from contract.reasoning.room import every_page, node
 from contract.tasks.budgets import BUDGETS, LEAST, LONG, check_budget, check_fits
 from moss_memory import catalog
+from support.beside import dump
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk

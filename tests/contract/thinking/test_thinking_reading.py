@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contract.doors import dump
 from contract.reasoning.room import every_page, newest_first, node
 from contract.tasks.desk import check_call, needed
 from moss_memory import catalog
+from support.beside import dump
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk

@@ -10,11 +10,11 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-import apsw
 import pytest
 
 from moss_memory import open_store
 from moss_memory.storage.sqlite import copying
+from storage.database import connect
 from support.patience import PATIENCE_S
 from support.python_process import without_root_powers
 
@@ -57,7 +57,7 @@ def test_a_backup_holds_what_others_have_just_written(cli: Cli, auth: dict[str, 
         other.call("capsule_store", {"name": "fresh", "capsule_text": "x", "allow_thin": True})
         cli("backup", str(tmp_path / "copy.db")).json  # noqa: B018
         other.call("capsule_store", {"name": "later", "capsule_text": "x", "allow_thin": True})
-    copy = apsw.Connection(str(tmp_path / "copy.db"))
+    copy = connect(tmp_path, "copy.db")
     names = [name for (name,) in copy.execute("select name_norm from capsules order by name_norm")]
     copy.close()
     assert names == ["auth", "fresh"]

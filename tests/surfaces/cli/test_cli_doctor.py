@@ -8,13 +8,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-import apsw
 import pytest
 
 from moss_memory.meaning import embedder
 from moss_memory.storage.sqlite.engine import SqliteEngine
 from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
 from moss_memory.surfaces.cli.commands import home
+from storage.database import connect
 from support.patience import PATIENCE_S
 from support.python_process import without_root_powers
 from support.store_truth import modes
@@ -48,7 +48,7 @@ def test_a_sound_store_is_healthy_and_says_its_versions(cli: Cli) -> None:
     code, found = findings(cli)
     assert code == 0
     assert {check["status"] for checks in found.values() for check in checks} == {"ok"}
-    assert apsw.sqlite_lib_version() in found["engine"][0]["message"]
+    assert found["engine"][0]["message"].startswith("SQLite 3.")
     assert found["store"][0]["message"].endswith(f"(this Moss knows {SCHEMA_VERSION}), 1 active capsule")
     assert set(found) >= {
         "settings",
@@ -93,7 +93,7 @@ def test_a_damaged_page_is_found(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("auth")
 def test_an_index_that_disagrees_with_the_texts_is_found_and_built_again(cli: Cli) -> None:
-    database = apsw.Connection(os.path.join(cli.home, "moss.db"))
+    database = connect(cli.home)
     database.execute("insert into search_index (search_index) values ('delete-all')")
     database.close()
     code, found = findings(cli)
@@ -108,7 +108,7 @@ def test_an_index_that_disagrees_with_the_texts_is_found_and_built_again(cli: Cl
 
 @pytest.mark.usefixtures("auth")
 def test_a_newer_store_is_left_alone_and_told(cli: Cli) -> None:
-    database = apsw.Connection(os.path.join(cli.home, "moss.db"))
+    database = connect(cli.home)
     database.execute("pragma user_version = 999")
     database.close()
     code, found = findings(cli)
@@ -261,7 +261,7 @@ def test_a_home_on_a_network_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_purge_whose_bytes_remain_is_told(cli: Cli, auth: dict[str, Any]) -> None:
-    database = apsw.Connection(os.path.join(cli.home, "moss.db"))
+    database = connect(cli.home)
     database.execute("insert into erasures default values")
     database.close()
     assert findings(cli)[1]["erasures"][0]["status"] == "warn"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..engine import Call
+    from ..engine import Call, Row
     from ..finding import Finding
     from .readers import Identity, Reader
     from .vector_matrix import VectorMatrix
@@ -48,6 +48,9 @@ class SqliteEngine:
         self._written: Identity | None = None
         self._vectors: VectorMatrix | None = None
         self._vectors_lock = allocate_lock()
+        self._watcher: Reader | None = None
+        self._watches = 0
+        self._watch_lock = allocate_lock()
 
     def begin_read(self, *, snapshot: bool, call: Call) -> SqliteTransaction:
         """A transaction that sees one state of the store and never waits for a writer."""
@@ -161,9 +164,55 @@ class SqliteEngine:
             raise
         return os.path.getsize(path)
 
+    def dump(self, *, call: Call) -> Iterator[tuple[str, Row]]:
+        """Every row of one state of the store, without what follows from others."""
+        from .dumping import dump
+
+        tx = self.begin_read(snapshot=True, call=call)
+        try:
+            yield from dump(tx)
+        finally:
+            tx.rollback()
+            tx.release()
+
+    def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
+        """Empties every table but those and begins to count anew, as one transaction among the others."""
+        from .dumping import forget
+
+        tx = self.begin_write(patience_s=WRITE_PATIENCE_S, call=call)
+        try:
+            forget(tx, but=but)
+            tx.commit()
+        finally:
+            tx.rollback()
+            tx.release()
+
+    def mark(self) -> object:
+        """A connection that only watches, and SQLite's own number of what others committed since it was opened."""
+        with self._watch_lock:
+            if self._watcher is not None and self._watcher.database != file_identity(self._path):
+                self._stop_watching()
+            watcher = self._watcher
+            if watcher is None:
+                self._readers.look_at_once()
+                watcher = self._watcher = self._readers.take(self._prepare)
+                self._watches += 1
+            found = (self._watches, only_value(watcher.connection, "pragma data_version"))
+            if not watcher.lasts:
+                self._stop_watching()
+            return found
+
+    def _stop_watching(self) -> None:
+        if self._watcher is not None:
+            watcher, self._watcher = self._watcher, None
+            watcher.lasts = False
+            self._readers.give_back(watcher)
+
     def close(self) -> None:
         """Lets go of every connection and lock; what another thread is using, as soon as it is done with it."""
         self._vectors = None
+        with self._watch_lock:
+            self._stop_watching()
         self._readers.close()
         if self._lock.pause(WRITE_PATIENCE_S):
             self._close_writer()
@@ -235,6 +284,8 @@ class SqliteEngine:
     def before_fork(self) -> None:
         """Closes what is idle: SQLite keeps its locks by process, so a child would believe it had ours."""
         if self._lock.pause(FORK_PATIENCE_S):
+            with self._watch_lock:
+                self._stop_watching()
             self._readers.close()
             self._close_writer()
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from artifact.shelf import check_artifacts, put
-from contract.doors import FULL, Clock, StoreDoor, connect, dump, open_test_store
+from contract.doors import FULL, Clock, StoreDoor, open_test_store
 from moss_memory.storage.sqlite import migrate, opening
+from storage.database import connect
+from support.beside import dump
 from support.python_process import finish, start
 
 if TYPE_CHECKING:

@@ -1,0 +1,39 @@
+"""All that a store holds, table by table: to be compared with another store's, or to be forgotten."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..engine import ReadTransaction, Row, Transaction
+
+COUNTERS = "numbers"
+"""The table whose rows count: they stay, and begin anew."""
+_TABLES = (
+    "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
+)
+_DERIVED = ("vectors", "unembedded")
+"""What follows from the texts, as the index does, and is made when a server idles."""
+
+
+def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:
+    """Every row of every table that follows from no other, in the order in which it was written."""
+    for name in sorted(_tables(tx)):
+        if name not in _DERIVED:
+            for row in tx.rows(f"select * from {name}"):
+                yield name, row
+
+
+def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:
+    """Empties every table but those, and begins to count anew."""
+    tx.run("pragma defer_foreign_keys = on")
+    for name in _tables(tx):
+        if name == COUNTERS:
+            tx.run(f"update {COUNTERS} set last = 0")
+        elif name not in but:
+            tx.run(f"delete from {name}")
+
+
+def _tables(tx: ReadTransaction) -> list[str]:
+    return [name for (name,) in tx.rows(_TABLES)]

@@ -1,0 +1,26 @@
+"""The database file itself, for what only a test of SQLite's own storage may do: look into it, and damage it."""
+
+from __future__ import annotations
+
+import os
+
+import apsw
+
+from moss_memory.storage.sqlite.functions import prepare
+from support.patience import PATIENCE_S
+
+
+def connect(home: object, name: str = "moss.db") -> apsw.Connection:
+    """A connection of the test's own to the database of a home."""
+    connection = apsw.Connection(os.path.join(str(home), name), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(int(1000 * PATIENCE_S))
+    prepare(connection)
+    return connection
+
+
+def make(home: str) -> apsw.Connection:
+    """A new and empty database in a new home."""
+    os.mkdir(home, 0o700)
+    connection = apsw.Connection(os.path.join(home, "moss.db"))
+    prepare(connection)
+    return connection

@@ -1,0 +1,76 @@
+"""What an engine tells of all it holds: its dump, its mark, and what is left when it forgets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contract.doors import FULL, Clock, StoreDoor, open_test_store
+from support.beside import Beside, Watch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_store_that_was_never_written_has_nothing_and_is_not_made(tmp_path: Path) -> None:
+    with Beside(tmp_path / "home") as beside:
+        assert beside.dump() == {}
+        beside.forget()
+        assert not beside.engine.is_made()
+
+
+def test_a_dump_holds_every_row_and_nothing_that_follows_from_others(door: StoreDoor) -> None:
+    door("capsule_store", name="auth", capsule_text=FULL)
+    door("artifact_store", name="plan", kind="k", data={})
+    with Beside(door.home) as beside:
+        found = beside.dump()
+    assert {"capsules", "artifacts", "events"} <= found.keys()
+    assert (len(found["capsules"]), len(found["artifacts"]), len(found["events"])) == (1, 1, 2)
+    assert not [table for table in found if table.startswith("search") or table in ("vectors", "unembedded")]
+
+
+def test_what_is_forgotten_is_gone_for_a_server_that_runs_and_it_counts_anew(door: StoreDoor) -> None:
+    door("capsule_store", name="auth", capsule_text=FULL)
+    door("tasks_create", workspace="w", kind="task", title="t", steps=[{"title": "s"}])
+    with Beside(door.home) as beside:
+        beside.forget("capsules")
+        assert set(beside.dump()) == {"capsules"}
+        beside.forget()
+        assert beside.dump() == {}
+        assert beside.problems() == []
+    assert door("capsule_search", query="objective")["items"] == []
+    assert door("tasks_create", workspace="w", kind="task", title="t", steps=[{"title": "s"}])["id"] == "TASK-001"
+
+
+def test_a_mark_differs_when_anybody_committed_and_only_then(door: StoreDoor, tmp_path: Path) -> None:
+    watch = Watch(door.home)
+    try:
+        assert not watch.saw_a_commit()
+        door("capsule_store", name="auth", capsule_text=FULL)
+        assert watch.saw_a_commit(), "the first write made the store"
+        door("capsule_fetch", name="auth")
+        door.refuses("NOT_FOUND", "capsule_fetch", name="other")
+        assert not watch.saw_a_commit()
+        with open_test_store(door.home, Clock()) as other:
+            other.call("capsule_delete", {"name": "auth"})
+        assert watch.saw_a_commit()
+        door("capsule_store", name="auth", capsule_text=FULL)
+        assert watch.saw_a_commit(), "the store's own writer is somebody too"
+    finally:
+        watch.close()
+
+
+def test_a_mark_differs_when_another_store_stands_in_the_place(door: StoreDoor, tmp_path: Path) -> None:
+    door("capsule_store", name="auth", capsule_text=FULL)
+    watch = Watch(door.home)
+    try:
+        door.store.close()
+        (tmp_path / "old").mkdir()
+        home = tmp_path / door.home
+        for path in list(home.glob("moss.db*")):
+            path.rename(tmp_path / "old" / path.name)
+        assert watch.saw_a_commit()
+        assert not watch.saw_a_commit()
+        door("capsule_store", name="auth", capsule_text=FULL)
+        assert watch.saw_a_commit()
+    finally:
+        watch.close()

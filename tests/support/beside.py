@@ -1,0 +1,112 @@
+"""What a test sees and does of a store beside its door, asked of the engine that keeps it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from moss_memory.config import load_config
+from moss_memory.storage.engine import Call, open_engine
+from moss_memory.storage.finding import DAMAGED, FAILED
+from support.patience import PATIENCE_S
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from moss_memory.storage.engine import Engine
+
+
+class Beside:
+    """The engine of a home, opened by the test for itself; closed when it goes out of use."""
+
+    def __init__(self, home: object) -> None:
+        config = load_config(home=str(home), cwd="/")
+        self.engine: Engine = open_engine(config)
+        self._call = Call(
+            operation="test", config=config, clock_ms=lambda: 0, new_id=lambda now_ms: "", cancelled=None, progress=None
+        )
+
+    def rows(self, sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """The rows of one statement."""
+        tx = self.engine.begin_read(snapshot=False, call=self._call)
+        try:
+            return list(tx.rows(sql, parameters))
+        finally:
+            tx.release()
+
+    def run(self, *statements: str) -> None:
+        """Changes the store by statements, as one writer among the others."""
+        tx = self.engine.begin_write(patience_s=PATIENCE_S, call=self._call)
+        try:
+            for sql in statements:
+                tx.run(sql)
+            tx.commit()
+        finally:
+            tx.rollback()
+            tx.release()
+
+    def dump(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Every row of every table, events included; counters that nothing moved yet are none."""
+        found: dict[str, list[tuple[Any, ...]]] = {}
+        for table, row in self.engine.dump(call=self._call):
+            if table != "numbers" or row[1]:
+                found.setdefault(table, []).append(row)
+        return found
+
+    def forget(self, *but: str) -> None:
+        """Empties the store, every table but those, so that the next test begins with nothing."""
+        if self.engine.is_made():
+            self.engine.forget(call=self._call, but=but)
+
+    def problems(self) -> list[str]:
+        """Whatever the engine finds to be wrong when it looks the store over."""
+        found = self.engine.look_over(call=self._call, fix=False)
+        return [f"{finding.subject}: {finding.facts}" for finding in found if finding.state in (DAMAGED, FAILED)]
+
+    def __enter__(self) -> Beside:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.engine.close()
+
+
+def rows(home: object, sql: str) -> list[tuple[Any, ...]]:
+    """The rows of one statement on a store; none while nothing was written."""
+    with Beside(home) as beside:
+        return beside.rows(sql)
+
+
+def dump(home: object) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table of a store; nothing while nothing was written."""
+    with Beside(home) as beside:
+        return beside.dump()
+
+
+def run(home: object, *statements: str) -> None:
+    """Changes a store by statements beside whoever has it open."""
+    with Beside(home) as beside:
+        beside.run(*statements)
+
+
+def forget(home: object, *but: str) -> None:
+    """Empties a store beside whoever has it open."""
+    with Beside(home) as beside:
+        beside.forget(*but)
+
+
+class Watch:
+    """Tells whether anybody has committed anything to a store since it was last asked."""
+
+    def __init__(self, home: object) -> None:
+        self._beside = Beside(home)
+        self._mark = self._beside.engine.mark()
+
+    def saw_a_commit(self) -> bool:
+        """Whether anything was committed since the last time."""
+        before, self._mark = self._mark, self._beside.engine.mark()
+        return self._mark != before
+
+    def close(self) -> None:
+        """Stops watching."""
+        self._beside.engine.close()
