@@ -12,6 +12,7 @@ from contract.doors import open_test_store, outcome
 from contract.records.archive import SAMPLES, Archive, capability_of, required_of, times_of
 from moss_memory import catalog
 from moss_memory.errors import MossError
+from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
 from storage.database import connect
 from support.beside import dump
 from support.python_process import run, without_root_powers
@@ -156,7 +157,7 @@ def test_only_one_thing_is_wrong_and_nothing_of_the_submission_is_kept(timed: Ar
 
 def storage_error(store: Store, tool: str, code: str, storage_code: str, *, patient: bool = True) -> MossError:
     """The error of a call that storage fails, in the codes of this family."""
-    before = dump(store.config.home) if storage_code not in ("STORAGE_CORRUPT", "NOT_A_STORE") else {}
+    before = dump(store.config.home) if storage_code == "STORAGE_BUSY" else {}  # the others no engine reads
     with pytest.raises(MossError) as caught:
         store.call(tool, needed(tool), patient=patient)
     error = caught.value
@@ -218,16 +219,24 @@ with open_at(sys.argv[1]) as store:
 
 def test_a_store_of_a_newer_version_fails_reads_as_queries_and_writes_as_inserts(timed: Archive, store: Store) -> None:
     timed.submit("feature_unit")
+    before = dump(timed.home)
     store.close()
-    connection = connect(timed.home)
-    connection.execute("pragma user_version = 9999")
-    connection.close()
+    say_version(timed.home, 9999)
     storage_error(store, "submit_payload", "DB_INSERT_FAILED", "STORAGE_READONLY")
     codes = {tool: outcome(store, tool, {}) for tool in READS}
     for tool, error in codes.items():
         assert isinstance(error, MossError)
         assert (error.details or {})["storage_code"] == "STORAGE_READONLY"
         assert error.code == "DB_QUERY_FAILED", f"{tool} only reads and says {error.code}"
+    say_version(timed.home, SCHEMA_VERSION)
+    assert dump(timed.home) == before
+
+
+def say_version(home: str, version: int) -> None:
+    """Makes the database say that its schema has this version."""
+    connection = connect(home)
+    connection.execute(f"pragma user_version = {version}")
+    connection.close()
 
 
 @pytest.mark.parametrize("code", ["STORAGE_CORRUPT", "NOT_A_STORE"])
