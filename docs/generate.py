@@ -93,6 +93,8 @@ MEANINGS = {
 }
 
 SETTINGS = {
+    "workspace": "the default workspace of every tool that works in one; `MOSS_WORKSPACE` wins over both files; where "
+    "none is set, reasoning and task tools need one and the others use `default`",
     "capsule_max_chars": "most characters of a capsule",
     "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once",
     "artifact_validate": "check every artifact whose kind has a schema, as `validate: true` does for one call",
@@ -258,7 +260,8 @@ def _configuration_page() -> str:
         (
             "`config.json` in the home folder (`MOSS_HOME`, else `~/.moss`) is yours; `.moss/config.json`, found "
             "upward from the current folder, is the repository's. Numbers: the repository's wins. Switches: on if "
-            "either says so. Lists: both together. `moss config` shows what holds and where it comes from."
+            "either says so. Lists: both together. The workspace: `MOSS_WORKSPACE`, else the repository's, else yours. "
+            "`moss config` shows what holds and where it comes from."
         ),
         "",
         "Generated from the registry by `make docs`; do not edit.",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 DEFAULTS: dict[str, Any] = {
+    "workspace": "",
     "capsule_max_chars": 12_000,
     "import_max_bytes": 25_000_000,
     "artifact_validate": False,
@@ -82,6 +83,11 @@ def load_config(home: str | None = None, cwd: str | None = None) -> Config:
     if repo_path:
         _merge_repo(values, sources, _read(repo_path, strict=False, warnings=warnings), repo_path, warnings)
     values["allowed_paths"] = _resolved_folders(values["allowed_paths"], warnings)
+    chosen = os.environ.get("MOSS_WORKSPACE", "").strip()
+    if chosen:
+        if problem := _workspace_problem(chosen):
+            raise MossError("INVALID_REQUEST", f"MOSS_WORKSPACE must be {problem}; correct or unset it")
+        values["workspace"], sources["workspace"] = chosen, "MOSS_WORKSPACE"
     return config
 
 
@@ -203,8 +209,22 @@ def _problem(value: Any, default: Any) -> str:
     if isinstance(default, int):
         fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
         return "" if fits else "a whole number, 0 or more"
+    if isinstance(default, str):
+        return _workspace_problem(value)
     fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return "" if fits else "a list of strings"
+
+
+def _workspace_problem(value: Any) -> str:
+    """What the one setting that is a text must be, where it is not that."""
+    from .values import norm  # few name a workspace
+
+    try:
+        value.encode()
+        norm(value or "default")
+    except (AttributeError, UnicodeEncodeError, MossError):
+        return "the name of a workspace: 1 to 256 characters, no control characters"
+    return ""
 
 
 def _resolved_folders(paths: list[str], warnings: list[str]) -> list[str]:

@@ -107,10 +107,26 @@ class Operation:
             return self.writes_if(values)
         return self.mutates and (self.writes_with is None or bool(values.get(self.writes_with)))
 
-    def decode(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments checked against the schema; refuses unknown names and wrong types by path."""
+    def decode(self, arguments: dict[str, Any], workspace: str = "") -> dict[str, Any]:
+        """The arguments checked against the schema; refuses unknown names and wrong types by path.
+
+        `workspace` is the default one of the caller, if there is one.
+        """
         if not isinstance(arguments, dict):
             raise invalid(f"the arguments of `{self.name}` must be a JSON object")
+        decoded = self._checked(arguments)
+        if workspace:
+            self._place(decoded, workspace)
+        for name in self.required:
+            if name not in decoded:
+                raise invalid(f"`{name}` is required by `{self.name}`; add it", path=name)
+        if "from" in decoded:
+            decoded["from_"] = decoded.pop("from")
+        if self.budget_of is not None:
+            decoded["budget"] = self.budget_of(decoded)
+        return decoded
+
+    def _checked(self, arguments: dict[str, Any]) -> dict[str, Any]:
         decoded: dict[str, Any] = {}
         for given, value in arguments.items():
             name = self.aliases.get(given, given) if self.aliases else given
@@ -122,14 +138,24 @@ class Operation:
                     first = next(one for one in arguments if self.aliases.get(one, one) == name)
                     raise invalid(f"`{given}` and `{first}` mean the same; give one of them", path=given)
                 decoded[name] = _check(value, schema, given)
-        for name in self.required:
-            if name not in decoded:
-                raise invalid(f"`{name}` is required by `{self.name}`; add it", path=name)
-        if "from" in decoded:
-            decoded["from_"] = decoded.pop("from")
-        if self.budget_of is not None:
-            decoded["budget"] = self.budget_of(decoded)
         return decoded
+
+    @property
+    def in_one_workspace(self) -> bool:
+        """Whether a call always means one workspace; to other tools none means everywhere, or an id says it."""
+        return "workspace" in self.parameters and self.defaults.get("workspace", "required") is not None
+
+    def _place(self, decoded: dict[str, Any], workspace: str) -> None:
+        """Fills in the default workspace, where a call means one and beside names; never beside an id."""
+        if self.in_one_workspace:
+            decoded.setdefault("workspace", workspace)
+        elif "workspace" in self.parameters:
+            _place_name(decoded, workspace)
+        for name, schema in self.parameters.items():
+            if name in decoded and "workspace" in schema.get("items", schema).get("properties", ()):
+                refs = decoded[name]
+                for ref in refs if isinstance(refs, list) else [refs]:
+                    _place_name(ref, workspace)
 
 
 def looks_for_meaning(default: str) -> LongIf:
@@ -208,6 +234,11 @@ def _schema_of(annotation: str, scope: dict[str, Any]) -> Schema:
     if kind.startswith("list[") and kind.endswith("]"):
         return {"type": "array", "items": _schema_of(kind[5:-1], scope)}
     return _PLAIN.get(kind) or scope[kind]
+
+
+def _place_name(address: dict[str, Any], workspace: str) -> None:
+    if "name" in address and "id" not in address:
+        address.setdefault("workspace", workspace)
 
 
 def _check(value: Any, schema: Schema, path: str) -> Any:

@@ -41,19 +41,22 @@ class Store:
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
         patient: bool = True,
+        workspace: str | None = None,
     ) -> dict[str, Any]:
         """Runs a tool in one transaction. What it wrote is durable when this returns; on an error nothing is.
 
         Raises `MossError` and nothing else for anything a caller can send. `cancelled` is asked between
-        the steps of long calls. Without patience a write that must wait raises `STORAGE_BUSY` at once.
+        the steps of long calls. Without patience a write that must wait raises `STORAGE_BUSY` at once. `workspace` is
+        the caller's default one, instead of the configuration's.
         """
         operation = catalog.find(tool)
         if operation is None:
             raise unknown_tool(tool)
+        place = self.config.workspace if workspace is None else workspace
         if operation.translate is None:
-            return self._run(operation, tool, arguments, cancelled, progress, patient)
+            return self._run(operation, tool, arguments, place, cancelled, progress, patient)
         try:
-            return self._run(operation, tool, arguments, cancelled, progress, patient)
+            return self._run(operation, tool, arguments, place, cancelled, progress, patient)
         except MossError as error:
             raise operation.translate(error) from error.__cause__
 
@@ -62,11 +65,12 @@ class Store:
         operation: Operation,
         tool: str,
         arguments: dict[str, Any],
+        workspace: str,
         cancelled: Callable[[], bool] | None,
         progress: Callable[[int, int | None], None] | None,
         patient: bool,
     ) -> dict[str, Any]:
-        values = operation.decode(arguments)
+        values = operation.decode(arguments, workspace)
         call = Call(
             operation=tool,
             config=self.config,

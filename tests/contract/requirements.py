@@ -632,6 +632,19 @@ decisions §2: a bad kind file spoils neither other kinds nor other calls
     test_a_purged_artifact_is_never_found_again
     test_an_expired_artifact_is_not_found_by_any_kind_of_query
     test_expired_artifacts_do_not_count_among_many_common_words
+decisions §7: the default workspace is MOSS_WORKSPACE, else the repository's, else the user's
+    test_the_default_workspace_comes_from_the_environment_the_repository_or_the_user
+    test_an_impossible_default_workspace_is_refused_or_warned_of
+decisions §7: where a default workspace is set, every tool that works in one uses it
+    test_what_names_no_workspace_is_stored_and_found_in_the_default_one
+    test_tools_that_require_a_workspace_use_the_default_one
+    test_references_in_lists_and_bundles_mean_the_default_workspace
+    test_a_connection_may_have_a_workspace_of_its_own
+    test_without_a_default_workspace_the_tools_require_one_as_before
+    test_the_list_of_tools_shows_the_default_workspace_and_does_not_require_it
+decisions §7: a default beside an id is not ambiguous; filters without a workspace look everywhere
+    test_a_default_workspace_beside_an_id_is_not_ambiguous
+    test_filters_still_look_everywhere
 house: tools answer what they declare, all of it and nothing else, over every door
     test_everything_declared_is_answered
     test_the_official_client_finds_every_answer_to_be_of_its_output_schema

@@ -107,6 +107,7 @@ class FakeStore:
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
         patient: bool = True,
+        workspace: str | None = None,
     ) -> dict[str, Any]:
         found = TOOLS[tool]
         return found.body(_Transaction(self, cancelled, progress, patient), **found.decode(arguments))
@@ -125,6 +126,8 @@ class _Transaction:
 
 class FakeOffer:
     """Offers the tools above."""
+
+    workspace = ""
 
     def listing(self) -> str:
         return '[{"name":"echo"}]'

@@ -62,7 +62,9 @@ class Calls:
             if call.operation.takes_long(call.arguments) or self._busy():
                 self._enqueue(Job(call, reply))
                 return
-            answer = tool_answer(call, self._store().call(call.tool, call.arguments, patient=False))
+            answer = tool_answer(
+                call, self._store().call(call.tool, call.arguments, patient=False, workspace=call.offer.workspace)
+            )
         except Exception as error:
             if is_busy(error):
                 self._enqueue(Job(call, reply))
@@ -130,7 +132,9 @@ class Calls:
         """The answer to a write; none when others are writing, and then it is the next to be tried again."""
         call = job.call
         try:
-            return tool_answer(call, self._store().call(call.tool, call.arguments, patient=False))
+            return tool_answer(
+                call, self._store().call(call.tool, call.arguments, patient=False, workspace=call.offer.workspace)
+            )
         except Exception as error:
             if not is_busy(error):
                 return tool_failure(call, error)
@@ -210,7 +214,11 @@ class Calls:
         report = None if call.progress_token is None else Progress(call, self._send)
         try:
             result = self._store().call(
-                call.tool, call.arguments, cancelled=lambda: call.cancelled or self._stopping, progress=report
+                call.tool,
+                call.arguments,
+                cancelled=lambda: call.cancelled or self._stopping,
+                progress=report,
+                workspace=call.offer.workspace,
             )
             answer = tool_answer(call, result)
             if is_by_meaning(call):

@@ -52,7 +52,9 @@ class Offer:
         disabled_tools: Iterable[str] = (),
         disabled_types: Iterable[str] = (),
         output_schemas: bool = False,
+        workspace: str = "",
     ) -> None:
+        self.workspace = workspace
         self._toolsets = frozenset(toolsets) & frozenset(catalog.TOOLSETS)
         self._disabled_tools = frozenset(disabled_tools)
         self._disabled_types = frozenset(disabled_types)
@@ -64,6 +66,8 @@ class Offer:
         """The listed tools as a JSON array, taken from the file without parsing it."""
         if not self._listing:
             lines = [(name, line) for name, line in tool_lines() if self._lists(name)]
+            if self.workspace:
+                lines = [(name, with_workspace(line, self.workspace)) for name, line in lines]
             shown = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
             self._listing = f"[{','.join(shown)}]"
         return self._listing
@@ -105,13 +109,14 @@ class Offer:
         return tool in self._disabled_tools or family in types or ("core" in types and tool in CORE)
 
 
-def offer_of(config: Config, toolsets: Sequence[str] | None) -> Offer:
-    """What a configuration offers; toolsets named on the command line win over its own."""
+def offer_of(config: Config, toolsets: Sequence[str] | None, workspace: str | None = None) -> Offer:
+    """What a configuration offers; toolsets named on the command line and a connection's workspace win over its own."""
     return Offer(
         toolsets=config.toolsets if toolsets is None else toolsets,
         disabled_tools=config.disabled_tools,
         disabled_types=config.disabled_types,
         output_schemas=config.output_schemas,
+        workspace=config.workspace if workspace is None else workspace,
     )
 
 
@@ -139,6 +144,23 @@ def tool_lines() -> list[tuple[str, str]]:
     with open(TOOLS_FILE, encoding="utf-8") as file:
         lines = file.read().splitlines()
     return [(line[_NAME_START : line.index('"', _NAME_START)], line) for line in lines]
+
+
+def with_workspace(line: str, workspace: str) -> str:
+    """A tool of the file as a connection sees it that has a default workspace: shown as default, not required."""
+    import json  # few name a workspace
+
+    tool = json.loads(line)
+    schema = tool["inputSchema"]
+    place, required = schema["properties"].get("workspace"), schema.get("required", [])
+    if place is None or not ("default" in place or "workspace" in required):
+        return line  # without a workspace it looks everywhere, or takes an id
+    place["default"] = workspace
+    if "workspace" in required:
+        required.remove("workspace")
+    if not required:
+        schema.pop("required", None)
+    return encode(tool)
 
 
 def _with_output_schemas(lines: list[tuple[str, str]]) -> list[str]:

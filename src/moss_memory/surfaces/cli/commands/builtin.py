@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
     """Runs a command and says how it ended; 1 when its own answer tells of a failure."""
-    request = request_of(Command(built_in, built_in.name), words)
+    request = request_of(Command(built_in, built_in.name), words, home)
     if request is None:
         return 0
     try:

@@ -7,7 +7,6 @@ from moss_memory import catalog
 from ..parsing.builtin import BUILT_IN
 from ..parsing.command import Command, find_command
 from ..parsing.groups import UNLISTED, group_of, long_words_of, words_of
-from ..parsing.option import flag_of
 from ..parsing.positional import ITEMS, PLACE
 from ..parsing.usage import Usage
 from ..parsing.words import are_switches, names_itself
@@ -32,7 +31,7 @@ _POSITIONAL = {
     "search": "[WORD \u2026]",
 }
 _PLACES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
-_NEEDED = (("-w", "workspace"), ("--output", "output"))
+_NEEDED = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
 """Options that a command may need; the others that it needs are words."""
 
 _WIDTH = 100
@@ -119,7 +118,7 @@ def _words(command: Command) -> list[str]:
         words = [f"[{' | '.join(shown)}]"]
     elif name:
         words = [_POSITIONAL.get(name, f"[{name.upper()}]")]
-    needed = [f"{flag} {flag_of(name)[2:].upper()}" for flag, name in _NEEDED if name in command.operation.required]
+    needed = [shown for name, shown in _NEEDED if name in command.operation.required]
     return [*words, *needed]
 
 
@@ -186,6 +185,9 @@ def _meaning(command: Command, option: Option) -> str:
         parts.append(("any of " if option.kind == "list" else "one of ") + ", ".join(option.choices))
     if option.denied:
         parts.append("on by itself")
+    elif option.name == "workspace" and (option.default or "workspace" in operation.required):
+        last = f", else {option.default}" if option.default else ""
+        parts.append(f"if left out: MOSS_WORKSPACE, else what the configuration says{last}")
     elif option.default not in (None, False):
         parts.append(f"if left out: {option.default}")
     parts += _need(command, option)
@@ -195,7 +197,7 @@ def _meaning(command: Command, option: Option) -> str:
 
 
 def _need(command: Command, option: Option) -> list[str]:
-    needed = option.name in command.operation.required
+    needed = option.name in command.operation.required and option.name != "workspace"
     if option.name == command.text:
         return ["read from stdin when not given" if needed else "read from stdin when it is piped there"]
     if needed and option.name == ITEMS == command.positional:

@@ -33,6 +33,7 @@ def migrate_folder(
     if workspace is not None:
         normalize(workspace, what="workspace")
     config = load_settings(home)
+    workspace = workspace or config.workspace or None
     for warning in _left_alone(folder):
         warn(warning)
     steps = _Steps()

@@ -13,14 +13,21 @@ if TYPE_CHECKING:
     from ..parsing.command import Command, Request
 
 
-def request_of(command: Command, words: list[str]) -> Request | None:
-    """The whole request that the words make; none when they ask for help, which is shown."""
+def request_of(command: Command, words: list[str], home: str | None) -> Request | None:
+    """The whole request that the words make; none when they ask for help, which is shown.
+
+    Where a command needs a workspace and the words name none, it is the default one, if there is one.
+    """
     request = command.parse(words)
     if "help" in request.extras:
         from .help import command_help
 
         show(command_help(command))
         return None
+    if "workspace" in command.operation.required and "workspace" not in request.arguments:
+        default = load_config(request.extras.get("home", home)).workspace
+        if default:
+            request.arguments["workspace"] = default
     command.require(request)
     return request
 

@@ -31,7 +31,7 @@ def run_tool(words: list[str], home: str | None) -> int:
     command, rest = found
     if command.operation.name.endswith("_purge"):
         command = _purge_asked_for(command, rest)
-    request = request_of(command, rest)
+    request = request_of(command, rest, home)
     if request is None:
         return 0
     if "text" in request.extras:

@@ -137,7 +137,7 @@ _ALL = (
         "moss record migrate .cursor/memory -w shop --dry-run",
         {
             "dir": _text("the folder of kept records"),
-            "workspace": _text("where the records go; if left out: default"),
+            "workspace": _text("where the records go; if left out: the default workspace"),
             "dry_run": _flag("only check the files and count what would be migrated"),
         },
         answers={

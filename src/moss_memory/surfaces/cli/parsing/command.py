@@ -159,8 +159,12 @@ class Command:
             missing = "at least one NAME or WORKSPACE/NAME is needed"
         else:
             missing = " and ".join(map(flag_of, needed)) + (" is needed" if len(needed) == 1 else " are needed")
+        hint = (
+            "\nMOSS_WORKSPACE, or `workspace` in the configuration, sets a default one" if "workspace" in needed else ""
+        )
         example = f"\nfor example: {self.operation.example}" if is_grouped(self.operation.name) else ""
-        raise Usage(f"{missing} by `moss {self.words}`{example}", command=self.words)
+        hint = " (MOSS_WORKSPACE sets a default one)" if "workspace" in needed else ""
+        raise Usage(f"{missing} by `moss {self.words}`{hint}{example}", command=self.words)
 
 
 def find_command(words: list[str]) -> tuple[Command, list[str]] | None:

@@ -664,7 +664,7 @@ complete -c moss -n '__moss_on "record find"' -l table -d 'aligned columns for p
 complete -c moss -n '__moss_on "record find"' -l help -s h -d 'this help'
 complete -c moss -n '__moss_on "record migrate"' -l dir -r -F -d 'the folder of kept records'
 complete -c moss -n '__moss_on "record migrate"' -F
-complete -c moss -n '__moss_on "record migrate"' -l workspace -s w -x -d 'where the records go; if left out: default'
+complete -c moss -n '__moss_on "record migrate"' -l workspace -s w -x -d 'where the records go; if left out: the default workspace'
 complete -c moss -n '__moss_on "record migrate"' -l dry-run -d 'only check the files and count what would be migrated'
 complete -c moss -n '__moss_on "record migrate"' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store, instead of MOSS_HOME or ~/.moss'
 complete -c moss -n '__moss_on "record migrate"' -l table -d 'aligned columns for people instead of JSON'

@@ -1,0 +1,135 @@
+"""A project has its workspace: what is named nowhere is looked for, and kept, in the default one."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import FULL, StoreDoor, open_test_store
+from moss_memory.config import load_config
+from moss_memory.errors import MossError
+from moss_memory.surfaces.mcp.listing import offer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from moss_memory.store import Store
+
+
+@pytest.fixture
+def shop(home: str) -> Iterator[Store]:
+    """An empty store whose default workspace is `shop`."""
+    with open_test_store(home, workspace="shop") as opened:
+        yield opened
+
+
+def test_the_default_workspace_comes_from_the_environment_the_repository_or_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, repository = tmp_path / "home", tmp_path / "code"
+    for folder, name in ((home, "mine"), (repository / ".moss", "theirs")):
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text(json.dumps({"workspace": name}))
+    monkeypatch.setenv("MOSS_WORKSPACE", "now")
+    assert load_config(str(home), cwd=str(repository)).workspace == "now"
+    assert load_config(str(home), cwd=str(repository)).sources["workspace"] == "MOSS_WORKSPACE"
+    monkeypatch.setenv("MOSS_WORKSPACE", " ")
+    assert load_config(str(home), cwd=str(repository)).workspace == "theirs"
+    (repository / ".moss" / "config.json").write_text('{"workspace": ""}')
+    assert load_config(str(home), cwd=str(repository)).workspace == "mine"
+    os.remove(home / "config.json")
+    assert load_config(str(home), cwd=str(repository)).workspace == ""
+
+
+@pytest.mark.parametrize("odd", ["a\tb", "x" * 257, "\udc80"])
+def test_an_impossible_default_workspace_is_refused_or_warned_of(
+    odd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"workspace": odd}))
+    config = load_config(str(tmp_path), cwd="/")
+    assert config.workspace == ""
+    assert "workspace is ignored" in config.warnings[0]
+    monkeypatch.setenv("MOSS_WORKSPACE", odd)
+    with pytest.raises(MossError, match="MOSS_WORKSPACE"):
+        load_config(str(tmp_path / "other"), cwd="/")
+
+
+def test_what_names_no_workspace_is_stored_and_found_in_the_default_one(shop: Store) -> None:
+    stored = shop.call("capsule_store", {"name": "auth", "capsule_text": FULL})
+    assert stored["fetch_key"]["moss_workspace"] == "shop"
+    assert shop.call("capsule_fetch", {"name": "auth"})["id"] == stored["id"]
+    assert [item["id"] for item in shop.call("capsule_list", {})["items"]] == [stored["id"]]
+    assert shop.call("capsule_latest", {})["item"]["id"] == stored["id"]
+    artifact = shop.call("artifact_store", {"name": "plan", "kind": "plan", "data": {}, "text": "go"})
+    assert shop.call("artifact_fetch", {"name": "plan"})["workspace"] == "shop"
+    assert shop.call("artifact_touch", {"name": "plan", "ttl_seconds": 60})["id"] == artifact["id"]
+
+
+def test_tools_that_require_a_workspace_use_the_default_one(shop: Store) -> None:
+    shop.call("branchmind_notes_commit", {"content": "seen"})
+    assert shop.call("branchmind_show", {"doc_kind": "notes", "workspace": "shop"})["entries"][0]["content"] == "seen"
+    assert shop.call("tasks_create", {"kind": "task", "title": "Ship"})["id"] == "TASK-001"
+    assert shop.call("tasks_radar", {})["workspace"] == "shop"
+
+
+def test_references_in_lists_and_bundles_mean_the_default_workspace(shop: Store) -> None:
+    one = shop.call("capsule_store", {"name": "one", "capsule_text": FULL})
+    asked: dict[str, Any] = {"items": [{"name": "one"}, {"id": one["id"]}, {"name": "one", "workspace": "default"}]}
+    answer = shop.call("capsule_fetch_many", asked)
+    assert [item["id"] for item in answer["items"]] == [one["id"], one["id"]]
+    assert answer["errors"][0]["ref"] == {"name": "one", "workspace": "default"}
+    bundle = shop.call("capsule_compose", {"items": [{"name": "one"}], "store_as": {"name": "all"}})
+    assert bundle["stored"]["fetch_key"]["moss_workspace"] == "shop"
+    assert asked["items"][0] == {"name": "one"}, "the caller's own arguments were changed"
+
+
+def test_a_default_workspace_beside_an_id_is_not_ambiguous(shop: Store) -> None:
+    stored = shop.call("capsule_store", {"workspace": "other", "name": "auth", "capsule_text": FULL})
+    assert shop.call("capsule_fetch", {"id": stored["id"]})["workspace"] == "other"
+    shop.call("capsule_update", {"id": stored["id"], "title": "New"})
+    refused = StoreDoor(shop).refuses("AMBIGUOUS_ADDRESSING", "capsule_fetch", id=stored["id"], workspace="shop")
+    assert "id" in refused.message
+
+
+def test_filters_still_look_everywhere(shop: Store) -> None:
+    for workspace in ("shop", "other"):
+        shop.call("capsule_store", {"workspace": workspace, "name": "auth", "capsule_text": FULL, "tags": ["t"]})
+        shop.call("artifact_store", {"workspace": workspace, "name": "a", "kind": "k", "data": {}})
+    assert len(shop.call("capsule_inventory", {})["items"]) == 2
+    assert len(shop.call("capsule_search", {"query": "work"})["items"]) == 2
+    assert {hit["workspace"] for hit in shop.call("moss_search", {"query": "work"})["items"]} == {"shop", "other"}
+    assert len(shop.call("artifact_list", {"kind": "k"})["items"]) == 2
+    assert shop.call("capsule_bulk_delete", {"tag": "t"})["deleted"] == 2
+
+
+def test_a_connection_may_have_a_workspace_of_its_own(shop: Store) -> None:
+    shop.call("capsule_store", {"name": "auth", "capsule_text": FULL}, workspace="crew")
+    assert shop.call("capsule_fetch", {"name": "auth"}, workspace="crew")["workspace"] == "crew"
+    with pytest.raises(MossError, match="shop/auth"):
+        shop.call("capsule_fetch", {"name": "auth"})
+
+
+def test_without_a_default_workspace_the_tools_require_one_as_before(store: Store) -> None:
+    refused = StoreDoor(store).refuses("INVALID_REQUEST", "tasks_list")
+    assert "`workspace` is required" in refused.message
+    assert '"required":["workspace"' in offer_of(store.config, None).listing()
+
+
+def test_the_list_of_tools_shows_the_default_workspace_and_does_not_require_it(shop: Store) -> None:
+    tools = {tool["name"]: tool["inputSchema"] for tool in json.loads(offer_of(shop.config, None).listing())}
+    usual = {tool["name"]: tool["inputSchema"] for tool in json.loads(offer_of(shop.config, None, "").listing())}
+    assert tools.keys() == usual.keys()
+    for name, schema in tools.items():
+        place = schema["properties"].get("workspace", {})
+        means_one = "workspace" in usual[name].get("required", ()) or "default" in usual[name]["properties"].get(
+            "workspace", {}
+        )
+        assert place.get("default") == ("shop" if means_one else None), name
+        required = [one for one in usual[name].get("required", ()) if one != "workspace"]
+        assert schema.get("required", []) == required, name
+    assert "required" not in tools["tasks_radar"]
+    assert "default" not in tools["capsule_fetch"]["properties"]["workspace"]
