@@ -147,6 +147,33 @@ class Store:
             raise self._engine.translate(error) or internal_error("index") from error
         return {"indexed": indexed, "pending": pending}
 
+    def export_folder(
+        self,
+        folder: str,
+        *,
+        with_history: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> dict[str, Any]:
+        """Writes everything into a folder of plain files; the same store gives the same folder."""
+        from .moving.operations import export_folder
+
+        arguments = {"folder": folder, "with_history": with_history}
+        return self._run(export_folder, "export", arguments, cancelled, progress, True)
+
+    def import_folder(
+        self,
+        folder: str,
+        *,
+        mode: str = "error",
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> dict[str, Any]:
+        """Brings such a folder back, or Markdown files in, all or nothing; `mode` settles collisions."""
+        from .moving.operations import import_folder
+
+        return self._run(import_folder, "import", {"folder": folder, "mode": mode}, cancelled, progress, True)
+
     def __getattr__(self, tool: str) -> Callable[..., dict[str, Any]]:
         if tool.startswith("_"):
             raise AttributeError(tool)

@@ -22,6 +22,8 @@ ENDLESS = 2**63 - 1
 """What stands for "until further notice" where a number says until when."""
 _LAST_NUMBER = 2**53
 _JSON = "_json"
+_MOST_VALUES = 4000
+"""Of one statement: an index is brought to the disk after each, however many rows it writes."""
 
 
 class BadLine(Exception):  # noqa: N818
@@ -55,7 +57,7 @@ class Column:
     def put(self, value: Any, line: Line) -> None:
         """Writes the value into a line: JSON as such where it comes back as the same text, else that text."""
         if self.json is None:
-            line[self.key] = value
+            line[self.key] = None if self.series and value == ENDLESS else value
         elif value is None:
             line[self.key] = self.json.none
         else:
@@ -127,9 +129,9 @@ def whole(name: str, *, optional: bool = False, default: int | None = None) -> C
     return Column(name, _whole, optional=optional, default=default)
 
 
-def number(name: str, series: str, *, optional: bool = False) -> Column:
-    """A column of numbers of a series, or of `ENDLESS`."""
-    return Column(name, _number, optional=optional, series=series)
+def number(name: str, series: str, *, optional: bool = False, endless: bool = False) -> Column:
+    """A column of numbers of a series; where it may be `ENDLESS`, a line has null for that."""
+    return Column(name, _number, optional=optional, series=series, default=ENDLESS if endless else None)
 
 
 def flag(name: str, *, default: int | None = None) -> Column:
@@ -204,7 +206,7 @@ def _whole(value: Any, key: str) -> int:
 
 
 def _number(value: Any, key: str) -> int:
-    if _whole(value, key) != ENDLESS and not 0 <= value < _LAST_NUMBER:
+    if not 0 <= _whole(value, key) < _LAST_NUMBER:
         raise BadLine(f"{key} must be a number from 0 to {_LAST_NUMBER - 1}")
     return int(value)
 
@@ -306,10 +308,29 @@ class Table:
             self._fix(moved, move)
         return moved
 
-    def insert(self, tx: Transaction, values: Values) -> None:
-        """Writes a row."""
-        places = ", ".join([f":{name}" for name in values])
-        tx.run(f"insert into {self.name} ({', '.join(values)}) values ({places})", values)
+    def insert(self) -> str:
+        """The statement that writes a row."""
+        places = ", ".join([f":{name}" for name in self.columns])
+        return f"insert into {self.name} ({', '.join(self.columns)}) values ({places})"
+
+    def statements(self) -> dict[str, str]:
+        """The statements with which rows that have names come in, by the names that an importer knows them by."""
+        changed = [f"{name} = :{name}" for name in self.columns if name not in ("id", "row_id")]
+        named = "workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null"
+        return {
+            "insert": self.insert(),
+            "overwrite": f"update {self.name} set {', '.join(changed)} where id = :id",
+            "id_taken": f"select 1 from {self.name} where id = :id",
+            "name_taken": f"select id from {self.name} where {named}",
+        }
+
+    def insert_all(self, tx: Transaction, rows: list[Values]) -> None:
+        """Writes rows, many with a statement; raises `BadLine` where they contradict each other or what is there."""
+        most = max(1, _MOST_VALUES // len(self.columns))
+        for start in range(0, len(rows), most):
+            tx.check_cancelled()
+            if not tx.insert_all(self.insert(), rows[start : start + most]):
+                raise BadLine(f"the lines of {self.name} contradict each other")
 
     def holds(self, tx: ReadTransaction, workspace: str) -> bool:
         """Whether anything in it belongs to a workspace."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from ..tables import Table, json_column, number, tags_column, text, whole
+from ..tables import BadLine, Table, json_column, number, tags_column, text, whole
+from ..values import NAME_MAX_CHARS, label, normalize
+from .operations import checked_kind
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..tables import Line, Values
+
+NOUN = "artifact"
+_LABELS = ("run_id", "phase", "role")
 TABLE = Table(
     "artifacts",
     text("id"),
     text("workspace_raw"),
-    text("workspace_norm"),
+    text("workspace_norm", optional=True),
     text("name_raw", optional=True),
     text("name_norm", optional=True),
     text("kind"),
@@ -18,15 +26,32 @@ TABLE = Table(
     text("phase", optional=True),
     text("role", optional=True),
     tags_column(),
-    whole("version"),
+    whole("version", default=1),
     whole("ttl_seconds", optional=True),
     whole("expires_at", optional=True),
-    whole("created_at"),
-    whole("updated_at"),
+    whole("created_at", optional=True),
+    whole("updated_at", optional=True),
     whole("deleted_at", optional=True),
-    whole("data_chars"),
+    whole("data_chars", optional=True),
     whole("text_chars", optional=True),
-    number("row_id", "artifacts"),
-    whole("change_seq"),
+    number("row_id", "artifacts", optional=True),
+    whole("change_seq", optional=True),
     key=("workspace_norm", "id"),
 )
+
+
+def row_of(line: Line) -> Values:
+    """The artifact that a line means; normal forms and measures are computed anew, never believed."""
+    values = TABLE.read(line)
+    if not values["id"].strip() or len(values["id"]) > NAME_MAX_CHARS:
+        raise BadLine(f"id is blank or longer than {NAME_MAX_CHARS} characters")
+    checked_kind(values["kind"])
+    text, name = values["text"], values["name_raw"]
+    return {
+        **values,
+        **{key: label(values[key], what=key) for key in _LABELS},
+        "workspace_norm": normalize(values["workspace_raw"], what="workspace_raw"),
+        "name_norm": None if name is None else normalize(name, what="name_raw"),
+        "data_chars": len(values["data_json"]),
+        "text_chars": None if text is None else len(text),
+    }

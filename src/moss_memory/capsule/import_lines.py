@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
     from ..storage.engine import Transaction
 
-    Line = tuple[int, dict[str, Any]]
-    """The number of a line, and the columns of the capsule in it."""
+    Where = dict[str, Any]
+    """Where a record stands: the number of its line, and where there are several files, its file."""
+    Line = tuple[Where, dict[str, Any]]
+    """Where a record stands, and the columns of the row in it."""
 
 _LABELS = ("source", "run_id", "phase", "role")
 _MAX_TIME = 2**53
@@ -60,20 +62,29 @@ def check_lines(tx: Transaction, records: list[tuple[int, Any]]) -> tuple[list[L
         if count % 1000 == 0:
             tx.check_cancelled()
         try:
-            sound.append((number, _row(record)))
+            sound.append(({"line": number}, row_of(record)))
         except (InvalidRecordError, MossError) as error:
-            wrong.append(_problem(number, record, "INVALID_RECORD", str(getattr(error, "message", error))))
+            wrong.append(invalid_record({"line": number}, record, error))
     return sound, wrong
 
 
-class Importer:
-    """Takes capsules and settles each collision by the mode asked for."""
+def invalid_record(where: Where, record: Any, error: Exception) -> dict[str, Any]:
+    """The entry of `errors` for a record that cannot become a row."""
+    return problem(where, record, "INVALID_RECORD", str(getattr(error, "message", error)))
 
-    def __init__(self, tx: Transaction, mode: str) -> None:
+
+class Importer:
+    """Takes capsules, or rows of another family with names, and settles each collision by the mode asked for."""
+
+    def __init__(
+        self, tx: Transaction, mode: str, *, noun: str = "capsule", statements: dict[str, str] | None = None
+    ) -> None:
         self._tx = tx
         self._mode = mode
+        self._noun = noun
+        self._sql = statements or sql
         self.imported = 0
-        self._collisions: list[dict[str, Any]] = []
+        self.collisions: list[dict[str, Any]] = []
         self._refused_ids: set[str] = set()
         self._refused_names: set[tuple[str, str]] = set()
 
@@ -87,41 +98,33 @@ class Importer:
             self._tx.check_cancelled()
             row["created_at"] = now if row["created_at"] is None else row["created_at"]
             row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
-        if not self._collisions and self._take_together([row for _, row in lines]):
+        if not self.collisions and self._take_together([row for _, row in lines]):
             self.imported += len(lines)
             return
-        for line, row in lines:
-            self._take_one(line, row)
+        for where, row in lines:
+            self._take_one(where, row)
 
     def _take_together(self, rows: list[dict[str, Any]]) -> bool:
         last = self._tx.next_change(len(rows))
         for seq, row in enumerate(rows, last - len(rows) + 1):
             row["change_seq"] = seq
-        return self._tx.insert_all(sql["restore_over" if self._mode == "replace" else "insert"], rows)
+        return self._tx.insert_all(self._sql["restore_over" if self._mode == "replace" else "insert"], rows)
 
-    def _take_one(self, line: int, row: dict[str, Any]) -> None:
-        by_id = row["id"] in self._refused_ids or self._tx.row(sql["id_taken"], row) is not None
+    def _take_one(self, where: Where, row: dict[str, Any]) -> None:
+        by_id = row["id"] in self._refused_ids or self._tx.row(self._sql["id_taken"], row) is not None
         name_owner = self._name_owner(row)
         if not by_id and name_owner is None:
             self._insert(row)
         elif self._mode == "error":
-            self._refuse(line, row, by_id=by_id)
+            self._refuse(where, row, by_id=by_id)
         elif self._mode == "replace":
-            self._replace(line, row, by_id=by_id, name_owner=name_owner)
+            self._replace(where, row, by_id=by_id, name_owner=name_owner)
         else:
             self._rename(row, by_id=by_id, name_taken=name_owner is not None)
 
     def refuse_collisions(self) -> None:
         """Fails the whole import when any line collided in a way its mode does not settle."""
-        if self._collisions:
-            lines = ", ".join([str(problem["line"]) for problem in self._collisions[:10]])
-            advice = "" if self._mode == "replace" else ', `mode: "replace"` overwrites where that is unambiguous'
-            raise MossError(
-                "CONFLICT",
-                f"{counted(len(self._collisions), 'line')} cannot stand beside what is there ({lines}); nothing was "
-                f'imported. `mode: "rename"` keeps both{advice}',
-                details={"errors": self._collisions},
-            )
+        refuse_collisions(self.collisions, self._mode)
 
     def _name_owner(self, row: dict[str, Any]) -> str | None:
         """The id of the active capsule that has the record's name; a deleted record claims no name."""
@@ -129,28 +132,29 @@ class Importer:
             return None
         if (row["workspace_norm"], row["name_norm"]) in self._refused_names:
             return ""
-        owner: str | None = self._tx.value(sql["name_taken"], row)
+        owner: str | None = self._tx.value(self._sql["name_taken"], row)
         return owner
 
     def _insert(self, row: dict[str, Any]) -> None:
-        self._tx.run(sql["insert"], {**row, "change_seq": self._tx.next_change()})
+        self._tx.run(self._sql["insert"], {**row, "change_seq": self._tx.next_change()})
         self.imported += 1
 
-    def _refuse(self, line: int, row: dict[str, Any], *, by_id: bool) -> None:
+    def _refuse(self, where: Where, row: dict[str, Any], *, by_id: bool) -> None:
         self._refused_ids.add(row["id"])
         if row["name_norm"] is not None and row["deleted_at"] is None:
             self._refused_names.add((row["workspace_norm"], row["name_norm"]))
         if by_id:
-            self._collide(line, row, "ID_COLLISION", "a capsule with this id exists already")
+            self._collide(where, row, "ID_COLLISION", f"another {self._noun} has this id already")
         else:
-            self._collide(line, row, "NAME_COLLISION", "an active capsule has this name already")
+            self._collide(where, row, "NAME_COLLISION", f"an active {self._noun} has this name already")
 
-    def _replace(self, line: int, row: dict[str, Any], *, by_id: bool, name_owner: str | None) -> None:
+    def _replace(self, where: Where, row: dict[str, Any], *, by_id: bool, name_owner: str | None) -> None:
         if by_id and name_owner not in (None, row["id"]):
-            self._collide(line, row, "AMBIGUOUS_COLLISION", "the id belongs to one capsule and the name to another")
+            message = f"the id belongs to one {self._noun} and the name to another"
+            self._collide(where, row, "AMBIGUOUS_COLLISION", message)
             return
         target = row["id"] if by_id else name_owner
-        self._tx.run(sql["overwrite"], {**row, "id": target, "change_seq": self._tx.next_change()})
+        self._tx.run(self._sql["overwrite"], {**row, "id": target, "change_seq": self._tx.next_change()})
         self.imported += 1
 
     def _rename(self, row: dict[str, Any], *, by_id: bool, name_taken: bool) -> None:
@@ -165,11 +169,24 @@ class Importer:
             name_taken = self._name_owner(row) is not None
         self._insert(row)
 
-    def _collide(self, line: int, row: dict[str, Any], code: str, message: str) -> None:
-        self._collisions.append(_problem(line, {"id": row["id"], "name_raw": row["name_raw"]}, code, message))
+    def _collide(self, where: Where, row: dict[str, Any], code: str, message: str) -> None:
+        self.collisions.append(problem(where, {"id": row["id"], "name_raw": row["name_raw"]}, code, message))
 
 
-def _row(record: Any) -> dict[str, Any]:
+def refuse_collisions(collisions: list[dict[str, Any]], mode: str) -> None:
+    """Fails an import in which something collided in a way that its mode does not settle."""
+    if collisions:
+        some = ", ".join([f"{one.get('file', '')} {one.get('line', '')}".strip() for one in collisions[:10]])
+        advice = "" if mode == "replace" else ', `mode: "replace"` overwrites where that is unambiguous'
+        raise MossError(
+            "CONFLICT",
+            f"{counted(len(collisions), 'line')} cannot stand beside what is there ({some}); nothing was imported. "
+            f'`mode: "rename"` keeps both{advice}',
+            details={"errors": collisions},
+        )
+
+
+def row_of(record: Any) -> dict[str, Any]:
     """The columns of a record; normal forms and measures are computed anew, never believed."""
     if not isinstance(record, dict):
         raise InvalidRecordError("the line is not a JSON object")
@@ -231,12 +248,12 @@ def _tags(record: dict[str, Any]) -> str | None:
     return tags_json(value)
 
 
-def _problem(line: int, record: Any, code: str, message: str) -> dict[str, Any]:
+def problem(where: Where, record: Any, code: str, message: str) -> dict[str, Any]:
     """One entry of `errors`: where, what, and why."""
-    problem: dict[str, Any] = {"line": line}
+    told: dict[str, Any] = dict(where)
     if isinstance(record, dict):
         for key, field in (("id", "id"), ("name", "name_raw")):
             value = record.get(field)
             if isinstance(value, str):
-                problem[key] = value.encode("utf-8", "replace").decode()[:NAME_MAX_CHARS]
-    return {**problem, "code": code, "message": message}
+                told[key] = value.encode("utf-8", "replace").decode()[:NAME_MAX_CHARS]
+    return {**told, "code": code, "message": message}

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from ..tables import Table, number, tags_column, text, whole
+from .import_lines import row_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..tables import Line, Values
+
+NOUN = "capsule"
 TEXT = "capsule_text"
+_ALSO = {"workspace": "workspace_raw", "name": "name_raw"}
+"""What people write for some of the columns."""
 TABLE = Table(
     "capsules",
     text("id"),
@@ -23,8 +33,28 @@ TABLE = Table(
     whole("deleted_at", optional=True),
     whole("capsule_chars"),
     whole("tokens_estimate"),
-    number("row_id", "capsules"),
-    whole("change_seq"),
+    number("row_id", "capsules", optional=True),
+    whole("change_seq", optional=True),
     text(TEXT),
     key=("workspace_norm", "id"),
 )
+
+_KEYS = {column.key for column in TABLE.columns.values()}
+
+
+def row_from(line: Line, text: str, *, workspace: str, name: str) -> tuple[Values, list[str]]:
+    """The capsule of a Markdown file, and which of its fields mean nothing; workspace and name are its path's.
+
+    Normal forms and measures are computed anew. Without an id it is a new capsule, without a title its name is that.
+    """
+    record: dict[str, Any] = {_ALSO.get(key, key): value for key, value in line.items()}
+    unknown = [key for key in line if _ALSO.get(key, key) not in _KEYS]
+    if not line.keys() & {"name", "name_raw"}:
+        record["name_raw"] = name
+    if record.get("workspace_raw") is None:
+        record["workspace_raw"] = workspace
+    if "title" not in record:
+        record["title"] = record["name_raw"]
+    row = row_of({"id": "new", **record, TEXT: text})
+    numbers = {key: TABLE.columns[key].take(record) for key in ("row_id", "change_seq")}
+    return {**row, **numbers, "id": record.get("id")}, unknown

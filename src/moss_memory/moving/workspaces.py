@@ -35,6 +35,7 @@ class Workspaces:
         if file == reasoning.FILE and name == reasoning.NUMBERS.name:
             values = reasoning.NUMBERS.read(line)
             self._numbers[values["series"]] = values["last"]
+            self.lines[file] += 1
             return
         table = next((one for one in FILES[file].TABLES if one.name == name), None)
         if table is None:
@@ -157,13 +158,11 @@ def _delete(tx: Transaction, workspace: str) -> None:
 
 def _insert(tx: Transaction, tables: dict[str, list[Values]], move: Move, raw: str | None) -> None:
     for name, rows in tables.items():
-        for values in rows:
-            tx.check_cancelled()
-            moved = TABLES[name].moved(values, move)
-            if raw is not None and name == "workspaces":
-                moved["workspace_raw"] = raw
-            TABLES[name].insert(tx, moved)
-            reasoning.after_insert(tx, name, moved)
+        moved = [TABLES[name].moved(values, move) for values in rows]
+        if raw is not None and name == "workspaces":
+            moved = [{**values, "workspace_raw": raw} for values in moved]
+        TABLES[name].insert_all(tx, moved)
+        reasoning.after_insert(tx, name, moved)
 
 
 def _value(tx: ReadTransaction, query: str) -> int:

@@ -155,7 +155,7 @@ TABLES = (
         flag("deleted"),
         text("state"),
         whole("ts_ms"),
-        number("next_seq", SEQ),
+        number("next_seq", SEQ, endless=True),
         key=("seq",),
         refers=_BRANCH,
     ),
@@ -197,7 +197,7 @@ TABLES = (
         text("doc"),
         text("card_id"),
         flag("pinned"),
-        number("next_seq", SEQ),
+        number("next_seq", SEQ, endless=True),
         key=("seq",),
         within=f"branch_id {_OF_BRANCHES}",
         refers=_BRANCH,
@@ -244,12 +244,13 @@ def _check_version(values: Values) -> None:
         raise BadLine("the key of a node is its id, of an edge from|rel|to")
 
 
-def after_insert(tx: Transaction, table: str, values: Values) -> None:
-    """Writes what follows from a row."""
-    if table == "graph_versions" and values["tags_json"]:
-        place = {key: values[key] for key in ("branch_id", "doc", "seq")}
-        for tag in dict.fromkeys(json.loads(values["tags_json"])):
-            tx.run(sql["add_version_tag"], {**place, "tag": tag})
+def after_insert(tx: Transaction, table: str, rows: list[Values]) -> None:
+    """Writes what follows from rows: the tags by which nodes are looked up."""
+    if table == "graph_versions":
+        for values in rows:
+            place = {key: values[key] for key in ("branch_id", "doc", "seq")}
+            for tag in dict.fromkeys(json.loads(values["tags_json"] or "[]")):
+                tx.run(sql["add_version_tag"], {**place, "tag": tag})
 
 
 def before_delete(tx: Transaction, workspace: str) -> None:

@@ -158,7 +158,7 @@ class Incoming:
             return
         row["row_id"] += self._offsets[table.name]
         self._rows[table.name, values["row_id"]] = row["row_id"]
-        table.insert(self._tx, row)
+        table.insert_all(self._tx, [row])
         for name, value in more:
             self._tx.run(sql["add_property"], {"name": name, "value": value, "record_row": row["row_id"]})
         if table.name == "observations" and self._fold:

@@ -92,6 +92,9 @@ if TYPE_CHECKING:
         def next_change(self, count: int = 1) -> int:
             """The next number in the store-wide order of changes, or the last of so many that are taken at once."""
 
+        def go_on_after(self, change: int) -> None:
+            """Makes this call's event, its further changes and all later ones come after a change of another store."""
+
         def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
             """Names what this call's event is about; never any stored text."""
 

@@ -111,7 +111,7 @@ class SqliteWrite(SqliteTransaction):
     earlier, changes would be dated in another order than they were made.
     """
 
-    __slots__ = ("_address", "_changes", "_erase_into", "_patience_s", "_recorded", "_workspace")
+    __slots__ = ("_address", "_after_event", "_changes", "_erase_into", "_patience_s", "_recorded", "_workspace")
 
     def __init__(self, engine: SqliteEngine, patience_s: float, call: Call) -> None:
         super().__init__(engine, call, None)
@@ -119,6 +119,7 @@ class SqliteWrite(SqliteTransaction):
         self._workspace: str | None = None
         self._address: str | None = None
         self._changes = 0
+        self._after_event = 0
         self._recorded = False
         self._erase_into: dict[str, Any] | None = None
 
@@ -159,10 +160,16 @@ class SqliteWrite(SqliteTransaction):
 
     def next_change(self, count: int = 1) -> int:
         if not self._changes:
-            last = only_value(self.connection, "select max(seq) from events") or 0
-            self._changes = (last + 1) * _CHANGES_PER_CALL
+            self._changes = (self._last_event() + 1) * _CHANGES_PER_CALL
         self._changes += count
         return self._changes
+
+    def _last_event(self) -> int:
+        last: int = only_value(self.connection, "select max(seq) from events") or 0
+        return max(last, self._after_event)
+
+    def go_on_after(self, change: int) -> None:
+        self._after_event = max(self._after_event, change // _CHANGES_PER_CALL)
 
     def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
         self._workspace = workspace
@@ -191,9 +198,10 @@ class SqliteWrite(SqliteTransaction):
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
         event_id = self.new_id()
         self.connection.execute(
-            "insert into events (event_id, workspace, tool, address, ts_ms, payload)"
-            " values (:event_id, :workspace, :tool, :address, :ts_ms, :payload)",
+            "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload)"
+            " values (:seq, :event_id, :workspace, :tool, :address, :ts_ms, :payload)",
             {
+                "seq": self._last_event() + 1 if self._after_event else None,
                 "event_id": event_id,
                 "workspace": workspace,
                 "tool": tool,
