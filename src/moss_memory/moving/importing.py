@@ -91,17 +91,17 @@ class Folder:
         return content
 
     def _take_markdown(self, name: str) -> None:
-        where = {"file": name}
+        where, content = {"file": name}, self._content(name)
         line: Line = {}
         try:
-            line, text = front_matter.read(self._content(name).decode("utf-8"))
+            line, text = front_matter.read(content.decode("utf-8"))
             workspace, called = _of_path(name)
             row, unknown = capsule.row_from(line, text, workspace=workspace, name=called)
-        except (InvalidRecordError, BadLine, UnicodeDecodeError, MossError) as error:
-            if isinstance(error, MossError) and "path" not in (error.details or {}):
-                raise  # it is about the file, not about what is in it
-            told = "the file is not UTF-8" if isinstance(error, UnicodeDecodeError) else error
-            self.wrong.append(invalid_record(where, line, InvalidRecordError(str(getattr(told, "message", told)))))
+        except UnicodeDecodeError:
+            self.wrong.append(invalid_record(where, line, InvalidRecordError("the file is not UTF-8")))
+            return
+        except (InvalidRecordError, BadLine, MossError) as error:
+            self.wrong.append(invalid_record(where, line, error))
             return
         self.capsules.append((where, row))
         if unknown:

@@ -1,0 +1,82 @@
+"""Whatever was done to a store: its export, brought into an empty one, gives it back; brought into another, stands beside."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine
+
+from contract.doors import FULL, Clock, open_test_store
+from moss_memory.store import Store
+from property.test_artifact_model import ArtifactMachine
+from property.test_capsule_model import CapsuleMachine
+from property.test_card_machine import CardMachine
+from property.test_reasoning_machine import ArgumentMachine, HistoryMachine, ReasoningMachine
+from property.test_record_machine import RecordMachine
+from property.test_task_machine import TaskMachine
+from support.moved_store import answer, check_moves, questions, rows_of
+
+NUMBERED = {"seq", "last_seq", "base_seq", "old_seq", "new_seq", "cursor", "next_cursor", "head_seq", "from_seq", "head"}
+
+
+def moving(machine: type[RuleBasedStateMachine], examples: int) -> Any:
+    """The tests of a machine that, when it is done, moves its store twice: into an empty one and into one in use."""
+
+    class Moving(machine):  # type: ignore[misc, valid-type]
+        def teardown(self) -> None:
+            folder = Path(tempfile.mkdtemp(prefix="moss-moving-"))
+            try:
+                check_moves(self.store, folder)
+                check_beside(self.store, folder)
+            finally:
+                shutil.rmtree(folder)
+                super().teardown()
+
+    Moving.__name__ = Moving.__qualname__ = f"Moving{machine.__name__}"
+    Moving.TestCase.settings = settings(max_examples=examples, stateful_step_count=30, phases=[Phase.explicit, Phase.generate])
+    return Moving.TestCase
+
+
+def check_beside(store: Store, folder: Path) -> None:
+    """Asserts that what comes into a store with other work says the same there, but for its numbers."""
+    with open_test_store(str(folder / "used"), Clock(store._clock_ms())) as used:
+        used.call("capsule_store", {"name": "elsewhere", "workspace": "in use", "capsule_text": FULL})
+        used.call("tasks_create", {"workspace": "in use", "kind": "plan", "title": "stays"})
+        used.call("branchmind_notes_commit", {"workspace": "in use", "content": "stays"})
+        before = used.call("tasks_radar", {"workspace": "in use", "target": "PLAN-001"})
+        offset = used.call("branchmind_log", {"workspace": "in use"})["commits"][0]["seq"]
+        used.import_folder(str(folder / "first"))
+        assert used.call("tasks_radar", {"workspace": "in use", "target": "PLAN-001"}) == before
+        for tool, arguments in questions(store.config.home):
+            if "workspace" in arguments:
+                there = plain(answer(used, tool, arguments), offset)
+                assert there == plain(answer(store, tool, arguments), 0), (tool, arguments)
+        told = used.import_folder(str(folder / "first"), mode="rename")
+        assert len(told.get("renamed", [])) == len(rows_of(str(store.config.home)).get("workspaces", []))
+        used.import_folder(str(folder / "first"), mode="replace")
+        check_moves(used, folder / "again")
+
+
+def plain(value: Any, offset: int) -> Any:
+    """An answer as it would be with numbers that begin at 1, and without the ids that are made of numbers."""
+    if isinstance(value, dict):
+        return {
+            key: one - offset if key in NUMBERED and isinstance(one, int) and one < 2**53 else plain(one, offset)
+            for key, one in value.items()
+            if key not in ("conflict_id", "source_event_id")
+        }
+    return [plain(one, offset) for one in value] if isinstance(value, list) else value
+
+
+TestMovingArtifacts = moving(ArtifactMachine, 15)
+TestMovingCapsules = moving(CapsuleMachine, 15)
+TestMovingCards = moving(CardMachine, 10)
+TestMovingNotesAndGraphs = moving(ReasoningMachine, 15)
+TestMovingArguments = moving(ArgumentMachine, 15)
+TestMovingHistories = moving(HistoryMachine, 15)
+TestMovingRecords = moving(RecordMachine, 10)
+TestMovingTasks = moving(TaskMachine, 15)
