@@ -1,0 +1,447 @@
+"""`moss import FOLDER`: a folder comes back exactly, beside other work by the mode, and hand-written files come in."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.doors import FULL, Clock, StoreDoor, dump, open_test_store
+from contract.everything import call_everything, prepare
+from moss_memory.store import Store
+from support.moved_store import check_moves, files_of
+from support.store_truth import refusal
+
+UNIT = {"capability_id": "neotoma:store_feature_unit:v1"}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock) -> Store:
+    return open_test_store(str(tmp_path / "home"), clock)
+
+
+@pytest.fixture
+def other(tmp_path: Path, clock: Clock) -> Store:
+    return open_test_store(str(tmp_path / "other"), clock)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+def put(store: Store, name: str | None = "auth", text: str = FULL, **more: object) -> str:
+    arguments = {"capsule_text": text, "allow_thin": True, **({} if name is None else {"name": name}), **more}
+    return str(store.call("capsule_store", arguments)["id"])
+
+
+def submit(store: Store, **body: Any) -> Any:
+    payload = {**UNIT, "body": {"id": "FU-1", "status": "planning", "description": "t", "created_at": "2026-01-01", **body}}
+    return store.call("submit_payload", payload)
+
+
+def fill(store: Store) -> None:
+    """A little of everything."""
+    put(store, "auth", workspace="Shop")
+    store.call("artifact_store", {"kind": "k", "name": "plan", "data": {"a": 1}, "workspace": "Shop"})
+    store.call("tasks_create", {"workspace": "Shop", "kind": "task", "title": "T", "steps": [{"title": "s"}]})
+    store.call("branchmind_notes_commit", {"workspace": "Shop", "content": "a note"})
+    submit(store)
+
+
+def write(folder: Path, name: str, content: str | bytes) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def refused(store: Store, folder: Path, code: str, mode: str = "error") -> Any:
+    """The refusal of an import, which must leave the store as it was."""
+    before = dump(store.config.home)
+    error = refusal(store.import_folder, str(folder), mode=mode)
+    assert error.code == code, error
+    assert dump(store.config.home) == before
+    return error
+
+
+# A store that has something already
+
+
+def test_what_is_there_already_fails_the_whole_import_and_every_collision_is_named(store: Store, out: Path) -> None:
+    fill(store)
+    store.export_folder(str(out))
+    error = refused(store, out, "CONFLICT")
+    found = {(one["code"], one["file"].rpartition("/")[2].partition("-")[0]) for one in error.details["errors"]}
+    assert found == {
+        ("WORKSPACE_COLLISION", "reasoning.jsonl, tasks.jsonl"),
+        ("ID_COLLISION", "auth"),
+        ("ID_COLLISION", "artifacts.jsonl"),
+    }
+
+
+def test_names_collide_with_names_of_others(store: Store, other: Store, out: Path) -> None:
+    put(store)
+    put(other)
+    store.export_folder(str(out))
+    error = refused(other, out, "CONFLICT")
+    assert [one["code"] for one in error.details["errors"]] == ["NAME_COLLISION"]
+    other.import_folder(str(out), mode="rename")
+    assert {item["name"] for item in other.call("capsule_list", {})["items"]} == {"auth", "auth-1"}
+
+
+def test_replace_overwrites_rows_and_swaps_workspaces_whole(store: Store, clock: Clock, out: Path) -> None:
+    fill(store)
+    store.export_folder(str(out))
+    clock.advance(100)
+    store.call("capsule_update", {"workspace": "shop", "name": "auth", "title": "later"})
+    store.call("tasks_create", {"workspace": "shop", "kind": "task", "title": "later"})
+    store.call("branchmind_notes_commit", {"workspace": "shop", "content": "later"})
+    store.call("branchmind_notes_commit", {"workspace": "untouched", "content": "stays"})
+    told = store.import_folder(str(out), mode="replace")
+    assert told["imported"]["capsules"] == 1
+    assert store.call("capsule_fetch", {"workspace": "shop", "name": "auth"})["title"] == "auth"
+    assert [task["id"] for task in store.call("tasks_list", {"workspace": "shop"})["tasks"]] == ["TASK-001"]
+    assert [note["content"] for note in notes(store, "shop")] == ["a note"]
+    assert [note["content"] for note in notes(store, "untouched")] == ["stays"]
+    assert store.call("moss_search", {"query": "later"})["items"] == []
+
+
+def notes(store: Store, workspace: str) -> Any:
+    return store.call("branchmind_show", {"workspace": workspace, "doc_kind": "notes"})["entries"]
+
+
+def test_rename_keeps_both_and_gives_the_workspace_a_number(store: Store, out: Path, tmp_path: Path) -> None:
+    fill(store)
+    store.export_folder(str(out))
+    told = store.import_folder(str(out), mode="rename")
+    assert told["renamed"] == [{"workspace": "Shop", "now": "Shop-1"}]
+    assert store.import_folder(str(out), mode="rename")["renamed"] == [{"workspace": "Shop", "now": "Shop-2"}]
+    for workspace in ("shop", "shop-1", "shop-2"):
+        assert [note["content"] for note in notes(store, workspace)] == ["a note"]
+        delta = store.call("tasks_delta", {"workspace": workspace})["events"]
+        assert [event["type"] for event in delta] == ["task_created"]
+        radar = store.call("tasks_radar", {"workspace": workspace, "target": "TASK-001"})
+        assert radar["steps"][0]["title"] == "s"
+        store.call("tasks_note", {"workspace": workspace, "target": "TASK-001", "note": "goes on"})
+    events = {store.call("tasks_delta", {"workspace": one})["events"][0]["event_id"] for one in ("shop", "shop-1")}
+    assert len(events) == 2
+    assert {item["name"] for item in store.call("capsule_list", {"workspace": "shop"})["items"]} == {
+        "auth", "auth-1", "auth-2",
+    }  # fmt: skip
+    assert len(store.call("artifact_list", {"workspace": "shop"})["items"]) == 3
+    check_moves(store, tmp_path)
+
+
+def test_merges_and_conflicts_go_on_where_they_were(store: Store, other: Store, out: Path) -> None:
+    where = {"workspace": "w"}
+
+    def node(branch: str, text: str, on: Store = store) -> None:
+        op = {"op": "node_upsert", "id": "n", "type": "claim", "title": text}
+        on.call("branchmind_graph_apply", {**where, "branch": branch, "ops": [op]})
+
+    store.call("branchmind_init", where)
+    node("main", "base")
+    store.call("branchmind_branch_create", {**where, "name": "side"})
+    node("side", "theirs")
+    node("main", "ours")
+    store.call("branchmind_notes_commit", {**where, "branch": "side", "content": "merged once"})
+    store.call("branchmind_merge", {**where, "from": "side", "into": "main"})
+    merged = store.call("branchmind_graph_merge", {**where, "from": "side"})
+    assert merged["conflicts_created"] == 1
+    store.export_folder(str(out))
+    other.call("branchmind_notes_commit", {"workspace": "in use", "content": "numbers are taken"})
+    other.import_folder(str(out))
+    assert other.call("branchmind_graph_merge", {**where, "from": "side"})["conflicts_created"] == 0
+    assert other.call("branchmind_merge", {**where, "from": "side", "into": "main"})["merged"] == 0
+    [conflict] = other.call("branchmind_graph_conflicts", where)["conflicts"]
+    resolve = {**where, "conflict_id": conflict["conflict_id"], "resolution": "use_from"}
+    other.call("branchmind_graph_conflict_resolve", resolve)
+    shown = other.call("branchmind_graph_query", {**where, "ids": ["n"]})["nodes"]
+    assert [one["title"] for one in shown] == ["theirs"]
+
+
+def test_records_are_added_to_what_is_known(store: Store, other: Store, clock: Clock, out: Path) -> None:
+    submit(store, status="planning", dependencies=["a"])
+    clock.advance(10)
+    submit(other, status="completed", dependencies=["b"])
+    store.export_folder(str(out))
+    other.import_folder(str(out))
+    [entity] = other.call("retrieve_entities", {})["entities"]
+    assert entity["snapshot"]["status"] == "completed"
+    assert sorted(entity["snapshot"]["dependencies"]) == ["a", "b"]
+    assert other.call("retrieve_records", {})["total_count"] == 2
+    assert len(other.call("list_timeline_events", {})["events"]) == 1
+    before = dump(other.config.home)
+    other.import_folder(str(out))
+    after = dump(other.config.home)
+    before.pop("events"), after.pop("events")
+    assert after == before
+
+
+def test_a_submission_with_other_content_is_settled_by_the_mode(store: Store, out: Path) -> None:
+    submit(store)
+    store.export_folder(str(out))
+    lines = [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
+    for line in lines:
+        if line["table"] == "observations":
+            line["agent_id"] = "somebody else"
+    (out / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert refused(store, out, "CONFLICT").details["errors"][0]["code"] == "SUBMISSION_COLLISION"
+    store.import_folder(str(out), mode="rename")
+    assert store.call("retrieve_entities", {})["entities"][0]["observation_count"] == 2
+    store.import_folder(str(out), mode="replace")
+    assert store.call("retrieve_entities", {})["entities"][0]["observation_count"] == 2
+
+
+def test_order_within_a_second_stays_and_the_next_change_comes_after(store: Store, other: Store, out: Path) -> None:
+    for name in "abc":
+        put(store, name)
+    for _ in range(3):
+        store.call("capsule_update", {"name": "a", "title": "moved to the top"})
+    store.export_folder(str(out))
+    other.import_folder(str(out))
+    put(other, "later")
+    listed = [item["name"] for item in other.call("capsule_list", {})["items"]]
+    assert listed == ["later", "a", "c", "b"]
+
+
+# Written by hand
+
+
+def test_markdown_files_without_a_manifest_come_in_as_capsules(other: Store, out: Path) -> None:
+    write(out, "ideas.md", "just an idea\r\n")
+    write(out, "shop/auth.md", "---\ntitle: Sign in\ntags: [auth, keys]\nphase: 'build'\n---\nthe text")
+    write(out, "shop/deep/er.md", "\ufeff# Deep\n")
+    write(out, "shop/listed.md", "---\ntags:\n  - one\n  - two words\nname: Another name\nworkspace: Elsewhere\n---\n")
+    write(out, "shop/rule.md", "---\nno front matter\n---\ntext")
+    write(out, "shop/open.md", "---\ntitle: never closed\n")
+    write(out, ".git/hidden.md", "not mine")
+    write(out, "notes.txt", "not mine")
+    write(out, "tasks.jsonl", "not mine")
+    told = other.import_folder(str(out))
+    assert told["imported"]["capsules"] == 6
+    assert told["ignored"] == ["tasks.jsonl"]
+    items = {(item["workspace"], item["name"]): item for item in other.call("capsule_inventory", {})["items"]}
+    texts = {key: other.call("capsule_fetch", {"id": item["id"]})["capsule_text"] for key, item in items.items()}
+    assert texts == {
+        ("default", "ideas"): "just an idea\r\n",
+        ("shop", "auth"): "the text",
+        ("shop", "deep/er"): "# Deep\n",
+        ("Elsewhere", "Another name"): "",
+        ("shop", "rule"): "---\nno front matter\n---\ntext",
+        ("shop", "open"): "---\ntitle: never closed\n",
+    }
+    auth = items["shop", "auth"]
+    assert (auth["title"], auth["tags"], auth["phase"]) == ("Sign in", ["auth", "keys"], "build")
+    assert items["Elsewhere", "Another name"]["tags"] == ["one", "two words"]
+    assert items["shop", "rule"]["title"] == "rule"
+
+
+def test_a_changed_file_is_taken_as_it_is_and_named(store: Store, other: Store, out: Path, clock: Clock) -> None:
+    id = put(store)
+    put(store, "as it was")
+    store.export_folder(str(out))
+    [path] = out.rglob(f"*{id}.md")
+    path.write_text(path.read_text().replace(f'name_raw: "auth"', 'name_raw: "sign-in"') + "\nmore words here\n")
+    write(out, "capsules/new/by-hand.md", "hello")
+    told = other.import_folder(str(out))
+    assert told["changed"] == sorted([str(path.relative_to(out)), "capsules/new/by-hand.md"])
+    found = other.call("capsule_fetch", {"id": id})
+    assert (found["name"], found["capsule_text"]) == ("sign-in", FULL + "\nmore words here\n")
+    assert found["capsule_chars"] == len(found["capsule_text"])
+    assert other.call("capsule_fetch", {"workspace": "new", "name": "by-hand"})["capsule_text"] == "hello"
+
+
+def test_a_copied_file_with_another_id_is_another_capsule(store: Store, other: Store, out: Path) -> None:
+    id = put(store)
+    store.export_folder(str(out))
+    [path] = out.rglob(f"*{id}.md")
+    text = path.read_text().replace(id, "copy").replace('"auth"', '"copied"')
+    write(out, "capsules/default/copied.md", text)
+    other.import_folder(str(out))
+    assert {item["name"] for item in other.call("capsule_list", {})["items"]} == {"auth", "copied"}
+
+
+BAD_FILES = {
+    "not utf-8": b"\xff\xfe",
+    "blank name": b'---\nname: " "\n---\nx',
+    "control": b'---\nname: "a\\u0007b"\n---\nx',
+    "no string": b"---\nname: 5\n---\nx",
+    "tags": b"---\ntags: {}\n---\nx",
+    "time": b'---\ncreated_at: "yesterday"\n---\nx',
+    "number": b"---\nrow_id: -1\n---\nx",
+    "nul": b"a\0b",
+    "surrogate": b'---\ntitle: "\\ud800"\n---\nx',
+    "long": b"---\nworkspace: " + b"w" * 300 + b"\n---\nx",
+}
+
+
+@pytest.mark.parametrize("bad", BAD_FILES)
+def test_a_file_that_cannot_be_a_capsule_is_skipped_and_reported(other: Store, out: Path, bad: str) -> None:
+    write(out, "w/good.md", "fine")
+    write(out, "w/bad.md", BAD_FILES[bad])
+    told = other.import_folder(str(out))
+    assert told["imported"]["capsules"] == 1
+    assert told["skipped"] == 1
+    [problem] = told["errors"]
+    assert (problem["file"], problem["code"]) == ("w/bad.md", "INVALID_RECORD")
+
+
+def test_a_field_that_means_nothing_is_told(other: Store, out: Path) -> None:
+    write(out, "w/a.md", "---\ntitel: x\nlayout: post\n---\ntext")
+    [problem] = other.import_folder(str(out))["errors"]
+    assert problem["code"] == "UNKNOWN_FIELD"
+    assert "titel, layout" in problem["message"]
+
+
+def test_a_folder_with_nothing_in_it_is_refused(other: Store, out: Path) -> None:
+    out.mkdir()
+    refused(other, out, "INVALID_REQUEST")
+    refused(other, out / "none", "NOT_FOUND")
+
+
+# Damaged exports
+
+
+def damage(out: Path, name: str, change: Callable[[Any], Any]) -> None:
+    """Changes the lines of an exported file."""
+    lines = [json.loads(line) for line in (out / name).read_text().splitlines()]
+    changed = change(lines)
+    kept = lines if changed is None else changed
+    (out / name).write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in kept))
+
+
+@pytest.mark.parametrize("name", ["artifacts.jsonl", "reasoning.jsonl", "tasks.jsonl", "records.jsonl", "manifest.json"])
+@pytest.mark.parametrize("harm", ["gone", "cut", "list", "bytes"])
+def test_a_named_file_that_is_gone_or_no_json_refuses_the_whole_import(
+    store: Store, other: Store, out: Path, name: str, harm: str
+) -> None:
+    fill(store)
+    store.export_folder(str(out))
+    if harm == "gone":
+        (out / name).unlink()
+        if name == "manifest.json":
+            return  # then the Markdown files are capsules, which other tests show
+    elif harm == "cut":
+        (out / name).write_bytes((out / name).read_bytes()[:-20])
+    elif harm == "list":
+        write(out, name, "[1]\n")
+    else:
+        write(out, name, b"\xff\xfe{}")
+    error = refused(other, out, "INVALID_REQUEST")
+    assert name.partition(".")[0] in error.message
+
+
+def test_a_named_capsule_that_is_gone_refuses_the_whole_import(store: Store, other: Store, out: Path) -> None:
+    put(store)
+    put(store, "b")
+    store.export_folder(str(out))
+    next(out.rglob("b-*.md")).unlink()
+    assert "is gone" in refused(other, out, "INVALID_REQUEST").message
+
+
+def test_an_export_of_a_newer_moss_is_refused(store: Store, other: Store, out: Path) -> None:
+    store.export_folder(str(out))
+    manifest = json.loads((out / "manifest.json").read_text())
+    (out / "manifest.json").write_text(json.dumps({**manifest, "format": 99}))
+    assert "upgrade" in refused(other, out, "INVALID_REQUEST").message
+
+
+VALUES: list[Any] = [None, -1, 2**70, 1.5, True, "", "x", "\ud800", "a\0", [], {}, [None], {"a": None}, 2**62, "main"]
+
+
+def test_no_line_whatever_it_holds_is_a_fault_of_moss(tmp_path: Path, out: Path) -> None:
+    """Every field of a line of every table gets every odd value: it comes in and can be read, or is refused."""
+    home = str(tmp_path / "home")
+    prepare(home)
+    with open_test_store(home, Clock()) as store:
+        call_everything(StoreDoor(store))
+        store.export_folder(str(out))
+    pristine = files_of(out)
+    number = 0
+    for name in ("artifacts.jsonl", "reasoning.jsonl", "tasks.jsonl", "records.jsonl"):
+        lines = pristine[name].decode().splitlines()
+        first: dict[str, int] = {}
+        for at, line in enumerate(lines):
+            first.setdefault(json.loads(line).get("table", "artifacts"), at)
+        for at in first.values():
+            for key in [*json.loads(lines[at]), "unheard_of"]:
+                value = VALUES[number % len(VALUES)]
+                number += 1
+                changed = [*lines[:at], json.dumps({**json.loads(lines[at]), key: value}), *lines[at + 1 :]]
+                (out / name).write_text("\n".join(changed) + "\n")
+                with open_test_store(str(tmp_path / f"try {number}"), Clock()) as other:
+                    try:
+                        other.import_folder(str(out))
+                    except Exception as error:
+                        code = getattr(error, "code", "")
+                        assert code in ("INVALID_REQUEST", "CONFLICT"), (name, key, value, error, error.__cause__)
+        (out / name).write_bytes(pristine[name])
+    assert number > 150
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("reasoning.jsonl", lambda lines: [one for one in lines if one["table"] != "branches"], "names"),
+        ("reasoning.jsonl", lambda lines: [*lines, lines[-1]], "the same"),
+        ("reasoning.jsonl", lambda lines: [{**one, "table": "capsules"} for one in lines], "no table"),
+        ("tasks.jsonl", lambda lines: [one for one in lines if one["table"] != "tasks"], "names"),
+        ("tasks.jsonl", lambda lines: [{**one, "workspace_norm": "Shop"} for one in lines], "compared"),
+        ("records.jsonl", lambda lines: lines[1:], "names none"),
+        ("records.jsonl", lambda lines: [*lines, lines[0]], "stands above"),
+    ],
+)
+def test_what_does_not_hold_together_refuses_the_whole_import(
+    store: Store, other: Store, out: Path, name: str, change: Any, said: str
+) -> None:
+    fill(store)
+    store.export_folder(str(out))
+    damage(out, name, change)
+    assert said in refused(other, out, "INVALID_REQUEST").message
+
+
+def test_a_branch_that_is_its_own_base_is_refused_and_nothing_hangs(store: Store, other: Store, out: Path) -> None:
+    fill(store)
+    store.call("branchmind_branch_create", {"workspace": "shop", "name": "side"})
+    store.export_folder(str(out))
+
+    def loop(lines: Any) -> None:
+        for line in lines:
+            if line["table"] == "branches":
+                line["base_id"], line["base_seq"] = line["branch_id"], 1
+
+    damage(out, "reasoning.jsonl", loop)
+    refused(other, out, "INVALID_REQUEST")
+
+
+def test_a_bad_artifact_is_skipped_and_the_others_come_in(store: Store, other: Store, out: Path) -> None:
+    for name in "ab":
+        store.call("artifact_store", {"kind": "k", "name": name, "data": {}})
+    store.export_folder(str(out))
+    damage(out, "artifacts.jsonl", lambda lines: [{**lines[0], "data": []}, lines[1]])
+    told = other.import_folder(str(out))
+    assert (told["imported"]["artifacts"], told["skipped"]) == (1, 1)
+    assert told["errors"][0]["line"] == 1
+
+
+def test_a_link_or_a_pipe_in_the_folder_is_refused(other: Store, out: Path, tmp_path: Path) -> None:
+    write(tmp_path, "secret.md", "not yours")
+    write(out, "w/a.md", "fine")
+    (out / "w" / "link.md").symlink_to(tmp_path / "secret.md")
+    refused(other, out, "INVALID_REQUEST")
+    (out / "w" / "link.md").unlink()
+    os.mkfifo(out / "w" / "pipe.md")
+    refused(other, out, "INVALID_REQUEST")
+    (out / "w" / "pipe.md").unlink()
+    os.link(tmp_path / "secret.md", out / "w" / "hard.md")
+    refused(other, out, "INVALID_REQUEST")
