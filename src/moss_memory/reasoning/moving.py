@@ -24,7 +24,20 @@ _OF_BRANCHES = "in (select branch_id from branches where workspace_norm = :works
 _BRANCH = {"branch_id": "branches"}
 
 
+def moved_event(said_json: str, move: Move) -> str:
+    """What a task event says, with the number of the note that it tells of."""
+    said = json.loads(said_json)
+    payload = said.get("payload")
+    told = said.get("type") == "note_added" and isinstance(payload, dict) and isinstance(payload.get("seq"), int)
+    if not told or not move.offsets.get(SEQ):
+        return said_json
+    payload["seq"] = move.number(SEQ, payload["seq"])
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
 def _move_entry(entry: Values, move: Move) -> None:
+    if entry["written_as"] == "event" and entry["meta_json"] is not None:
+        entry["meta_json"] = moved_event(entry["meta_json"], move)
     origin = entry["source_event_id"]
     if origin is None:
         return

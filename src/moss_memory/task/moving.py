@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from ..reasoning.moving import moved_event
 from ..tables import BadLine, Table, choice, flag, json_column, norm, number, tags_column, text, whole
 
 TYPE_CHECKING = False
@@ -23,6 +24,7 @@ _OF_TASKS = "in (select row_id from tasks where workspace_norm = :workspace)"
 
 def _move_event(event: Values, move: Move) -> None:
     event["event_id"] = move.ids.get(event["event_id"], event["event_id"])
+    event["payload"] = moved_event(event["payload"], move)
 
 
 def _texts(name: str) -> Any:
