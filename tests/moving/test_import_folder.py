@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 
-from contract.doors import FULL, Clock, StoreDoor, dump, open_test_store
-from contract.everything import call_everything, prepare
+from contract.doors import FULL, Clock, dump, open_test_store, outcome
+from moss_memory.errors import MossError
+from moss_memory.moving.workspaces import TABLES
+from moss_memory.record import moving as record
 from moss_memory.store import Store
-from support.moved_store import check_moves, files_of
+from support.moved_store import check_moves, files_of, questions
 from support.store_truth import refusal
 
 UNIT = {"capability_id": "neotoma:store_feature_unit:v1"}
+TIMES = dict.fromkeys(("created_at", "updated_at"), "2026-01-01T00:00:00Z")
+FEATURE = {"id": "FU-1", "status": "planning", "description": "t", **TIMES}
 
 
 @pytest.fixture
@@ -45,8 +49,7 @@ def put(store: Store, name: str | None = "auth", text: str = FULL, **more: objec
 
 
 def submit(store: Store, **body: Any) -> Any:
-    payload = {**UNIT, "body": {"id": "FU-1", "status": "planning", "description": "t", "created_at": "2026-01-01", **body}}
-    return store.call("submit_payload", payload)
+    return store.call("submit_payload", {**UNIT, "body": {**FEATURE, **body}})
 
 
 def fill(store: Store) -> None:
@@ -109,10 +112,10 @@ def test_replace_overwrites_rows_and_swaps_workspaces_whole(store: Store, clock:
     told = store.import_folder(str(out), mode="replace")
     assert told["imported"]["capsules"] == 1
     assert store.call("capsule_fetch", {"workspace": "shop", "name": "auth"})["title"] == "auth"
-    assert [task["id"] for task in store.call("tasks_list", {"workspace": "shop"})["tasks"]] == ["TASK-001"]
+    assert [task["id"] for task in store.call("tasks_list", {"workspace": "shop"})["items"]] == ["TASK-001"]
     assert [note["content"] for note in notes(store, "shop")] == ["a note"]
     assert [note["content"] for note in notes(store, "untouched")] == ["stays"]
-    assert store.call("moss_search", {"query": "later"})["items"] == []
+    assert store.call("moss_search", {"query": "later", "search_mode": "keyword"})["items"] == []
 
 
 def notes(store: Store, workspace: str) -> Any:
@@ -143,27 +146,14 @@ def test_rename_keeps_both_and_gives_the_workspace_a_number(store: Store, out: P
 
 def test_merges_and_conflicts_go_on_where_they_were(store: Store, other: Store, out: Path) -> None:
     where = {"workspace": "w"}
-
-    def node(branch: str, text: str, on: Store = store) -> None:
-        op = {"op": "node_upsert", "id": "n", "type": "claim", "title": text}
-        on.call("branchmind_graph_apply", {**where, "branch": branch, "ops": [op]})
-
-    store.call("branchmind_init", where)
-    node("main", "base")
-    store.call("branchmind_branch_create", {**where, "name": "side"})
-    node("side", "theirs")
-    node("main", "ours")
-    store.call("branchmind_notes_commit", {**where, "branch": "side", "content": "merged once"})
-    store.call("branchmind_merge", {**where, "from": "side", "into": "main"})
-    merged = store.call("branchmind_graph_merge", {**where, "from": "side"})
-    assert merged["conflicts_created"] == 1
+    conflict(store, where)
     store.export_folder(str(out))
     other.call("branchmind_notes_commit", {"workspace": "in use", "content": "numbers are taken"})
     other.import_folder(str(out))
-    assert other.call("branchmind_graph_merge", {**where, "from": "side"})["conflicts_created"] == 0
+    assert other.call("branchmind_graph_merge", {**where, "from": "side", "into": "main"})["conflicts_created"] == 0
     assert other.call("branchmind_merge", {**where, "from": "side", "into": "main"})["merged"] == 0
-    [conflict] = other.call("branchmind_graph_conflicts", where)["conflicts"]
-    resolve = {**where, "conflict_id": conflict["conflict_id"], "resolution": "use_from"}
+    [open_one] = other.call("branchmind_graph_conflicts", {**where, "into": "main"})["conflicts"]
+    resolve = {**where, "conflict_id": open_one["conflict_id"], "resolution": "use_from"}
     other.call("branchmind_graph_conflict_resolve", resolve)
     shown = other.call("branchmind_graph_query", {**where, "ids": ["n"]})["nodes"]
     assert [one["title"] for one in shown] == ["theirs"]
@@ -178,8 +168,8 @@ def test_records_are_added_to_what_is_known(store: Store, other: Store, clock: C
     [entity] = other.call("retrieve_entities", {})["entities"]
     assert entity["snapshot"]["status"] == "completed"
     assert sorted(entity["snapshot"]["dependencies"]) == ["a", "b"]
-    assert other.call("retrieve_records", {})["total_count"] == 2
-    assert len(other.call("list_timeline_events", {})["events"]) == 1
+    assert len(other.call("retrieve_records", {})["records"]) == 2
+    assert len(other.call("list_timeline_events", {})["events"]) == 2
     before = dump(other.config.home)
     other.import_folder(str(out))
     after = dump(other.config.home)
@@ -359,34 +349,83 @@ def test_an_export_of_a_newer_moss_is_refused(store: Store, other: Store, out: P
 VALUES: list[Any] = [None, -1, 2**70, 1.5, True, "", "x", "\ud800", "a\0", [], {}, [None], {"a": None}, 2**62, "main"]
 
 
-def test_no_line_whatever_it_holds_is_a_fault_of_moss(tmp_path: Path, out: Path) -> None:
-    """Every field of a line of every table gets every odd value: it comes in and can be read, or is refused."""
-    home = str(tmp_path / "home")
-    prepare(home)
-    with open_test_store(home, Clock()) as store:
-        call_everything(StoreDoor(store))
-        store.export_folder(str(out))
+def fill_every_table(store: Store) -> None:
+    """One or two rows in each table that moves."""
+    fill(store)
+    where = {"workspace": "shop"}
+    for title, more in (("first", {}), ("second", {"depends_on": ["TASK-001"]})):
+        store.call("tasks_create", {**where, "kind": "task", "title": title})
+        store.call("tasks_edit", {**where, "target": "TASK-002" if title == "first" else "TASK-003", "tags": ["t"], **more})
+    store.call("tasks_evidence", {**where, "target": "TASK-001", "texts": ["seen"]})
+    store.call("tasks_claim", {**where, "agent": "a", "target": "TASK-002"})
+    store.call("tasks_note", {**where, "target": "TASK-001", "note": "n"})
+    store.call("branchmind_think_card", {**where, "card": {"id": "c", "type": "note", "title": "t", "tags": ["x"]}})
+    store.call("branchmind_think_pin", {**where, "ids": "c"})
+    store.call("branchmind_notes_commit", {**where, "content": "another"})
+    store.call("branchmind_tag_create", {**where, "name": "here"})
+    store.call("branchmind_reset", {**where, "to": "here"})
+    conflict(store, where)
+
+
+def conflict(store: Store, where: dict[str, str]) -> None:
+    """A node that two branches have changed, in conflict, and one that was merged."""
+
+    def node(branch: str, text: str, id: str = "n") -> None:
+        op = {"op": "node_upsert", "id": id, "type": "claim", "title": text}
+        store.call("branchmind_graph_apply", {**where, "branch": branch, "ops": [op]})
+
+    store.call("branchmind_init", where)
+    node("main", "base")
+    store.call("branchmind_branch_create", {**where, "name": "side"})
+    node("side", "theirs")
+    node("side", "theirs alone", id="m")
+    node("main", "ours")
+    store.call("branchmind_notes_commit", {**where, "branch": "side", "content": "merged once"})
+    store.call("branchmind_merge", {**where, "from": "side", "into": "main"})
+    assert store.call("branchmind_graph_merge", {**where, "from": "side", "into": "main"})["conflicts_created"] == 1
+
+
+def test_no_line_whatever_it_holds_is_a_fault_of_moss(store: Store, tmp_path: Path, out: Path) -> None:
+    """Every field of a line of every table gets an odd value: it comes in and can be read, or is refused."""
+    fill_every_table(store)
+    store.export_folder(str(out))
     pristine = files_of(out)
-    number = 0
+    tried = came_in = 0
+    tables = set()
+    other = open_test_store(str(tmp_path / "0"), Clock())
     for name in ("artifacts.jsonl", "reasoning.jsonl", "tasks.jsonl", "records.jsonl"):
         lines = pristine[name].decode().splitlines()
         first: dict[str, int] = {}
         for at, line in enumerate(lines):
             first.setdefault(json.loads(line).get("table", "artifacts"), at)
+        tables |= first.keys()
         for at in first.values():
             for key in [*json.loads(lines[at]), "unheard_of"]:
-                value = VALUES[number % len(VALUES)]
-                number += 1
+                value = VALUES[tried % len(VALUES)]
+                tried += 1
                 changed = [*lines[:at], json.dumps({**json.loads(lines[at]), key: value}), *lines[at + 1 :]]
                 (out / name).write_text("\n".join(changed) + "\n")
-                with open_test_store(str(tmp_path / f"try {number}"), Clock()) as other:
-                    try:
-                        other.import_folder(str(out))
-                    except Exception as error:
-                        code = getattr(error, "code", "")
-                        assert code in ("INVALID_REQUEST", "CONFLICT"), (name, key, value, error, error.__cause__)
+                try:
+                    told = other.import_folder(str(out))
+                except MossError as error:
+                    assert error.code in ("INVALID_REQUEST", "CONFLICT"), (name, key, value, error, error.__cause__)
+                else:
+                    came_in += 1
+                    assert told["changed"] == [name]
+                    for tool, arguments in questions(other.config.home):
+                        said = outcome(other, tool, arguments)
+                        assert getattr(said, "code", "") != "INTERNAL", (name, key, value, tool, said.__cause__)
+                    other.close()
+                    other = open_test_store(str(tmp_path / str(tried)), Clock())
         (out / name).write_bytes(pristine[name])
-    assert number > 150
+    other.close()
+    assert {*TABLES, "artifacts", "numbers", *(table.name for table in record.TABLES)} == tables
+    assert tried > 150
+    assert 0 < came_in < tried / 2
+
+
+def steps_only(line: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    return changed if line["table"] == "steps" else {}
 
 
 @pytest.mark.parametrize(
@@ -397,6 +436,8 @@ def test_no_line_whatever_it_holds_is_a_fault_of_moss(tmp_path: Path, out: Path)
         ("reasoning.jsonl", lambda lines: [{**one, "table": "capsules"} for one in lines], "no table"),
         ("tasks.jsonl", lambda lines: [one for one in lines if one["table"] != "tasks"], "names"),
         ("tasks.jsonl", lambda lines: [{**one, "workspace_norm": "Shop"} for one in lines], "compared"),
+        ("tasks.jsonl", lambda lines: [{**one, **steps_only(one, checkpoints={"a": True})} for one in lines], "true or false"),
+        ("records.jsonl", lambda lines: [{**one, **({"at_us": 2**62} if "at_us" in one else {})} for one in lines], "years"),
         ("records.jsonl", lambda lines: lines[1:], "names none"),
         ("records.jsonl", lambda lines: [*lines, lines[0]], "stands above"),
     ],

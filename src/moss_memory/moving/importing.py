@@ -135,7 +135,7 @@ class Folder:
             self.wrong.append(invalid_record(where, line, error))
 
     def _take_record(self, where: Where, line: Line) -> None:
-        table = _RECORDS.get(line.pop("table", ""))
+        table = _RECORDS.get(str(line.pop("table", "")))
         if table is None:
             raise BadLine("it names no table of records")
         more = record.take_more(table.name, line)

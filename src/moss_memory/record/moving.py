@@ -8,6 +8,7 @@ from ..tables import BadLine, Table, json_column, norm, number, text, whole
 from .identity import payload_id
 from .snapshot import fold
 from .submission import ALWAYS_US, sql
+from .times import shown_instant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,6 +130,16 @@ def check(table: str, values: Values) -> None:
     """Refuses a row that contradicts itself; raises `BadLine`."""
     if table == "records" and values["payload_id"] != payload_id(values["workspace_norm"], values["content_id"]):
         raise BadLine("payload_id does not follow from workspace_norm and content_id")
+    for name, value in values.items():
+        if name.endswith("_us"):
+            _check_instant(name, value)
+
+
+def _check_instant(name: str, us: int) -> None:
+    try:
+        shown_instant(us)
+    except OverflowError:
+        raise BadLine(f"{name} is no time between the years 1 and 9999") from None
 
 
 class Incoming:
@@ -150,9 +161,10 @@ class Incoming:
         for column, other in table.refers.items():
             row[column] = self._rows[other, row[column]]
         known = self._tx.row(_KNOWN[table.name], {name: row[name] for name in _IDENTITY[table.name]})
-        if table.name == "observations" and not self._is_new(where, row, known):
-            return
-        if known is not None:
+        if table.name == "observations":
+            if not self._is_new(where, row, known):
+                return
+        elif known is not None:
             self._rows[table.name, values["row_id"]] = known[0]
             self._grow(table, known[0], row)
             return

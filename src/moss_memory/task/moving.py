@@ -6,6 +6,7 @@ import json
 
 from ..reasoning.moving import moved_event
 from ..tables import BadLine, Table, choice, flag, json_column, norm, number, tags_column, text, whole
+from ..work.rows import CHECKPOINTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
     from ..tables import Move, Values
 
 FILE = "tasks.jsonl"
+_NUMBERED = ("tasks", "steps", "task_evidence", "task_claims")
 SERIES = {
-    **{table: f"select coalesce(max(row_id), 0) from {table}" for table in ("tasks", "steps", "task_evidence")},
+    **{table: f"select coalesce(max(row_id), 0) from {table}" for table in _NUMBERED},
     "events": "select coalesce(max(seq), 0) from events",
 }
 _OF_TASKS = "in (select row_id from tasks where workspace_norm = :workspace)"
@@ -105,6 +107,19 @@ TABLES = (
         refers={"task_row": "tasks"},
     ),
     Table(
+        "task_claims",
+        number("row_id", "task_claims"),
+        number("task_row", "tasks"),
+        norm("workspace_norm"),
+        text("step_id", default=""),
+        text("agent"),
+        whole("lease_s"),
+        whole("lease_until_ms"),
+        key=("row_id",),
+        refers={"task_row": "tasks"},
+        unique=(("task_row", "step_id"),),
+    ),
+    Table(
         "events",
         number("seq", "events"),
         text("event_id"),
@@ -132,6 +147,9 @@ def check(table: str, values: Values) -> None:
             raise BadLine("path must read like s:0.s:2")
         if values["sort_key"] != ".".join(f"{int(index):06d}" for index in indices):
             raise BadLine("sort_key is the path with six digits a number")
+        checked = json.loads(values["checkpoints_json"] or "{}")
+        if not checked.keys() <= set(CHECKPOINTS) or not all(isinstance(one, bool) for one in checked.values()):
+            raise BadLine(f"checkpoints says true or false of {', '.join(CHECKPOINTS)}")
     elif table == "events":
         said = json.loads(values["payload"])
         if not isinstance(said.get("type"), str) or not isinstance(said.get("target"), str):
