@@ -71,19 +71,12 @@ class Store:
         patient: bool,
     ) -> dict[str, Any]:
         values = operation.decode(arguments, workspace)
-        call = Call(
-            operation=tool,
-            config=self.config,
-            clock_ms=self._clock_ms,
-            new_id=self._new_id,
-            cancelled=cancelled,
-            progress=progress,
-        )
+        call = self._call(tool, cancelled, progress)
         try:
             if operation.writes(values):
                 result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0)
             else:
-                result = self._read(operation, values, call)
+                result = self._read(operation.body, values, call, snapshot=not operation.single_statement)
         except MossError as error:
             if error.recovery is None and operation.recover is not None:
                 error.recovery = operation.recover(operation.name, values, error)
@@ -92,10 +85,25 @@ class Store:
             raise self._engine.translate(error) or internal_error(tool) from error
         return _v1_answer(result) if operation.alias_of else result
 
-    def _read(self, operation: Operation, values: dict[str, Any], call: Call) -> dict[str, Any]:
-        tx = self._engine.begin_read(snapshot=not operation.single_statement, call=call)
+    def _call(
+        self,
+        operation: str,
+        cancelled: Callable[[], bool] | None,
+        progress: Callable[[int, int | None], None] | None,
+    ) -> Call:
+        return Call(
+            operation=operation,
+            config=self.config,
+            clock_ms=self._clock_ms,
+            new_id=self._new_id,
+            cancelled=cancelled,
+            progress=progress,
+        )
+
+    def _read(self, body: Callable[..., Any], values: dict[str, Any], call: Call, *, snapshot: bool) -> Any:
+        tx = self._engine.begin_read(snapshot=snapshot, call=call)
         try:
-            result = operation.body(tx, **values)
+            result = body(tx, **values)
             tx.commit()
         except BaseException:
             tx.rollback()
@@ -130,14 +138,7 @@ class Store:
 
         What is done stays done when it is interrupted. `rebuild` starts again from nothing.
         """
-        call = Call(
-            operation="index",
-            config=self.config,
-            clock_ms=self._clock_ms,
-            new_id=self._new_id,
-            cancelled=cancelled,
-            progress=progress,
-        )
+        call = self._call("index", cancelled, progress)
         patience_s = WRITE_PATIENCE_S if patient else 0.0
         try:
             indexed, pending = self._engine.index(call=call, patience_s=patience_s, most=most, rebuild=rebuild)
@@ -173,6 +174,32 @@ class Store:
         from .moving.operations import import_folder
 
         return self._run(import_folder, "import", {"folder": folder, "mode": mode}, cancelled, progress, True)
+
+    def export_lines(
+        self, write: Callable[[bytes], None], *, workspace: str | None = None, include_deleted: bool = False
+    ) -> int:
+        """Gives the lines that `capsule_export` writes to a function instead; how many capsules they are."""
+        from .capsule.transfer import stream_lines
+
+        own: list[Exception] = []
+
+        def put(line: bytes) -> None:
+            try:
+                write(line)
+            except Exception as error:
+                own.append(error)
+                raise
+
+        values = {"write": put, "workspace": workspace, "include_deleted": include_deleted}
+        try:
+            count: int = self._read(stream_lines, values, self._call("export", None, None), snapshot=True)
+        except MossError:
+            raise
+        except Exception as error:
+            if error in own:
+                raise  # the caller's, not the store's
+            raise self._engine.translate(error) or error from error
+        return count
 
     def __getattr__(self, tool: str) -> Callable[..., dict[str, Any]]:
         if tool.startswith("_"):

@@ -45,10 +45,10 @@ def test_everything_that_tools_can_write_moves_and_comes_back(tmp_path: Path) ->
 
 def test_a_capsule_is_a_markdown_file_with_its_columns_above_its_text(store: Store, tmp_path: Path) -> None:
     text = "## Objective\r\nKeep CRLF\r\n---\nand: this\n---\n\n no newline at the end"
-    id = put(store, "Token rötation", text, workspace="My Shop!", tags=["a", "é"], title='say "hi"')
-    store.call("capsule_delete", {"id": id})
+    capsule = put(store, "Token rötation", text, workspace="My Shop!", tags=["a", "é"], title='say "hi"')
+    store.call("capsule_delete", {"id": capsule})
     store.export_folder(str(tmp_path / "out"))
-    path = tmp_path / "out" / "capsules" / "my-shop" / f"Token-rotation-{id}.md"
+    path = tmp_path / "out" / "capsules" / "my-shop" / f"Token-rotation-{capsule}.md"
     head, _, rest = path.read_bytes().decode().partition("\n---\n")
     fields = dict(line.split(": ", 1) for line in head.removeprefix("---\n").split("\n"))
     assert rest == text
@@ -89,7 +89,7 @@ def test_paths_are_plain_whatever_the_names(store: Store, tmp_path: Path) -> Non
     for workspace in ("../up", "日本", "a/b", "CON", "x" * 256, "a b", "A  B"):
         put(store, "../../etc/passwd", workspace=workspace, mode="replace")
         put(store, None, workspace=workspace)
-    lines = [{"id": id, "workspace_raw": "w", "capsule_text": "t"} for id in ("../x", "a", "A", "x" * 256, "ü/\\:*")]
+    lines = [{"id": one, "workspace_raw": "w", "capsule_text": "t"} for one in ("../x", "a", "A", "x" * 256, "ü/\\:*")]
     exports = tmp_path / "home" / "exports"
     exports.mkdir(mode=0o700)
     (exports / "odd.jsonl").write_text("\n".join(map(json.dumps, lines)))
@@ -135,7 +135,7 @@ def test_only_what_changed_is_written_and_what_is_gone_is_removed(store: Store, 
 
 
 def test_what_is_made_is_private_and_what_was_there_keeps_its_mode(store: Store, tmp_path: Path, clock: Clock) -> None:
-    id = put(store)
+    capsule = put(store)
     out = tmp_path / "deep" / "out"
     old = os.umask(0)
     try:
@@ -143,16 +143,16 @@ def test_what_is_made_is_private_and_what_was_there_keeps_its_mode(store: Store,
         for path in [out, out.parent, *out.rglob("*")]:
             assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
         out.chmod(0o755)
-        [capsule] = out.rglob("*.md")
-        capsule.chmod(0o644)
-        capsule.parent.chmod(0o750)
+        [file] = out.rglob("*.md")
+        file.chmod(0o644)
+        file.parent.chmod(0o750)
         clock.advance(10)
-        store.call("capsule_update", {"id": id, "title": "new"})
+        store.call("capsule_update", {"id": capsule, "title": "new"})
         store.export_folder(str(out))
     finally:
         os.umask(old)
-    assert "new" in capsule.read_text()
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (out, capsule, capsule.parent)] == [0o755, 0o644, 0o750]
+    assert "new" in file.read_text()
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (out, file, file.parent)] == [0o755, 0o644, 0o750]
 
 
 def test_a_file_that_no_export_wrote_is_not_overwritten(store: Store, tmp_path: Path) -> None:
@@ -169,7 +169,9 @@ def test_a_file_that_no_export_wrote_is_not_overwritten(store: Store, tmp_path: 
     assert files_of(out) == {"manifest.json": b'{"name": "an app"}'}
 
 
-@pytest.mark.parametrize("named", ["../../victim", "/etc/passwd", "capsules/../x.md", "capsules/a/b/c.md", "x.txt", ".git/config"])
+@pytest.mark.parametrize(
+    "named", ["../../victim", "/etc/passwd", "capsules/../x.md", "capsules/a/b/c.md", "x.txt", ".git/config"]
+)
 def test_a_manifest_cannot_have_other_files_removed(store: Store, tmp_path: Path, named: str) -> None:
     victim = tmp_path / "victim"
     victim.write_text("here")
@@ -183,7 +185,9 @@ def test_a_manifest_cannot_have_other_files_removed(store: Store, tmp_path: Path
     assert victim.read_text() == "here"
 
 
-@pytest.mark.parametrize("linked", ["out", "out/capsules", "out/capsules/default", "out/tasks.jsonl", "out/manifest.json"])
+@pytest.mark.parametrize(
+    "linked", ["out", "out/capsules", "out/capsules/default", "out/tasks.jsonl", "out/manifest.json"]
+)
 def test_no_link_is_followed(store: Store, tmp_path: Path, linked: str) -> None:
     put(store)
     out = tmp_path / "out"

@@ -1,4 +1,4 @@
-"""Whatever was done to a store: its export, brought into an empty one, gives it back; brought into another, stands beside."""
+"""Whatever was done to a store: its export gives it back in an empty one, and stands beside others in another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,18 @@ from property.test_record_machine import RecordMachine
 from property.test_task_machine import TaskMachine
 from support.moved_store import answer, check_moves, questions, rows_of
 
-NUMBERED = {"seq", "last_seq", "base_seq", "old_seq", "new_seq", "cursor", "next_cursor", "head_seq", "from_seq", "head"}
+NUMBERED = {
+    "seq",
+    "last_seq",
+    "base_seq",
+    "old_seq",
+    "new_seq",
+    "cursor",
+    "next_cursor",
+    "head_seq",
+    "from_seq",
+    "head",
+}
 
 
 def moving(machine: type[RuleBasedStateMachine], examples: int) -> Any:

@@ -8,18 +8,19 @@ import time
 from ..answers import Column, Shape, file_path, integer, list_of, moment, text
 from ..arguments import Days, FilePath, IncludeDeleted, Workspace
 from ..bulk import PURGED, purge
-from ..errors import MossError
 from ..filters import filters_from
 from ..operation import operation
-from ..storage.files import ExportFile, ImportFile
+from ..storage.files import ExportFile, ImportFile, large_warning, refuse_large
 from .import_lines import Importer, check_lines, parse_lines
 from .rows import FULL_COLUMNS, full_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Literal
 
-    from ..storage.engine import Row, Transaction
+    from ..filters import Filters
+    from ..storage.engine import ReadTransaction, Row, Transaction
 
     ImportMode = Literal["error", "replace", "rename"]
 else:
@@ -64,39 +65,21 @@ def capsule_export(
     Without a path a new file in the exports folder. The file appears whole or not at all.
     """
     filters = filters_from(tx, workspace=workspace)
-    where = filters.where(*([] if include_deleted else ["deleted_at is null"]))
-    total = tx.value(f"select count(*) from capsules {where}", filters.parameters)
     file = ExportFile(tx.config, path, default_stem=_default_stem(workspace, tx.now))
     try:
-        file.write(_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))
-        count = 0
-        # Oldest change first: an import numbers the changes in this order, so lists keep theirs.
-        order = "order by updated_at, change_seq"
-        for row in tx.rows(f"select {full_columns} from capsules {where} {order}", filters.parameters):
-            tx.check_cancelled()
-            file.write(_line(_record(row)))
-            count += 1
-            if count % _TOLD_EVERY == 0:
-                tx.progress(count, total)
-        tx.check_cancelled()
+        count = write_lines(tx, file.write, filters, include_deleted=include_deleted)
         file.finish()
     except BaseException:
         file.abort()
         raise
-    tx.progress(count, total)
     answer: dict[str, Any] = {
         "path": file.path,
         "count": count,
         "exported_at": tx.now,
         "bytes": file.size_bytes,
     }
-    limit = tx.config.import_max_bytes
-    if file.size_bytes > limit:
-        answer["warning"] = (
-            f"the file is larger than import_max_bytes ({limit}); to restore it use "
-            f"`moss import --max-bytes {file.size_bytes}` or raise import_max_bytes in the configuration"
-        )
-    return answer
+    warning = large_warning("the file", file.size_bytes, tx.config.import_max_bytes)
+    return {**answer, "warning": warning} if warning else answer
 
 
 @operation(
@@ -117,14 +100,7 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
     """
     file = ImportFile(tx.config, path)
     try:
-        limit = tx.config.import_max_bytes
-        if file.size_bytes > limit:
-            raise MossError(
-                "FILE_TOO_LARGE",
-                f"{file.path} has {file.size_bytes} bytes, the limit is {limit}; "
-                "`moss import --max-bytes` or `import_max_bytes` in the configuration raise it",
-                details={"max_bytes": limit, "actual_bytes": file.size_bytes},
-            )
+        refuse_large(file.path, file.size_bytes, tx.config.import_max_bytes)
         content = file.read()
     finally:
         file.close()
@@ -146,6 +122,34 @@ def capsule_purge(
 ) -> dict[str, Any]:
     """Remove soft-deleted capsules for good, from the store, the search index and the disk."""
     return purge(tx, "capsules", "capsule", filters_from(tx, workspace=workspace), older_than_days)
+
+
+def stream_lines(
+    tx: ReadTransaction, *, write: Callable[[bytes], None], workspace: str | None, include_deleted: bool
+) -> int:
+    """Gives the lines of an export to a function; how many capsules they are."""
+    return write_lines(tx, write, filters_from(tx, workspace=workspace), include_deleted=include_deleted)
+
+
+def write_lines(tx: ReadTransaction, write: Callable[[bytes], None], filters: Filters, *, include_deleted: bool) -> int:
+    """Writes the lines of an export, oldest change first, and says how many capsules they are.
+
+    An import numbers the changes in this order, so lists keep theirs.
+    """
+    where = filters.where(*([] if include_deleted else ["deleted_at is null"]))
+    total = tx.value(f"select count(*) from capsules {where}", filters.parameters)
+    write(_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))
+    count = 0
+    order = "order by updated_at, change_seq"
+    for row in tx.rows(f"select {full_columns} from capsules {where} {order}", filters.parameters):
+        tx.check_cancelled()
+        write(_line(_record(row)))
+        count += 1
+        if count % _TOLD_EVERY == 0:
+            tx.progress(count, total)
+    tx.check_cancelled()
+    tx.progress(count, total)
+    return count
 
 
 def _record(row: Row) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from ..capsule.moving import TEXT
 from ..errors import invalid
 from ..reasoning import moving as reasoning
 from ..record import moving as record
+from ..storage.files import large_warning
 from ..task import moving as task
 from . import front_matter
 from .layout import ARTIFACTS, MANIFEST, Manifest, capsule_path, digest
@@ -48,12 +49,14 @@ class Export:
         self._new = self._manifest()
         self._begun = False
         self._written = 0
+        self._largest = ("", 0)
 
     def run(self) -> dict[str, Any]:
         """Brings the folder to what the store holds."""
         self._refuse_strangers()
         gone = sorted(self._old.files.keys() - self._new.files.keys())
         for name, content in self._files():
+            self._largest = max(self._largest, (name, len(content)), key=lambda one: one[1])
             if self._tree.read(name) != content:
                 self._begin()
                 self._tree.write(name, content)
@@ -62,13 +65,15 @@ class Export:
             self._begin()
             self._tree.remove(name)
         self._finish()
-        return {
+        answer = {
             "folder": self._tree.path,
             "counts": self._new.counts,
             "files": len(self._new.files),
             "written": self._written,
             "removed": len(gone),
         }
+        warning = large_warning(*self._largest, self._tx.config.import_max_bytes)
+        return {**answer, "warning": warning} if warning else answer
 
     def _begin(self) -> None:
         """Before the first change the manifest names all that is and will be there, and that it is not done."""

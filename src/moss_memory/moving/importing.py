@@ -34,7 +34,7 @@ _AT_ONCE = 200
 
 def import_folder(tx: Transaction, tree: Tree, mode: str) -> dict[str, Any]:
     """Brings a folder into the store, all of it or nothing; collisions are settled by the mode."""
-    folder = Folder(tree)
+    folder = Folder(tree, max_bytes=tx.config.import_max_bytes)
     folder.read(tx)
     return Arrival(tx, folder, mode).run()
 
@@ -42,8 +42,9 @@ def import_folder(tx: Transaction, tree: Tree, mode: str) -> dict[str, Any]:
 class Folder:
     """What the files of a folder say; nobody waits while they are read and checked."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, *, max_bytes: int) -> None:
         self._tree = tree
+        self._max_bytes = max_bytes
         self._manifest: Manifest | None = None
         self.capsules: list[tuple[Where, Values]] = []
         self.artifacts: list[tuple[Where, Values]] = []
@@ -57,7 +58,7 @@ class Folder:
 
     def read(self, tx: Transaction) -> None:
         """Reads everything; raises when the whole of it cannot be what it says."""
-        content = self._tree.read(MANIFEST)
+        content = self._tree.read(MANIFEST, max_bytes=self._max_bytes)
         self._manifest = None if content is None else Manifest.read(content)
         if self._manifest is not None and not self._manifest.complete:
             raise invalid(f"the export into {self._tree.path} did not come to its end; export again")
@@ -83,7 +84,7 @@ class Folder:
 
     def _content(self, name: str) -> bytes:
         """A file's content; one that the manifest names has to be there."""
-        content = self._tree.read(name)
+        content = self._tree.read(name, max_bytes=self._max_bytes)
         if content is None:
             raise invalid(f"{name} is gone, which {MANIFEST} names; put it back, or export again. Nothing was imported")
         if self._manifest is not None and self._manifest.files.get(name) != digest(content):

@@ -57,6 +57,7 @@ _RENAMED = Shape("RenamedWorkspace", {"workspace": text("as it was"), "now": tex
         "files": integer("files beside the manifest"),
         "written": integer("files that are new or changed"),
         "removed": integer("files that the last export wrote and that are gone"),
+        "warning": text("when one of them is too large to be imported as it is", optional=True),
     },
     example="moss export --all ~/notes/moss",
 )

@@ -244,5 +244,26 @@ def refusal(error: OSError, path: str) -> MossError | None:
     return None
 
 
+def refuse_large(path: str, size_bytes: int, max_bytes: int) -> None:
+    """Refuses a file that is larger than what is read at once."""
+    if size_bytes > max_bytes:
+        raise MossError(
+            "FILE_TOO_LARGE",
+            f"{path} has {size_bytes} bytes, the limit is {max_bytes}; "
+            "`moss import --max-bytes` or `import_max_bytes` in the configuration raise it",
+            details={"max_bytes": max_bytes, "actual_bytes": size_bytes},
+        )
+
+
+def large_warning(what: str, size_bytes: int, max_bytes: int) -> str:
+    """What to know of a file that was written and would not be read again as it is; empty where there is nothing."""
+    if size_bytes <= max_bytes:
+        return ""
+    return (
+        f"{what} is larger than import_max_bytes ({max_bytes}); to restore it use "
+        f"`moss import --max-bytes {size_bytes}` or raise import_max_bytes in the configuration"
+    )
+
+
 def _not_plain(path: str) -> MossError:
     return invalid(f"{path} is not a plain file with a single link; links and devices are refused", path="path")

@@ -8,7 +8,7 @@ import stat
 
 from ..errors import MossError, invalid
 from ..values import has_control
-from .files import refusal
+from .files import refusal, refuse_large
 from .folders import make_private_folder
 
 TYPE_CHECKING = False
@@ -20,14 +20,6 @@ _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNFINISHED = ".moss-export.tmp"
 _DEEPEST = 16
-
-
-def is_folder(path: str) -> bool:
-    """Whether a path that a person gave is a folder, and no link to one."""
-    try:
-        return stat.S_ISDIR(os.lstat(os.path.expanduser(path)).st_mode)
-    except (OSError, ValueError):
-        return False
 
 
 class Tree:
@@ -60,13 +52,15 @@ class Tree:
         except BlockingIOError:
             raise MossError("STORAGE_BUSY", f"another export is writing to {self.path}; try again") from None
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str, *, max_bytes: int | None = None) -> bytes | None:
         """What a file holds, none where there is none; anything but a plain file with one link is refused."""
         try:
             fd = self._open_plain(name)
         except FileNotFoundError:
             return None
         try:
+            if max_bytes is not None:
+                refuse_large(self._shown(name), os.fstat(fd).st_size, max_bytes)
             parts = []
             while part := os.read(fd, 1 << 20):
                 parts.append(part)

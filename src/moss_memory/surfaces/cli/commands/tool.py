@@ -11,6 +11,7 @@ from ..parsing.command import ADDRESS, Command, find_command
 from ..parsing.positional import takes_json
 from ..parsing.usage import Usage
 from ..showing.output import STDIN, answer, is_terminal, progress_for, say, show, show_text
+from .interruptions import Interruptions
 from .request import load_settings, request_of
 
 TYPE_CHECKING = False
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from moss_memory.answers import Shape
 
-    from ..parsing.builtin import BuiltIn
     from ..parsing.command import Request
 
 
@@ -39,6 +39,12 @@ def run_tool(words: list[str], home: str | None) -> int:
     config = load_settings(request.extras.get("home", home))
     if "max_bytes" in request.extras:
         config = config.replace(import_max_bytes=int(request.extras["max_bytes"]))
+    if command.operation.name in ("capsule_export", "capsule_import"):
+        from .moving import run_moving
+
+        code = run_moving(command, request, config)
+        if code is not None:
+            return code
     _read_text(command, request)
     with Interruptions(command.operation) as interruptions:
         store = Store(config)
@@ -61,38 +67,6 @@ def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[
     from ..showing.records import with_titles
 
     return with_titles(store, result)
-
-
-class Interruptions:
-    """Ctrl-C around one call: at once while it reads; held back while it writes, so that no answer lies.
-
-    A write stops while it waits for its turn or at its next step, but never between commit and answer.
-    """
-
-    def __init__(self, operation: Operation | BuiltIn) -> None:
-        self.deferred = isinstance(operation, Operation) and operation.mutates
-        self.pressed = False
-        self._before: Any = None
-
-    def __enter__(self) -> Interruptions:
-        if self.deferred:
-            import signal
-
-            self._before = signal.signal(signal.SIGINT, self._press)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.deferred:
-            import signal
-
-            signal.signal(signal.SIGINT, self._before)
-
-    def _press(self, *_: object) -> None:
-        self.pressed = True
-
-    def ask(self) -> bool:
-        """Whether the caller has given up."""
-        return self.pressed
 
 
 def perform(

@@ -50,6 +50,12 @@ _SILENT = {
 """What an argument is for where its schema, which every agent has to read, spends no words on it."""
 
 
+_MORE = {
+    "capsule_export": "; - is stdout",
+    "capsule_import": ", or a folder: one that `moss export --all` wrote, or of Markdown files",
+}
+"""What `--path` may name beside what the tool takes."""
+
 _EVERYWHERE = (
     ("home", "extra", "folder of the store, instead of MOSS_HOME or ~/.moss"),
     ("table", "switch", "aligned columns for people instead of JSON"),
@@ -112,6 +118,8 @@ def options_of(command: Command) -> dict[str, Option]:
     operation = command.operation
     defaults = operation.defaults | DEFAULTS.get(operation.name, {})
     options = {name: _option(name, schema, defaults.get(name)) for name, schema in operation.parameters.items()}
+    if operation.name in _MORE:
+        options["path"].description += _MORE[operation.name]
     for name, argument in operation.aliases.items():
         if name.islower():  # spellings of other programs, such as thoughtNumber, are for their callers
             meant = options[argument]
@@ -167,6 +175,9 @@ def _extras(command: Command) -> list[Option]:
         extras.append(Option("text", "switch", "print the text alone, as it is stored, instead of JSON"))
     if name.endswith("_import"):
         extras.append(Option("max_bytes", "extra_integer", "accept a file up to this size"))
+    if name == "capsule_export":
+        extras.append(Option("all", "switch", "everything of every family, as plain files into the folder PATH"))
+        extras.append(Option("with_history", "switch", "with --all, earlier versions too"))
     if name.endswith("_purge"):
         extras.append(Option("type", "extra", "what to purge: capsule, or another family"))
     return extras

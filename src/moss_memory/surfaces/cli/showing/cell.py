@@ -124,6 +124,13 @@ def printable(text: str, *, keep_lines: bool = False) -> str:
     return "".join([character if character.isprintable() or character in kept else "\ufffd" for character in text])
 
 
+def escaped(text: str) -> str:
+    """JSON with everything that could steer a terminal written as an escape; it means the same."""
+    if text.isascii() and "\x7f" not in text:
+        return text  # JSON itself escapes the other control characters
+    return "".join([one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text])
+
+
 def cells(text: str) -> int:
     """How many columns of a terminal the text takes."""
     if text.isascii():

@@ -46,7 +46,12 @@ def answer(value: Any, *, table: Shape | None = None) -> None:
     else:
         import json
 
-        text = json.dumps(value, ensure_ascii=False, indent=2 if is_terminal(STDOUT) else None)
+        if is_terminal(STDOUT):
+            from .cell import escaped
+
+            text = escaped(json.dumps(value, ensure_ascii=False, indent=2))
+        else:
+            text = json.dumps(value, ensure_ascii=False)
     show(text)
 
 
@@ -62,6 +67,15 @@ def _show(data: bytes) -> None:
         raise
     except OSError as error:
         raise Unwritable(error.strerror or str(error)) from None
+
+
+def show_lines(lines: bytes) -> None:
+    """Writes lines of JSON to stdout as they are; on a terminal nothing in them steers."""
+    if is_terminal(STDOUT):
+        from .cell import escaped
+
+        lines = escaped(lines.decode()).encode()
+    _show(lines)
 
 
 def show_text(text: str) -> None:
@@ -117,13 +131,19 @@ def tell_error(error: MossError) -> None:
     """`[CODE] message` on stderr, and the next command to type where there is one."""
     say(f"[{error.code}] {_one_line(error.message)}")
     for line in (error.details or {}).get("errors", ())[:ERRORS_SHOWN]:
-        say(f"  line {line.get('line')}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
+        say(f"  {_place(line)}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
     if error.recovery:
         from ..speaking.recovery import recovery_line
 
         say(recovery_line(error.recovery))
     for note in getattr(error, "__notes__", ()):
         say(note)
+
+
+def _place(problem: dict[str, Any]) -> str:
+    """Where something is wrong: the file where there are several, and the line."""
+    line = f"line {problem['line']}" if "line" in problem else ""
+    return _one_line(f"{problem.get('file', '')} {line}".strip())
 
 
 def _one_line(message: str) -> str:

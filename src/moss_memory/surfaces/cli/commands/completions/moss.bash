@@ -20,7 +20,7 @@ _moss() {
     "config") offered="--home --table --help -h" valued="--home" ;;
     "delete") offered="--id --workspace -w --name --home --table --help -h" valued="--id --workspace -w --name --home" ;;
     "doctor") offered="--fix --home --table --help -h" valued="--home" ;;
-    "export") offered="--path --workspace -w --include-deleted --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
+    "export") offered="--path --workspace -w --include-deleted --all --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --text --home --table --help -h" valued="--id --workspace -w --name --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;
     "help") offered="append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tour update artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
@@ -58,7 +58,7 @@ _moss() {
     "capsule bulk-update") offered="--workspace -w --tag --name-prefix --run-id --phase --role --set-phase --set-role --set-tags --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --set-phase --set-role --set-tags --home" ;;
     "capsule compose") offered="--items --sections --format --store-as --item --text --home --table --help -h" valued="--items --sections --format --store-as --item --home" ;;
     "capsule delete") offered="--id --workspace -w --name --home --table --help -h" valued="--id --workspace -w --name --home" ;;
-    "capsule export") offered="--path --workspace -w --include-deleted --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
+    "capsule export") offered="--path --workspace -w --include-deleted --all --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
     "capsule fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --text --home --table --help -h" valued="--id --workspace -w --name --home" ;;
     "capsule fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;
     "capsule import") offered="--path --mode --max-bytes --home --table --help -h" files=1 valued="--path --mode --max-bytes --home" ;;

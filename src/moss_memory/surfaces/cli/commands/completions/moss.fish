@@ -127,10 +127,12 @@ complete -c moss -n '__moss_on doctor' -l fix -d 'rebuild the search index, fini
 complete -c moss -n '__moss_on doctor' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store, instead of MOSS_HOME or ~/.moss'
 complete -c moss -n '__moss_on doctor' -l table -d 'aligned columns for people instead of JSON'
 complete -c moss -n '__moss_on doctor' -l help -s h -d 'this help'
-complete -c moss -n '__moss_on export "capsule export"' -l path -r -F -d 'a .jsonl file in an allowed folder'
+complete -c moss -n '__moss_on export "capsule export"' -l path -r -F -d 'a .jsonl file in an allowed folder; - is stdout'
 complete -c moss -n '__moss_on export "capsule export"' -F
 complete -c moss -n '__moss_on export "capsule export"' -l workspace -s w -x -d 'namespace'
 complete -c moss -n '__moss_on export "capsule export"' -l include-deleted -d 'also soft-deleted ones'
+complete -c moss -n '__moss_on export "capsule export"' -l all -d 'everything of every family, as plain files into the folder PATH'
+complete -c moss -n '__moss_on export "capsule export"' -l with-history -d 'with --all, earlier versions too'
 complete -c moss -n '__moss_on export "capsule export"' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store, instead of MOSS_HOME or ~/.moss'
 complete -c moss -n '__moss_on export "capsule export"' -l table -d 'aligned columns for people instead of JSON'
 complete -c moss -n '__moss_on export "capsule export"' -l help -s h -d 'this help'
@@ -155,7 +157,7 @@ complete -c moss -n '__moss_on fetch-many "capsule fetch-many"' -l help -s h -d 
 complete -c moss -n '__moss_on help' -l command -x -a 'append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tour update artifact branch capsule graph history notes record task think trace' -d 'the command to explain'
 complete -c moss -n '__moss_on help' -a 'append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tour update artifact branch capsule graph history notes record task think trace'
 complete -c moss -n '__moss_on help' -l help -s h -d 'this help'
-complete -c moss -n '__moss_on import "capsule import"' -l path -r -F -d 'a .jsonl file in an allowed folder'
+complete -c moss -n '__moss_on import "capsule import"' -l path -r -F -d 'a .jsonl file in an allowed folder, or a folder: one that `moss export --all` wrote, or of Markdown files'
 complete -c moss -n '__moss_on import "capsule import"' -F
 complete -c moss -n '__moss_on import "capsule import"' -l mode -x -a 'error replace rename' -d 'on a collision'
 complete -c moss -n '__moss_on import "capsule import"' -l max-bytes -x -d 'accept a file up to this size'
