@@ -160,7 +160,7 @@ class Store:
         from .moving.operations import export_folder
 
         arguments = {"folder": folder, "with_history": with_history}
-        return self._run(export_folder, "export", arguments, cancelled, progress, True)
+        return self._run(export_folder, "export", arguments, self.config.workspace, cancelled, progress, True)
 
     def import_folder(
         self,
@@ -173,7 +173,8 @@ class Store:
         """Brings such a folder back, or Markdown files in, all or nothing; `mode` settles collisions."""
         from .moving.operations import import_folder
 
-        return self._run(import_folder, "import", {"folder": folder, "mode": mode}, cancelled, progress, True)
+        arguments = {"folder": folder, "mode": mode}
+        return self._run(import_folder, "import", arguments, self.config.workspace, cancelled, progress, True)
 
     def export_lines(
         self, write: Callable[[bytes], None], *, workspace: str | None = None, include_deleted: bool = False

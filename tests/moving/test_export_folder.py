@@ -60,31 +60,6 @@ def test_a_capsule_is_a_markdown_file_with_its_columns_above_its_text(store: Sto
     assert values["run_id"] is None
 
 
-def test_every_column_of_every_table_moves_or_is_known_not_to(store: Store, tmp_path: Path) -> None:
-    from moss_memory.artifact.moving import TABLE as ARTIFACT
-    from moss_memory.capsule.moving import TABLE as CAPSULE
-    from moss_memory.moving.workspaces import TABLES
-    from moss_memory.reasoning.moving import NUMBERS
-    from moss_memory.record import moving as record
-
-    put(store)
-    store.close()
-    moved = {table.name: set(table.columns) for table in (CAPSULE, ARTIFACT, NUMBERS, *TABLES.values(), *record.TABLES)}
-    moved["record_properties"] = {"name", "value", "row_id"}
-    made_again = {"graph_tags", "upkeep", "erasures", "vectors", "unembedded", "passages"}
-    from contract.doors import connect
-
-    connection = connect(store.config.home)
-    tables = connection.execute(
-        "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
-    )
-    for (name,) in list(tables):
-        if name not in made_again:
-            columns = {column for (column,) in connection.execute("select name from pragma_table_info(?)", (name,))}
-            assert moved.get(name) == columns, f"{name} has columns that no export knows"
-    connection.close()
-
-
 def test_paths_are_plain_whatever_the_names(store: Store, tmp_path: Path) -> None:
     for workspace in ("../up", "日本", "a/b", "CON", "x" * 256, "a b", "A  B"):
         put(store, "../../etc/passwd", workspace=workspace, mode="replace")

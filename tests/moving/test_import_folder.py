@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from contract.doors import FULL, Clock, dump, open_test_store, outcome
+from contract.doors import FULL, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
 from moss_memory.moving.workspaces import TABLES
 from moss_memory.record import moving as record
 from moss_memory.store import Store
+from support.beside import dump
 from support.moved_store import check_moves, questions
 from support.store_truth import refusal
 

@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from contract.doors import Clock, dump, open_test_store, outcome
+from contract.doors import Clock, open_test_store, outcome
 from moss_memory.errors import MossError
 from moss_memory.store import Store
+from support.beside import dump
 
 LEFT_BEHIND = ("upkeep", "erasures")
 """Tables of housekeeping, which a store makes for itself."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from ..config import Config
     from ..storage.engine import Transaction
     from ..storage.tree import Tree
     from ..tables import Line, Table, Values
@@ -34,7 +35,7 @@ _AT_ONCE = 200
 
 def import_folder(tx: Transaction, tree: Tree, mode: str) -> dict[str, Any]:
     """Brings a folder into the store, all of it or nothing; collisions are settled by the mode."""
-    folder = Folder(tree, max_bytes=tx.config.import_max_bytes)
+    folder = Folder(tree, tx.config)
     folder.read(tx)
     return Arrival(tx, folder, mode).run()
 
@@ -42,9 +43,10 @@ def import_folder(tx: Transaction, tree: Tree, mode: str) -> dict[str, Any]:
 class Folder:
     """What the files of a folder say; nobody waits while they are read and checked."""
 
-    def __init__(self, tree: Tree, *, max_bytes: int) -> None:
+    def __init__(self, tree: Tree, config: Config) -> None:
         self._tree = tree
-        self._max_bytes = max_bytes
+        self._max_bytes = config.import_max_bytes
+        self._workspace = config.workspace or DEFAULT_WORKSPACE
         self._manifest: Manifest | None = None
         self.capsules: list[tuple[Where, Values]] = []
         self.artifacts: list[tuple[Where, Values]] = []
@@ -96,7 +98,7 @@ class Folder:
         line: Line = {}
         try:
             line, text = front_matter.read(content.decode("utf-8"))
-            workspace, called = _of_path(name)
+            workspace, called = _of_path(name, self._workspace)
             row, unknown = capsule.row_from(line, text, workspace=workspace, name=called)
         except UnicodeDecodeError:
             self.wrong.append(invalid_record(where, line, InvalidRecordError("the file is not UTF-8")))
@@ -254,11 +256,11 @@ def _order(one: tuple[Where, Values]) -> tuple[Any, ...]:
     return new, row["updated_at"] or 0, row["change_seq"] or 0, where["file"], where.get("line", 0)
 
 
-def _of_path(name: str) -> tuple[str, str]:
+def _of_path(name: str, default: str) -> tuple[str, str]:
     """The workspace and the name that a path means: its first folder, and the rest."""
     path = name.removeprefix(f"{CAPSULES}/").removesuffix(_MARKDOWN)
     workspace, slash, rest = path.partition("/")
-    return (workspace, rest) if slash else (DEFAULT_WORKSPACE, path)
+    return (workspace, rest) if slash else (default, path)
 
 
 def _json_lines(name: str, content: bytes) -> Iterator[tuple[int, Line]]:

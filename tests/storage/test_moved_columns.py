@@ -1,0 +1,32 @@
+"""What an export holds of the tables: every column of each, or none where it follows from others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from moss_memory.artifact.moving import TABLE as ARTIFACT
+from moss_memory.capsule.moving import TABLE as CAPSULE
+from moss_memory.moving.workspaces import TABLES
+from moss_memory.reasoning.moving import NUMBERS
+from moss_memory.record import moving as record
+from storage.database import connect
+
+if TYPE_CHECKING:
+    from contract.doors import StoreDoor
+
+MADE_AGAIN = {"graph_tags", "upkeep", "erasures", "vectors", "unembedded", "passages"}
+
+
+def test_every_column_of_every_table_moves_or_is_known_not_to(door: StoreDoor) -> None:
+    door("capsule_store", name="auth", capsule_text="x", allow_thin=True)
+    moved = {table.name: set(table.columns) for table in (CAPSULE, ARTIFACT, NUMBERS, *TABLES.values(), *record.TABLES)}
+    moved["record_properties"] = {"name", "value", "row_id"}
+    connection = connect(door.home)
+    tables = connection.execute(
+        "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
+    )
+    for (name,) in tables.fetchall():
+        if name not in MADE_AGAIN:
+            columns = {column for (column,) in connection.execute("select name from pragma_table_info(?)", (name,))}
+            assert moved.get(name) == columns, f"{name} has columns that no export knows"
+    connection.close()
