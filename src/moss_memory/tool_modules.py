@@ -111,4 +111,6 @@ MODULES = {
     "list_timeline_events": "moss_memory.record.operations",
     "record_capabilities": "moss_memory.record.operations",
     "moss_search": "moss_memory.search.operations",
+    "moss_activity": "moss_memory.activity.operations",
+    "moss_changes": "moss_memory.activity.operations",
 }

@@ -51,6 +51,9 @@ def call_everything(call: Door) -> None:
 def call_unlisted(call: Door) -> None:
     """The same for the tools that no agent is told of."""
     call("artifact_purge")
+    call("moss_activity")
+    call("moss_activity", workspace="a place where nothing happened")
+    call("moss_changes", after=0, limit=1000)
     call("record_capabilities")
     os.remove(os.path.join(call.home, "capabilities", "bad.json"))
     call("record_capabilities")

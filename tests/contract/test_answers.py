@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "retrieve_records")
              for remark in ("degraded", "pending")} | {"CardTemplate.tags[]"}  # fmt: skip
 """What tests/semantic make searches say of themselves; and the tags of a template, which are to be filled in."""
-UNLISTED = ("artifact_purge", "record_capabilities")
+UNLISTED = ("artifact_purge", "moss_activity", "moss_changes", "record_capabilities")
 
 
 class Listener(StoreDoor):

@@ -1,0 +1,147 @@
+"""`moss_activity` and `moss_changes`: how much there is, how much happened each day, what changed since."""
+
+from __future__ import annotations
+
+from ..answers import Column, Shape, flag, integer, list_of, map_of, moment_ms, object_of, text
+from ..arguments import Limit, Workspace
+from ..families import FAMILIES
+from ..operation import operation
+from ..values import Page, normalize
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..storage.engine import ReadTransaction
+
+    Period = int
+    After = int
+else:
+    Period = {"type": "integer", "minimum": 1, "description": "days up to today"}
+    After = {"type": "integer", "minimum": 0, "description": "seq of the last change that is known"}
+
+_DAY_MS = 86_400_000
+_LONGEST = 366
+_NAMED = tuple(name for name in FAMILIES if name)
+_COUNTED = {
+    "capsule": ("capsules", "deleted_at is null"),
+    "artifact": ("artifacts", "deleted_at is null and (expires_at is null or expires_at > :now)"),
+    "task": ("tasks", "kind = 'task'"),
+    "record": ("records", ""),
+}
+"""What is counted of a family whose rows have a workspace: the table, and what a row must meet."""
+
+_DAY = Shape(
+    "Day",
+    {"day": text("the day in UTC, as 2026-01-31"), **{name: integer(f"changes of {name}s") for name in _NAMED}},
+    table=(Column("day"), *(Column(name) for name in _NAMED)),
+)
+_LAST = Shape("LastChange", {"workspace": text("where, in its normal form"), "ts_ms": moment_ms("when")})
+_CHANGE = Shape(
+    "Change",
+    {
+        "seq": integer("its number, which only rises"),
+        "workspace": text("where, in its normal form", optional=True),
+        "tool": text("which tool made it"),
+        "address": text("what it is about", optional=True),
+        "ts_ms": moment_ms("when"),
+    },
+    table=(Column("seq"), Column("ts_ms", "when"), Column("tool"), Column("workspace"), Column("address", least=12)),
+)
+
+
+@operation(
+    idempotent=True,
+    listed=False,
+    answers={
+        "counts": map_of(integer(""), "how much there is of each family; entries of documents for reasoning"),
+        "days": list_of(_DAY, "the changes of each day on which there was one, oldest first", shown="answer"),
+        "last": object_of(_LAST, "the last change", optional=True, shown="apart"),
+        "seq": integer("the number of the last change, 0 when there was none"),
+    },
+    example="moss activity --days 7",
+)
+def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, days: Period = 63) -> dict[str, Any]:
+    """Count what there is of each family and what changed on each of the last days, at most 366."""
+    where = None if workspace is None else normalize(workspace, what="workspace")
+    enabled = [name for name in _NAMED if name not in tx.config.disabled_types]
+    first_day = tx.now_ms // _DAY_MS - min(days, _LONGEST) + 1
+    answer: dict[str, Any] = {
+        "counts": {name: _count(tx, name, where) for name in enabled},
+        "days": _days(tx, first_day, where, enabled),
+        "seq": tx.value("select max(seq) from events") or 0,
+    }
+    last = _last(tx, where)
+    return {**answer, "last": last} if last else answer
+
+
+@operation(
+    idempotent=True,
+    listed=False,
+    answers={
+        "seq": integer("the number of the last change, 0 when there was none"),
+        "changes": list_of(_CHANGE, "the changes, oldest first; none without `after`", shown="answer"),
+        "has_more": flag("whether more follow"),
+    },
+    example="moss changes --after 100",
+)
+def moss_changes(tx: ReadTransaction, *, after: After | None = None, limit: Limit = 100) -> dict[str, Any]:
+    """List what changed after a change that is known, oldest first, or only tell the number of the last one."""
+    page = Page(limit, 0, maximum=1000)
+    last = tx.value("select max(seq) from events") or 0
+    if after is None:
+        return {"seq": last, "changes": [], "has_more": False}
+    found = tx.rows(
+        "select seq, workspace, tool, address, ts_ms from events where seq > :after order by seq limit :limit",
+        {"after": after, "limit": page.limit + 1},
+    )
+    changes = [_without_none(dict(zip(_CHANGE.fields, row, strict=True))) for row in found]
+    return {"seq": last, "changes": changes[: page.limit], "has_more": len(changes) > page.limit}
+
+
+def _without_none(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _count(tx: ReadTransaction, family: str, workspace: str | None) -> int:
+    parameters = {"now": tx.now, "workspace": workspace}
+    if family == "reasoning":
+        own = " where branch_id in (select branch_id from branches where workspace_norm = :workspace)"
+        return int(tx.value("select count(*) from doc_entries" + (own if workspace is not None else ""), parameters))
+    table, alive = _COUNTED[family]
+    conditions = [alive, "workspace_norm = :workspace" if workspace is not None else ""]
+    where = " and ".join(filter(None, conditions))
+    return int(tx.value(f"select count(*) from {table}" + (f" where {where}" if where else ""), parameters))
+
+
+def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: list[str]) -> list[dict[str, Any]]:
+    import time
+
+    own = "" if workspace is None else " and workspace = :workspace"
+    found = tx.rows(
+        "select ts_ms / :day_ms as day, tool, count(*) from events"
+        f" where ts_ms >= :first_ms{own} group by day, tool order by day, tool",
+        {"day_ms": _DAY_MS, "first_ms": first_day * _DAY_MS, "workspace": workspace},
+    )
+    days: dict[int, dict[str, int]] = {}
+    for day, tool, count in found:
+        family = _family_of(tool)
+        if family in enabled:
+            counts = days.setdefault(day, dict.fromkeys(_NAMED, 0))
+            counts[family] += count
+    return [{"day": time.strftime("%Y-%m-%d", time.gmtime(day * 86_400)), **counts} for day, counts in days.items()]
+
+
+def _family_of(tool: str) -> str:
+    """The family that a tool changes; those that work for several are mostly used for capsules."""
+    return next((family.name for family in FAMILIES.values() if family.has(tool)), "") or "capsule"
+
+
+def _last(tx: ReadTransaction, workspace: str | None) -> dict[str, Any] | None:
+    row = tx.row(
+        "select workspace, ts_ms from events where workspace = :workspace order by seq desc limit 1"
+        if workspace is not None
+        else "select workspace, ts_ms from events where workspace is not null order by seq desc limit 1",
+        {"workspace": workspace},
+    )
+    return None if row is None else {"workspace": row[0], "ts_ms": row[1]}

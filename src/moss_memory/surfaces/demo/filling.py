@@ -1,0 +1,30 @@
+"""Plays the story of the demonstration into a store, each call at its own time in the past."""
+
+from __future__ import annotations
+
+from moss_memory.store import Store
+from moss_memory.values import wall_clock_ms
+
+from . import days, handovers, thoughts, work
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .story import Line
+
+_HOUR_MS = 3_600_000
+
+
+def story() -> list[Line]:
+    """Every call of the story, the oldest first."""
+    lines = [*handovers.lines(), *thoughts.lines(), *work.lines(), *days.lines()]
+    return sorted(lines, key=lambda line: -line.hours_ago)
+
+
+def fill(store: Store) -> None:
+    """Fills an empty store with the story: what it tells is dated as if it had happened in the last nine weeks."""
+    now_ms = wall_clock_ms()
+    at_ms = [now_ms]
+    with Store(store.config, clock_ms=lambda: at_ms[0]) as past:
+        for line in story():
+            at_ms[0] = now_ms - int(line.hours_ago * _HOUR_MS)
+            past.call(line.tool, line.told(at_ms[0]))

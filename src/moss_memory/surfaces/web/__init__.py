@@ -1,0 +1,1 @@
+"""The pages: what is stored, read and changed in a browser."""

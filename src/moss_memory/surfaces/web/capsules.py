@@ -1,0 +1,209 @@
+"""Capsules: the list, one to read, its history, and the forms that change it."""
+
+from __future__ import annotations
+
+from moss_memory import catalog
+from moss_memory.capsule.sections import REQUIRED, missing_sections
+from moss_memory.errors import MossError
+
+from .difference import difference
+from .markdown import headings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.responses import Response
+
+    from .site import Site, Visit
+
+_FILTERS = ("workspace", "tag", "phase", "role", "run_id", "name_prefix")
+_VERSIONS = 20
+
+
+def listing(site: Site, visit: Visit) -> Response:
+    """The capsules, last changed first, by the filters of the query."""
+    deleted = "deleted" in visit.query
+    answer = site.call(
+        "capsule_inventory", **visit.asked(*_FILTERS), **site.rows(visit), include_deleted=deleted or None
+    )
+    return site.page(
+        visit,
+        "capsules.html",
+        family="capsule",
+        items=answer["items"],
+        pagination=answer["pagination"],
+        filters=visit.asked("tag", "phase", "role", "run_id", "name_prefix"),
+        tags=_used(answer["items"]),
+        deleted=deleted,
+    )
+
+
+def _used(items: list[dict[str, Any]]) -> list[tuple[str, int]]:
+    """The tags of this page's capsules, most used first."""
+    counted: dict[str, int] = {}
+    for item in items:
+        for tag in item.get("tags") or []:
+            counted[tag] = counted.get(tag, 0) + 1
+    return sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:12]
+
+
+def reading(site: Site, visit: Visit) -> Response:
+    """One capsule as rendered Markdown, or an old version of it."""
+    capsule = _fetched(site, visit)
+    text = capsule["capsule_text"]
+    limit = site.store.config.capsule_max_chars
+    return site.page(
+        visit,
+        "capsule.html",
+        family="capsule",
+        capsule=capsule,
+        sections=_sections(text),
+        limit=limit,
+        filled=min(100, round(100 * capsule["capsule_chars"] / limit)),
+        versions=_versions(site, visit.path["id"], 5),
+        is_json=text.lstrip().startswith("{"),
+    )
+
+
+def _fetched(site: Site, visit: Visit) -> dict[str, Any]:
+    version = visit.query.get("version", "")
+    more = {"version": int(version)} if version.isascii() and version.isdigit() and len(version) < 10 else {}
+    return site.call("capsule_fetch", id=visit.path["id"], include_deleted=True, **more)
+
+
+def _sections(text: str) -> list[dict[str, Any]]:
+    """The table of contents: every heading in its order, then the sections that are missing."""
+    found = [{"id": anchor, "title": title, "there": True} for anchor, title in headings(text)]
+    missing = missing_sections(text)
+    by_label = not found and len(missing) < len(REQUIRED)  # sections written as labels or JSON keys have no anchor
+    kept = [{"id": "", "title": name, "there": True} for name in REQUIRED if name not in missing] if by_label else found
+    return [*kept, *({"id": "", "title": name, "there": False} for name in missing)]
+
+
+def _versions(site: Site, key: str, most: int, offset: int = 0) -> dict[str, Any] | None:
+    """The versions of a capsule, where the store keeps them."""
+    if catalog.find("moss_history") is None:
+        return None
+    return site.call("moss_history", type="capsule", id=key, limit=most, offset=offset or None)
+
+
+def history(site: Site, visit: Visit) -> Response:
+    """Every version of a capsule, and two of them compared line by line."""
+    key = visit.path["id"]
+    capsule = site.call("capsule_fetch", id=key, include_deleted=True)
+    versions = _versions(site, key, _VERSIONS, (visit.page - 1) * _VERSIONS)
+    current = versions["current"] if versions else 1
+    newer = _number(visit.query.get("to"), current)
+    older = _number(visit.query.get("from"), max(newer - 1, 1))
+    return site.page(
+        visit,
+        "capsule_history.html",
+        family="capsule",
+        capsule=capsule,
+        versions=versions,
+        older=older,
+        newer=newer,
+        current=current,
+        lines=difference(_text_of(site, key, older), _text_of(site, key, newer)) if older != newer else [],
+    )
+
+
+def _number(given: str | None, otherwise: int) -> int:
+    return int(given) if given and given.isascii() and given.isdigit() and len(given) < 10 else otherwise
+
+
+def _text_of(site: Site, key: str, version: int) -> str:
+    """The text of a version; one that is not kept any more reads as empty."""
+    try:
+        return str(site.call("capsule_fetch", id=key, include_deleted=True, version=version)["capsule_text"])
+    except MossError as error:
+        if error.code != "NOT_FOUND":
+            raise
+        return ""
+
+
+def editing(site: Site, visit: Visit) -> Response:
+    """The form that changes a capsule."""
+    capsule = site.call("capsule_fetch", id=visit.path["id"])
+    return _edit_form(site, visit, capsule, None)
+
+
+def _edit_form(site: Site, visit: Visit, capsule: dict[str, Any], error: MossError | None) -> Response:
+    return site.page(
+        visit,
+        "capsule_edit.html",
+        family="capsule",
+        status=error.status if error else 200,
+        capsule=capsule,
+        error=error,
+        limit=site.store.config.capsule_max_chars,
+    )
+
+
+def edit(site: Site, visit: Visit) -> Response:
+    """Takes a changed capsule; what is refused stands in the form again with the reason."""
+    key, form = visit.path["id"], visit.form
+    text = form.get("capsule_text", "").replace("\r\n", "\n")
+    tags = [tag for part in form.get("tags", "").split(",") if (tag := part.strip())]
+    changes: dict[str, Any] = {name: form.get(name, "") for name in ("title", "source", "phase", "role", "run_id")}
+    before = site.call("capsule_fetch", id=key)
+    if text != before["capsule_text"].replace("\r\n", "\n"):
+        changes["capsule_text"] = text
+    known = {"expected_version": int(form["version"])} if form.get("version", "").isdigit() else {}
+    thin = {"allow_thin": True} if form.get("allow_thin") else {}
+    try:
+        # Directly: an empty value clears a field here.
+        site.store.call("capsule_update", {"id": key, **changes, "tags": tags, **known, **thin})
+    except MossError as error:
+        kept = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
+        return _edit_form(site, visit, kept, error)
+    return site.to(f"/capsules/{key}", said="changed")
+
+
+def rename(site: Site, visit: Visit) -> Response:
+    """Gives a capsule another name or workspace."""
+    key, form = visit.path["id"], visit.form
+    before = site.call("capsule_fetch", id=key)
+    new = {
+        f"new_{part}": form[part].strip()
+        for part in ("name", "workspace")
+        if form.get(part, "").strip() and form[part].strip() != before.get(part)
+    }
+    if new:
+        site.call("moss_rename", type="capsule", id=key, **new)
+    return site.to(f"/capsules/{key}", said="renamed" if new else "")
+
+
+def delete(site: Site, visit: Visit) -> Response:
+    """Deletes a capsule, so that it can be brought back."""
+    site.call("capsule_delete", id=visit.path["id"])
+    return site.to("/capsules", said="deleted", id=visit.path["id"])
+
+
+def restore(site: Site, visit: Visit) -> Response:
+    """Brings a deleted capsule back."""
+    site.call("capsule_restore", id=visit.path["id"])
+    return site.to(f"/capsules/{visit.path['id']}", said="restored")
+
+
+def revert(site: Site, visit: Visit) -> Response:
+    """Makes an old version the present one."""
+    key = visit.path["id"]
+    site.call("moss_revert", type="capsule", id=key, version=_number(visit.form.get("version"), 1))
+    return site.to(f"/capsules/{key}", said="reverted")
+
+
+PAGES = {
+    "/capsules": listing,
+    "/capsules/{id}": reading,
+    "/capsules/{id}/history": history,
+    "/capsules/{id}/edit": editing,
+}
+FORMS = {
+    "/capsules/{id}/edit": edit,
+    "/capsules/{id}/rename": rename,
+    "/capsules/{id}/delete": delete,
+    "/capsules/{id}/restore": restore,
+    "/capsules/{id}/revert": revert,
+}

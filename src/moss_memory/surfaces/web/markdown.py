@@ -1,0 +1,70 @@
+"""Stored Markdown as HTML that can do nothing but be read."""
+
+from __future__ import annotations
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+
+_TAGS = {
+    "a", "blockquote", "br", "code", "del", "div", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
+    "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}} | {f"h{level}": {"id"} for level in range(2, 7)}
+_LAST_LEVEL = 6
+
+
+def rendered(text: str) -> Markup:
+    """A text as HTML: headings start at the second level and have an id, nothing is loaded, nothing runs."""
+    tokens = _parser.parse(text)
+    _settle_headings(tokens)
+    html = _parser.renderer.render(tokens, _parser.options, {})
+    return Markup(_clean(html))  # noqa: S704 - cleaned just here
+
+
+def _clean(html: str) -> str:
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer",
+        generic_attribute_prefixes=set(),
+    )
+
+
+def headings(text: str) -> list[tuple[str, str]]:
+    """The id and the title of every heading, in order."""
+    tokens = _parser.parse(text)
+    titles = [tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"]
+    return [(f"s{number}", title) for number, title in enumerate(titles, 1)]
+
+
+def _settle_headings(tokens: Sequence[Token]) -> None:
+    """Gives headings their ids, and the levels that they have below the title of the page."""
+    opened = [token for token in tokens if token.type == "heading_open"]
+    above = min((int(token.tag[1]) for token in opened), default=2) - 2
+    for number, token in enumerate(opened, 1):
+        token.attrSet("id", f"s{number}")
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) - above, _LAST_LEVEL)}"
+
+
+def _image(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+    """A picture is not loaded, it would tell its server of the reader: its description stands for it."""
+    from html import escape
+
+    return f"<em>{escape(tokens[place].content or 'picture')}</em>"
+
+
+_parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
+_parser.add_render_rule("image", _image)

@@ -1,0 +1,72 @@
+"""The activity plot: bars of days as rectangles with numbers for attributes, drawn by the server."""
+
+from __future__ import annotations
+
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_DAY_S = 86_400
+WIDTH, HEIGHT = 1040, 200
+_LEFT, _TOP, _BOTTOM = 30, 8, 28
+_GAP = 0.26
+_STEPS = (1, 2, 5)
+
+
+def plot_of(
+    days: list[dict[str, Any]], families: list[str], weeks: int, today_s: float | None = None
+) -> dict[str, Any]:
+    """What the plot draws: bars, lines across, and the names of the days below; it ends today."""
+    last = int((time.time() if today_s is None else today_s) // _DAY_S)
+    first = last - weeks * 7 + 1
+    by_day = {day["day"]: day for day in days}
+    highest = max((sum(day[name] for name in families) for day in days), default=0)
+    step = _step(highest)
+    top = max(step * -(-highest // step), step)
+    room = (WIDTH - _LEFT) / (weeks * 7)
+    scale = (HEIGHT - _TOP - _BOTTOM) / top
+    floor = HEIGHT - _BOTTOM
+    bars, marks = [], []
+    for place, number in enumerate(range(first, last + 1)):
+        moment = time.gmtime(number * _DAY_S)
+        left = _LEFT + place * room
+        bars += _bars(by_day.get(time.strftime("%Y-%m-%d", moment), {}), families, left + room * _GAP / 2, room, scale)
+        if moment.tm_wday == 0 and place // 7 % 2 and number < last - 1:
+            marks.append({"x": _short(left + room / 2), "text": time.strftime("%-d %b", moment)})
+    lines = [{"y": _short(floor - value * scale), "text": value} for value in range(0, top + 1, step)]
+    return {"bars": bars, "lines": lines, "marks": marks, "width": WIDTH, "height": HEIGHT, "left": _LEFT}
+
+
+def _bars(day: dict[str, Any], families: list[str], left: float, room: float, scale: float) -> list[dict[str, Any]]:
+    found, floor = [], HEIGHT - _BOTTOM
+    used = 0
+    for name in families:
+        if count := day.get(name, 0):
+            used += count
+            found.append(
+                {
+                    "family": name,
+                    "x": _short(left),
+                    "y": _short(floor - used * scale + 0.5),
+                    "width": _short(room * (1 - _GAP)),
+                    "height": _short(max(count * scale - 1, 1)),
+                    "title": f"{day['day']}: {count} {name}",
+                }
+            )
+    return found
+
+
+def _step(highest: int) -> int:
+    """The distance of the lines, so that there are at most five of them above the floor."""
+    size = 1
+    while True:
+        for step in _STEPS:
+            if step * size * 5 >= highest:
+                return step * size
+        size *= 10
+
+
+def _short(value: float) -> float:
+    return round(value, 1)

@@ -1,0 +1,90 @@
+"""What every page has at hand: the store, its own address, templates, and the request being answered."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import parse_qsl
+
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from moss_memory.errors import MossError
+
+from .rendering import environment, query_of
+from .shell import shell_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from moss_memory.store import Store
+
+PAGE_ROWS = 30
+
+
+class Visit:
+    """One request: what its path, its query and its form say."""
+
+    __slots__ = ("form", "path", "query", "url")
+
+    def __init__(self, request: Request, body: bytes = b"") -> None:
+        self.path: dict[str, str] = {name: str(value) for name, value in request.path_params.items()}
+        self.query: dict[str, str] = {name: value for name, value in request.query_params.items() if value}
+        self.form: dict[str, str] = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+        self.url = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+
+    def asked(self, *names: str) -> dict[str, str]:
+        """Those of the query's values that have one of these names."""
+        return {name: self.query[name] for name in names if name in self.query}
+
+    @property
+    def page(self) -> int:
+        """The page of a list that is asked for, the first being 1."""
+        given = self.query.get("page", "")
+        return max(1, min(int(given), 10**9)) if given.isascii() and given.isdigit() else 1
+
+
+class Site:
+    """The pages of one store under one address."""
+
+    def __init__(self, store: Store, *, base: str, form_token: Callable[[], str], read_only: bool) -> None:
+        self.store = store
+        self.base = base
+        self.read_only = read_only
+        self.health: dict[str, Any] | None = None
+        """What the last look over the store found; none before the first."""
+        self._form_token = form_token
+        self._templates = environment(base)
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Calls a tool; what is none or empty is left out."""
+        sent = {name.rstrip("_"): value for name, value in arguments.items() if value not in (None, "")}
+        return self.store.call(tool, sent)
+
+    def page(self, visit: Visit, template: str, *, family: str = "", status: int = 200, **context: Any) -> Response:
+        """A whole page: the template in its frame."""
+        text = self._templates.get_template(template).render(
+            visit=visit,
+            now=time.time(),
+            family=family,
+            read_only=self.read_only,
+            form_token=self._form_token(),
+            shell=shell_of(self, visit),
+            **context,
+        )
+        return HTMLResponse(text, status)
+
+    def refused(self, visit: Visit, error: MossError) -> Response:
+        """The page that says why something was refused."""
+        return self.page(visit, "refused.html", status=error.status, error=error)
+
+    def to(self, path: str, **query: Any) -> Response:
+        """Sends the browser to a page, after a form was taken."""
+        return RedirectResponse(self.base + path + query_of(**query), status_code=303)
+
+    def rows(self, visit: Visit, most: int = PAGE_ROWS) -> dict[str, int]:
+        """The limit and offset of the page that is asked for."""
+        return {"limit": most, "offset": (visit.page - 1) * most}

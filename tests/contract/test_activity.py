@@ -1,0 +1,65 @@
+"""What `moss_activity` and `moss_changes` promise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contract.doors import FULL, Clock, StoreDoor, open_test_store
+
+if TYPE_CHECKING:
+    from contract.doors import Door
+
+DAY_S = 86_400
+
+
+def test_what_there_is_is_counted_by_family_and_workspace(door: Door) -> None:
+    door("capsule_store", workspace="a", name="kept", capsule_text=FULL)
+    door("capsule_store", workspace="a", name="gone", capsule_text=FULL)
+    door("capsule_delete", workspace="a", name="gone")
+    door("artifact_store", workspace="b", kind="freeform", data={})
+    door("branchmind_notes_commit", workspace="a", content="one")
+    door("tasks_create", workspace="b", kind="plan", title="a plan is no task")
+    assert door("moss_activity", workspace="a")["counts"]["capsule"] == 1
+    assert door("moss_activity", workspace="b")["counts"]["capsule"] == 0
+    counts = door("moss_activity")["counts"]
+    assert {name: counts[name] for name in ("capsule", "artifact", "task", "record")} == {
+        "capsule": 1, "artifact": 1, "task": 0, "record": 0,
+    }  # fmt: skip
+    assert door("moss_activity", workspace="a")["counts"]["reasoning"] == 1
+
+
+def test_each_change_counts_on_its_day_for_its_family(home: str, clock: Clock) -> None:
+    with open_test_store(home, clock) as store:
+        door = StoreDoor(store)
+        door("capsule_store", workspace="a", name="one", capsule_text=FULL)
+        clock.advance(DAY_S)
+        door("capsule_append", workspace="a", name="one", section="Decisions", content="more")
+        door("artifact_store", workspace="b", kind="freeform", data={})
+        days = door("moss_activity", days=2)["days"]
+        assert [(day["capsule"], day["artifact"]) for day in days] == [(1, 0), (1, 1)]
+        assert days[0]["day"] < days[1]["day"]
+        assert [day["capsule"] for day in door("moss_activity", days=1)["days"]] == [1]
+        assert [day["artifact"] for day in door("moss_activity", workspace="B")["days"]] == [1]
+
+
+def test_an_empty_store_has_no_activity(door: Door) -> None:
+    answer = door("moss_activity")
+    assert (answer["days"], answer["seq"], "last" in answer) == ([], 0, False)
+    assert door("moss_changes") == {"seq": 0, "changes": [], "has_more": False}
+
+
+def test_changes_after_a_known_one_come_oldest_first_and_each_once(door: Door) -> None:
+    for name in ("one", "two", "three"):
+        door("capsule_store", workspace="a", name=name, capsule_text=FULL)
+    last = door("moss_changes")["seq"]
+    seen, after = [], 0
+    while True:
+        answer = door("moss_changes", after=after, limit=2)
+        seen += [(change["seq"], change["tool"], change["workspace"]) for change in answer["changes"]]
+        after = seen[-1][0]
+        if not answer["has_more"]:
+            break
+    assert [seq for seq, _, _ in seen] == [last - 2, last - 1, last]
+    assert {(tool, workspace) for _, tool, workspace in seen} == {("capsule_store", "a")}
+    assert door("moss_changes", after=last)["changes"] == []
+    door.refuses("INVALID_REQUEST", "moss_changes", after=-1)

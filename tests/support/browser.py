@@ -1,0 +1,101 @@
+"""A real browser: the system's Chromium, installed where that is possible, and a tab that notes what goes wrong."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page, Response
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ALLOWED = ("Failed to load resource",)
+"""What a browser says in its console of an answer that is an error, which some tests want to see."""
+
+
+def find_browser() -> str | None:
+    """The path of the system's browser."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def chromium() -> str:
+    """The browser to test with. Without one the test is skipped and says so; where CI is set it fails."""
+    found = find_browser() or _installed()
+    if found:
+        return found
+    reason = "there is no Chromium and it cannot be installed: run `apt-get install chromium`"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def _installed() -> str | None:
+    """Debian's Chromium, installed now; one process at a time."""
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return None
+    with open(os.path.join(tempfile.gettempdir(), "moss-chromium.lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if found := find_browser():
+            return found
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        for words in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+            subprocess.run(["apt-get", *words], env=environment, capture_output=True, check=False)
+    return find_browser()
+
+
+def launched() -> Iterator[Browser]:
+    """The browser while it runs."""
+    from playwright.sync_api import sync_playwright
+
+    path = chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Tab:
+    """A tab on the pages of a server: it notes dialogs, errors, breaches of the policy and requests to others."""
+
+    def __init__(self, browser: Browser, origin: str, address: str, **context: Any) -> None:
+        self._context = browser.new_context(**context)
+        self._address = address
+        self.origin = origin
+        self.troubles: list[str] = []
+        self.page: Page = self._context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.page.on("dialog", self._dialog)
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
+        self.page.on("request", lambda request: self._asked(request.url))
+
+    def _dialog(self, dialog: Any) -> None:
+        self.troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _said(self, message: Any) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith(ALLOWED):
+            self.troubles.append(f"console: {message.text}")
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith((self.origin + "/", "data:")):
+            self.troubles.append(f"request: {url}")
+
+    def open(self, path: str = "/", *, status: int = 200) -> Page:
+        """Opens a page, which must answer with this status."""
+        response: Response | None = self.page.goto(self._address + path)
+        assert response is not None
+        assert response.status == status, f"{path}: {response.status}"
+        return self.page
+
+    def close(self) -> None:
+        """Closes the tab."""
+        self._context.close()

@@ -1,0 +1,57 @@
+"""A store with the demonstration in it, its pages on a port, and a tab of a real browser to look at them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from moss_memory.config import load_config
+from moss_memory.store import Store
+from moss_memory.surfaces.demo import fill
+from support.browser import Tab, launched
+from support.pages_server import PagesServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The browser, started once for all tests."""
+    yield from launched()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store in which the demonstration's project is; the tests of a module share it."""
+    home = str(tmp_path_factory.mktemp("home"))
+    with Store(load_config(home, cwd=home)) as opened:
+        fill(opened)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def server(store: Store) -> Iterator[PagesServer]:
+    """The pages of that store on a port."""
+    with PagesServer(store) as running:
+        yield running
+
+
+@pytest.fixture
+def tab(browser: Browser, server: PagesServer) -> Iterator[Tab]:
+    """A new tab; whatever goes wrong in it fails the test."""
+    opened = Tab(browser, server.origin, server.address)
+    yield opened
+    opened.close()
+    assert opened.troubles == []
+
+
+@pytest.fixture
+def empty_store(tmp_path: Path) -> Iterator[Store]:
+    """A store in which nothing is."""
+    with Store(load_config(str(tmp_path / "home"), cwd=str(tmp_path))) as opened:
+        yield opened

@@ -1,0 +1,118 @@
+"""The frame, the overview and the capsules in a browser: what a person sees and does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from contract.doors import FULL
+from support.browser import Tab
+from support.pages_server import PagesServer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from moss_memory.store import Store
+
+SHOP = "atlas-checkout"
+
+
+def stored(store: Store, name: str, text: str = FULL) -> str:
+    """The id of a new capsule."""
+    return str(store.call("capsule_store", {"workspace": SHOP, "name": name, "capsule_text": text})["id"])
+
+
+def test_the_overview_says_what_this_is_and_how_much_there_is(tab: Tab, store: Store) -> None:
+    page = tab.open()
+    expect(page.locator(".lead")).to_contain_text("handed over, decided and found out")
+    counts = store.call("moss_activity", {})["counts"]
+    assert [int(text) for text in page.locator(".num").all_inner_texts()] == list(counts.values())
+    assert page.locator("svg.plot rect").count() > 100
+    page.get_by_role("link", name="Refunds: partial amounts").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Refunds: partial amounts and retries")
+
+
+def test_a_workspace_that_is_chosen_narrows_the_page(tab: Tab) -> None:
+    page = tab.open("/capsules")
+    page.get_by_label("Workspace").select_option("platform")
+    page.wait_for_url("**/capsules?workspace=platform")
+    places = page.locator(".row-main .faint").all_inner_texts()
+    assert places
+    assert all(place.startswith("platform / ") for place in places)
+
+
+def test_a_capsule_reads_as_markdown_and_its_contents_are_its_check(tab: Tab) -> None:
+    page = tab.open("/capsules")
+    page.get_by_role("link", name="Gift cards").click()
+    expect(page.locator(".prose h2")).to_have_count(4)
+    assert page.locator(".check .missing").all_inner_texts() == [
+        "!\nKey locations\nis missing",
+        "!\nOpen questions\nis missing",
+    ]
+    page.locator(".check a", has_text="Decisions").click()
+    expect(page.locator("#s3")).to_be_in_viewport()
+
+
+def test_the_slash_key_goes_to_the_search(tab: Tab) -> None:
+    page = tab.open()
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    assert page.locator("#q").input_value() == ""
+
+
+def test_an_edited_capsule_is_stored_and_a_thin_one_is_refused_with_its_text_kept(tab: Tab, store: Store) -> None:
+    capsule = stored(store, "edited")
+    page = tab.open(f"/capsules/{capsule}/edit")
+    page.get_by_label("Text").fill("## Objective\n\nonly this")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("Missing: Current status")
+    assert page.get_by_label("Text").input_value() == "## Objective\n\nonly this"
+    page.get_by_label("Text").fill(FULL + "\nand **more**")
+    page.get_by_label("Tags").fill("one, two")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_have_text("Changed.")
+    fetched = store.call("capsule_fetch", {"id": capsule})
+    assert (fetched["capsule_text"], fetched["tags"]) == (FULL + "\nand **more**", ["one", "two"])
+
+
+def test_a_deleted_capsule_can_be_brought_back(tab: Tab, store: Store) -> None:
+    capsule = stored(store, "taken back")
+    page = tab.open(f"/capsules/{capsule}")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("status")).to_contain_text("Deleted.")
+    page.get_by_role("button", name="Bring it back").click()
+    expect(page.get_by_role("status")).to_have_text("Brought back.")
+    assert "deleted_at" not in store.call("capsule_fetch", {"id": capsule})
+
+
+def test_what_an_agent_stores_while_the_page_is_open_appears(tab: Tab, store: Store) -> None:
+    page = tab.open("/capsules")
+    stored(store, "appears")
+    expect(page.get_by_role("link", name="appears")).to_be_visible()
+
+
+def test_what_is_not_there_is_said_with_its_status(tab: Tab) -> None:
+    page = tab.open("/capsules/01NOTHERE", status=404)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not there")
+
+
+def test_a_store_that_is_served_for_reading_shows_no_form_that_changes_it(browser: Browser, store: Store) -> None:
+    capsule = stored(store, "read only")
+    with PagesServer(store, read_only=True) as server:
+        tab = Tab(browser, server.origin, server.address)
+        page = tab.open(f"/capsules/{capsule}")
+        assert page.locator("form[method=post]").count() == 0
+        refused = page.request.post(f"{server.address}/capsules/{capsule}/delete", form={})
+        assert refused.status == 404
+        tab.close()
+    assert "deleted_at" not in store.call("capsule_fetch", {"id": capsule})
+
+
+def test_an_empty_store_says_how_to_begin(browser: Browser, empty_store: Store) -> None:
+    with PagesServer(empty_store) as server:
+        tab = Tab(browser, server.origin, server.address)
+        expect(tab.open().locator(".lead")).to_contain_text("Nothing is stored yet")
+        expect(tab.open("/capsules").locator(".empty")).to_be_visible()
+        tab.close()
+        assert tab.troubles == []
