@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import json
 import os
@@ -19,6 +20,7 @@ import moss_memory
 from contract.doors import FULL
 from moss_memory import catalog
 from moss_memory.errors import STATUS
+from moss_memory.storage.queries import load_queries
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "moss_memory"
@@ -192,6 +194,53 @@ def test_the_statements_of_rooms_are_for_every_engine(path: Path) -> None:
             r"json_each|pragma|iif\(|insert or|\browid\b|\bmax\([^()]*,|cross join [^()]* on ", re.IGNORECASE
         )
         assert odd.findall(text) == []
+
+
+FEW = {
+    "reasoning.pins": "the pins of one document",
+    "reasoning.list_tags": "answered whole",
+    "reasoning.documents_of": "the documents of one branch",
+    "reasoning.chain": "a branch and its bases",
+    "reasoning.card_entries": "what one card said",
+    "reasoning.copies_of": "the copies of one entry",
+    "reasoning.family_of_branch": "what was derived from one branch",
+    "work.evidence_by_step": "of one task",
+    "work.evidence": "of one task",
+    "work.dependents": "of one task",
+    "work.dependencies": "of one task",
+    "work.tasks_of_plan": "of one plan",
+    "work.step_counts": "of one plan",
+    "work.subtree": "of one step",
+    "work.claims": "of one task",
+    "work.claims_of_agent": "of one agent",
+}
+"""Statements that are read whole without a limit, and what bounds them."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_what_is_read_without_a_limit_is_bounded_by_what_it_names_or_streams(path: Path) -> None:
+    if ".storage." in name_of(path) or ".surfaces." in name_of(path):
+        return
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "rows":
+            if not node.args or ast.unparse(node.func.value).split(".")[-1] not in ("tx", "_tx"):
+                continue
+            said = ast.unparse(node.args[0])
+            named = re.fullmatch(r"sql\['(\w+)'\]", said)
+            statements = [one for one in _statements().items() if named and one[0].endswith(f".{named[1]}")]
+            bounded = all(key in FEW or " limit " in f"{sql} " for key, sql in statements) if named else True
+            if not named and isinstance(node.args[0], (ast.Constant, ast.JoinedStr)):
+                bounded = " limit " in said or "is_any" in said or "{chosen}" in said or "= :row_id" in said
+            assert bounded, f"{name_of(path)}, line {node.lineno}: {said} has no limit; stream it"
+
+
+def test_every_statement_that_is_said_to_be_bounded_is_there() -> None:
+    assert FEW.keys() <= _statements().keys()
+
+
+@functools.cache
+def _statements() -> dict[str, str]:
+    return {sql.key: sql for file in PACKAGE.glob("*/queries.sql") for sql in load_queries(str(file)).values()}
 
 
 def has_door(path: Path, other_room: str) -> bool:

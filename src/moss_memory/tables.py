@@ -261,7 +261,7 @@ class Table:
 
     def rows(self, tx: ReadTransaction, condition: str = "", **parameters: Any) -> Iterator[Values]:
         """Its rows in the order of their lines."""
-        for row in tx.rows(self.select(condition), parameters):
+        for row in tx.stream(self.select(condition), parameters):
             yield self.values(row)
 
     def select(self, condition: str = "") -> str:

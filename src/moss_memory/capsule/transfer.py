@@ -141,7 +141,7 @@ def write_lines(tx: ReadTransaction, write: Callable[[bytes], None], filters: Fi
     write(_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))
     count = 0
     order = "order by updated_at, change_seq"
-    for row in tx.rows(f"select {full_columns} from capsules {where} {order}", filters.parameters):
+    for row in tx.stream(f"select {full_columns} from capsules {where} {order}", filters.parameters):
         tx.check_cancelled()
         write(_line(_record(row)))
         count += 1

@@ -152,7 +152,7 @@ def workspaces(tx: ReadTransaction) -> list[str]:
     for table in (*reasoning.TABLES, *task.TABLES):
         if table.workspace:
             met = f" where {table.only}" if table.only else ""
-            found |= {row[0] for row in tx.rows(f"select distinct {table.workspace} from {table.name}{met}")}
+            found |= {row[0] for row in tx.stream(f"select distinct {table.workspace} from {table.name}{met}")}
     return sorted(found)
 
 

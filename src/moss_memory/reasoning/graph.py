@@ -363,7 +363,7 @@ def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters
             # The few that are asked for by id lead, not the order of all.
             order = "v.seq + 0" if filters.ids is not None else newest
             sources.append(
-                tx.rows(
+                tx.stream(
                     f"select {columns} from {tables} where {visible(ranges, at)} and {led} and {newest} < :before"
                     f" order by {order} desc",
                     parameters,
@@ -432,7 +432,7 @@ def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> lis
     touched: set[str] = set()
     for ranges, known in ((newer.ranges, older.ranges), (older.ranges, newer.ranges)):
         for branch_id, after, upto in beyond(ranges, known):
-            keys = tx.rows(
+            keys = tx.stream(
                 "select distinct key from graph_versions where branch_id = :id and doc = :doc and seq > :after"
                 " and seq <= :upto",
                 {"id": branch_id, "doc": doc, "after": after, "upto": upto},

@@ -221,7 +221,7 @@ def _append(tx: Transaction, place: Place, note: Note) -> dict[str, Any]:
 def _steps(tx: ReadTransaction, place: Place) -> Iterator[tuple[int, str | None, dict[str, Any]]]:
     """The steps of a trace document, oldest first; other entries are passed over."""
     for branch_id, after, upto in place.log(tx).ranges:
-        rows = tx.rows(sql["steps_of"], {"branch_id": branch_id, "doc": place.doc, "after": after, "upto": upto})
+        rows = tx.stream(sql["steps_of"], {"branch_id": branch_id, "doc": place.doc, "after": after, "upto": upto})
         for seq, title, meta in rows:
             yield seq, title, json.loads(meta) if meta else {}
 

@@ -161,7 +161,7 @@ def select(
     ranges = nearest_first(view)
     parameters = {**range_parameters(ranges, doc), **values}
     for at in range(len(ranges)):
-        yield from tx.rows(
+        yield from tx.stream(
             f"select {what} from graph_versions v where {visible(ranges, at)} and {condition}",
             parameters,
         )

@@ -230,7 +230,7 @@ class Incoming:
 
 def refold(tx: Transaction, entity_row: int) -> None:
     """Makes an entity's snapshot of its observations anew."""
-    snapshot = fold(tx.rows(sql["observations"], {"entity_row": entity_row, "upto": ALWAYS_US}))
+    snapshot = fold(tx.stream(sql["observations"], {"entity_row": entity_row, "upto": ALWAYS_US}))
     last = tx.row(sql["last_observation"], {"entity_row": entity_row}) or (0, "", "")
     changed = {
         "entity_row": entity_row,

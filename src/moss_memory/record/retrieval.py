@@ -253,7 +253,7 @@ def shown_entity(tx: ReadTransaction, row: Row, upto: int | None, snapshots: boo
     row_id, identity, kind, workspace, snapshot_json, sources_json, count = row
     fields, sources = (json.loads(snapshot_json), json.loads(sources_json)) if upto is None else ({}, {})
     if upto is not None:
-        then = fold(tx.rows(sql["observations"], {"entity_row": row_id, "upto": upto}))
+        then = fold(tx.stream(sql["observations"], {"entity_row": row_id, "upto": upto}))
         fields, sources, count = then.fields, then.sources, then.count
     entity: dict[str, Any] = {"entity_id": identity, "entity_type": kind, "workspace": workspace}
     if snapshots:

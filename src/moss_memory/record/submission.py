@@ -147,7 +147,7 @@ class Submission:
             snapshot.add(self._body, row["submission_id"], set(sets_of(self._capability)))
         else:
             everything = {"entity_row": row["entity_row"], "upto": ALWAYS_US}
-            snapshot = fold(self._tx.rows(sql["observations"], everything))
+            snapshot = fold(self._tx.stream(sql["observations"], everything))
             last = known.last()
         changed = {
             "entity_row": row["entity_row"],

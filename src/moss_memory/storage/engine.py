@@ -31,7 +31,10 @@ if TYPE_CHECKING:
             """The same in whole seconds."""
 
         def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
-            """Every row of the statement, lazily."""
+            """Every row of a statement that gives few: it has a limit, or names what it reads."""
+
+        def stream(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
+            """The same where there may be any number of rows: no more are held than are being read."""
 
         def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
             """The first row, or none."""

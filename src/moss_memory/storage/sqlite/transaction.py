@@ -56,6 +56,9 @@ class SqliteTransaction:
     def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
         return self.connection.execute(sql, parameters)
 
+    stream = rows
+    """SQLite gives its rows one by one anyway."""
+
     def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
         found: Row | None = self.connection.execute(sql, parameters).fetchone()
         return found
