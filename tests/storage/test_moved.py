@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
+from moss_memory.errors import MossError
+from moss_memory.storage.sqlite.identity import EMPTY, schema_of
+from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
+from moss_memory.storage.sqlite.opening import migrate, settle
 from moss_memory.store import Store
+from storage.database import connect, make
 from support.store_truth import capsule, check_truth, open_at, refusal
 
 
@@ -45,6 +55,59 @@ def test_a_removed_lock_file_is_made_again_and_still_keeps_writers_apart(store: 
     assert store.call("capsule_list", {})["pagination"]["total"] == 4
 
 
+def test_a_replaced_lock_file_is_the_lock_for_those_who_knew_the_old_one(store: Store, home: Path) -> None:
+    put(store, "one")
+    os.rename(home / "moss.lock", home / "moss.lock.old")
+    fd = os.open(home / "moss.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        text = {"capsule_text": capsule(), "name": "two"}
+        assert refusal(store.call, "capsule_store", text, patient=False).code == "STORAGE_BUSY"
+    finally:
+        os.close(fd)
+    put(store, "two")
+    assert store.call("capsule_list", {})["pagination"]["total"] == 2
+
+
+def test_threads_that_read_and_write_while_the_store_is_moved_away_never_hear_that_it_is_broken(
+    store: Store, home: Path, tmp_path: Path
+) -> None:
+    moves = 12
+    put(store, "first")
+    over = threading.Event()
+
+    def keep_calling(number: int) -> list[str]:
+        said = []
+        while not over.is_set():
+            if number % 2:
+                said.append(outcome_of(store, "capsule_list", {}))
+                said.append(outcome_of(store, "capsule_search", {"query": "plain words"}))
+            else:
+                said.append(outcome_of(store, "capsule_store", {"capsule_text": capsule()}))
+        return said
+
+    with ThreadPoolExecutor(6) as pool:
+        callers = [pool.submit(keep_calling, number) for number in range(6)]
+        for turn in range(moves):
+            put(store, f"turn {turn}")
+            os.rename(home, tmp_path / f"aside {turn}")
+        over.set()
+        said = Counter(code for caller in callers for code in caller.result())
+    assert set(said) <= {"done", "STORAGE_BUSY", "STORAGE_READONLY"}, said
+    assert said["done"] > moves
+    put(store, "last")
+    check_truth(home)
+
+
+def outcome_of(store: Store, tool: str, arguments: dict[str, Any]) -> str:
+    """The code of the error that a call ends in, or `done`."""
+    try:
+        store.call(tool, arguments)
+    except MossError as error:
+        return error.code
+    return "done"
+
+
 @pytest.mark.parametrize("version", [0, 1, 2, 99])
 @pytest.mark.parametrize("tool", ["capsule_list", "capsule_store"])
 def test_a_database_of_another_program_is_refused_and_untouched(home: Path, version: int, tool: str) -> None:
@@ -60,3 +123,31 @@ def test_a_database_of_another_program_is_refused_and_untouched(home: Path, vers
     assert error.code == "NOT_A_STORE"
     assert "not a database of Moss" in error.message
     assert (home / "moss.db").read_bytes() == before
+
+
+class FilledMeanwhile:
+    """A connection to an empty database that another process fills while it is being looked at."""
+
+    def __init__(self, looks: apsw.Connection, fills: apsw.Connection) -> None:
+        self._looks, self._fills = looks, fills
+
+    def pragma(self, name: str) -> Any:
+        found = self._looks.pragma(name)
+        if name == "application_id":
+            migrate(self._fills)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._looks, name)
+
+
+def test_a_store_that_is_filled_while_it_is_looked_at_is_nothing_foreign(home: Path) -> None:
+    fills = make(str(home))
+    settle(fills, "journal_mode = wal", "wal")
+    looks: Any = FilledMeanwhile(connect(home), fills)
+    path = str(home / "moss.db")
+    assert schema_of(looks, path) == EMPTY
+    assert schema_of(looks, path) == SCHEMA_VERSION
+    assert not looks.in_transaction
+    looks.close()
+    fills.close()

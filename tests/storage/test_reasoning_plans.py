@@ -47,7 +47,8 @@ def shop(store: Store) -> Store:
 def plan(shop: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     """Calls a tool and tells how SQLite looked for the rows of each of its statements."""
     heard: list[Statement] = []
-    for owner, name in ((SqliteTransaction, "rows"), (SqliteTransaction, "row"), (SqliteWrite, "run")):
+    spoken = [(SqliteTransaction, name) for name in ("rows", "stream", "row", "value")] + [(SqliteWrite, "run")]
+    for owner, name in spoken:
         monkeypatch.setattr(owner, name, _overheard(getattr(owner, name), heard))
 
     def planned(tool: str, arguments: dict[str, Any]) -> list[tuple[str, list[str]]]:

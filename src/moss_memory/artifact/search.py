@@ -17,7 +17,8 @@ def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
         return {}
     chosen = tx.is_any("row_id", "row_ids")
     rows = tx.rows(f"select {', '.join(_COLUMNS)} from artifacts where {chosen} order by row_id", {"row_ids": row_ids})
-    return {row[0]: _document(dict(zip(_COLUMNS, row, strict=True))) for row in rows}
+    found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    return {row["row_id"]: _document(row) for row in found}
 
 
 def _document(row: dict[str, Any]) -> dict[str, Any]:

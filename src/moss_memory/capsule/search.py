@@ -67,7 +67,7 @@ def rows_by_number(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[st
         return {}
     chosen = tx.is_any("row_id", "row_ids")
     rows = tx.rows(f"select row_id, {full_columns} from capsules where {chosen} order by row_id", {"row_ids": row_ids})
-    return {row[0]: dict(zip(FULL_COLUMNS, row[1:], strict=True)) for row in rows}
+    return {row_id: dict(zip(FULL_COLUMNS, columns, strict=True)) for row_id, *columns in rows}
 
 
 def _document(row: dict[str, Any]) -> dict[str, Any]:

@@ -152,7 +152,9 @@ def workspaces(tx: ReadTransaction) -> list[str]:
     for table in (*reasoning.TABLES, *task.TABLES):
         if table.workspace:
             met = f" where {table.only}" if table.only else ""
-            found |= {row[0] for row in tx.stream(f"select distinct {table.workspace} from {table.name}{met}")}
+            found |= {
+                workspace for (workspace,) in tx.stream(f"select distinct {table.workspace} from {table.name}{met}")
+            }
     return sorted(found)
 
 

@@ -166,5 +166,4 @@ def _insert(tx: Transaction, tables: dict[str, list[Values]], move: Move, raw: s
 
 
 def _value(tx: ReadTransaction, query: str) -> int:
-    row = tx.row(query)
-    return 0 if row is None else int(row[0])
+    return int(tx.value(query) or 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .hidden import shown_on
-from .places import NOTES
+from .places import NOTES, BranchRow
 from .views import sql
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def _branch(tx: ReadTransaction, branch_id: int, doc: str, seq: int) -> str:
     """The name of a branch on which `branchmind_show` finds the note: its own may have been reset."""
     showing = shown_on(tx, branch_id, seq) if doc == NOTES else branch_id
     row = tx.row(sql["branch_by_id"], {"branch_id": showing})
-    return "" if row is None else str(row[1])
+    return "" if row is None else BranchRow(row).name
 
 
 def nodes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:

@@ -36,6 +36,7 @@ _INDEX = "capsules_fts"
 def schema_of(connection: apsw.Connection, path: str) -> int:
     """The schema version of a store of Moss, `EMPTY` or `ORIGINAL`; everything else is refused, untouched."""
     try:
+        connection.execute("begin")  # else its maker may fill it between two of these looks
         version: int = connection.pragma("user_version")
         application = connection.pragma("application_id")
         if application == APPLICATION_ID:
@@ -49,6 +50,9 @@ def schema_of(connection: apsw.Connection, path: str) -> int:
         if is_marked(path):
             raise  # it is a store, and damaged
         raise not_a_store(path, "a file that is no database, or the rest of one") from error
+    finally:
+        if connection.in_transaction:
+            connection.execute("rollback")
     raise not_a_store(path, "a database of another program")
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock
 
+import apsw
+
+from ...errors import MossError
 from .identity import EMPTY
 from .migrate import SCHEMA_VERSION
 from .opening import close_all, file_identity, open_empty, open_reader
@@ -13,10 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import apsw
-
     Identity = tuple[int, int]
 
+_ATTEMPTS = 20
 LOOK_EVERY_S = 0.1
 """How often readers look whether the database is still the one they have open; where there is none, every time."""
 
@@ -58,7 +60,7 @@ class Readers:
             self.in_use += 1
         try:
             close_all(gone)
-            return reader or self._open(identity, prepare)
+            return reader or self._open_what_is_there(identity, prepare)
         except BaseException:
             with self._lock:
                 self.in_use -= 1
@@ -98,6 +100,19 @@ class Readers:
         self._idle.clear()
         self.identity = identity
         return gone
+
+    def _open_what_is_there(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
+        """A new reader, also where the database was moved since it was last looked for."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._open(identity, prepare)
+            except (FileNotFoundError, apsw.CantOpenError, apsw.IOError):
+                found = file_identity(self._path)
+                if found == identity:
+                    raise
+                identity = found
+                self.look_at_once()
+        raise MossError("STORAGE_BUSY", f"{self._path} comes and goes; try again when it stays")
 
     def _open(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
         if identity is None:
