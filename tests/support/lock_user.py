@@ -102,6 +102,12 @@ class LockUser:
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()
 
+    def hear_in_the_end(self) -> str:
+        """Its next word but "waits": one who was passed takes a new place in the line."""
+        while (word := self.hear()) == "waits":
+            pass
+        return word
+
     def take(self, patience_s: float = 60.0) -> str:
         """Tells it to take the lock; whether it waits or has it."""
         self.tell("take", patience_s)
