@@ -118,7 +118,7 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
     import time
 
     own = "" if workspace is None else " and workspace = :workspace"
-    found = tx.rows(
+    found = tx.stream(
         "select ts_ms / :day_ms as day, tool, count(*) from events"
         f" where ts_ms >= :first_ms{own} group by day, tool order by day, tool",
         {"day_ms": _DAY_MS, "first_ms": first_day * _DAY_MS, "workspace": workspace},
