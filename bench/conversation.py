@@ -14,27 +14,33 @@ GROWTH_MB = 0.5
 """What counts as no growth: an allocator moves by some pages however little is kept."""
 
 
-def fetch_against_ping(rounds: int = 3_000) -> Line:
+def fetch_against_ping() -> Line:
     """`capsule_fetch` of a 2,000-character capsule against `ping` on the same connection, one by one."""
+    return against_ping("capsule_fetch", {"name": "auth"}, at_most=3)
+
+
+def tools_against_ping() -> Line:
+    """`moss_tools` with a question against `ping` on the same connection, one by one."""
+    return against_ping("moss_tools", {"query": "bring back a deleted capsule"}, at_most=5)
+
+
+def against_ping(tool: str, arguments: dict[str, object], *, at_most: float, rounds: int = 3_000) -> Line:
+    """A call against `ping` on the same connection, one by one."""
     with scratch_folder() as folder, moss_server(folder) as server:
         server.hello()
         server.call("capsule_store", {"name": "auth", "capsule_text": Author(seed=2).capsule(2_000)})
-        server.call("capsule_fetch", {"name": "auth"})
+        server.call(tool, arguments)
         warm_up = 200
         pings = iter([server.request("ping") for _ in range(rounds + warm_up)])
-        fetches = iter([server.call_request("capsule_fetch", {"name": "auth"}) for _ in range(rounds + warm_up)])
-        fetched, pinged = medians_us(
-            lambda: server.exchange(next(fetches)),
+        calls = iter([server.call_request(tool, arguments) for _ in range(rounds + warm_up)])
+        called, pinged = medians_us(
+            lambda: server.exchange(next(calls)),
             lambda: server.exchange(next(pings)),
             rounds=rounds,
             warm_up=warm_up,
         )
-    return Line(
-        "`capsule_fetch` over stdio : `ping` on the same connection",
-        fetched / pinged,
-        3,
-        note=compared_us(fetched, pinged),
-    )
+    title = f"`{tool}` over stdio : `ping` on the same connection"
+    return Line(title, called / pinged, at_most, note=compared_us(called, pinged))
 
 
 def memory() -> list[Line]:
@@ -102,7 +108,7 @@ def list_length() -> Line:
 
 def lines() -> list[Line]:
     """Every line about one running server."""
-    return [fetch_against_ping(), *memory(), list_length()]
+    return [fetch_against_ping(), tools_against_ping(), *memory(), list_length()]
 
 
 if __name__ == "__main__":

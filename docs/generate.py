@@ -55,7 +55,7 @@ FAMILIES = {
     "reasoning": ("reasoning.md", "Reasoning", _REASONING),
     "task": ("tasks.md", "Tasks", _TASKS),
     "record": ("records.md", "Records", _RECORDS),
-    "": ("search.md", "Search over everything", "One search for all families, always on."),
+    "": ("search.md", "Over everything", "What belongs to no family and is always on: one search, and all the tools."),
 }
 
 MEANINGS = {
@@ -104,8 +104,8 @@ SETTINGS = {
     "trust_repo_config": "lets repositories set the two above; only in the global file",
     "disabled_tools": "tools that the MCP server neither lists nor answers, with their v1.0 names",
     "disabled_types": "families that the MCP server leaves out: capsule, artifact, reasoning, task, record",
-    "toolsets": "families that the MCP server lists, or `core`: [the dozen tools a session needs "
-    "most](../how-to/connect.md#fewer-tools); empty means all; `moss mcp --toolsets` wins",
+    "toolsets": "families that the MCP server lists, or `core`: [the few tools a session needs "
+    "most](../how-to/connect.md#fewer-tools), which lead to all others; empty means all; `moss mcp --toolsets` wins",
     "output_schemas": "the MCP server also lists what each tool answers, as `outputSchema`; the list is then three "
     "times as long",
     "db_max_open_conns": "size of a server database's pool; nothing on SQLite",
@@ -147,6 +147,8 @@ def _tool_section(tool: Operation) -> list[str]:
 
 
 def _answer(answers: Shape) -> list[str]:
+    if answers.is_open:
+        return ["Answers what the tool that it calls answers."]
     if answers.name:
         return [f"Answers {_link(answers)}."]
     return ["| answer | type | meaning |", "|---|---|---|", *_field_rows(answers)]

@@ -30,12 +30,14 @@ ROOM_OF = {
     "artifact": "artifact",
     "tasks": "task",
     "moss": "search",
+    "moss_tools": "toolbox",
+    "moss_call": "toolbox",
     "record": "record",
     "submit": "record",
     "retrieve": "record",
     "list": "record",
 }
-"""Where the tools of a prefix live; other prefixes belong to reasoning."""
+"""Where the tools of a prefix live, or one of them; other prefixes belong to reasoning."""
 DOORS = {
     "task": {"reasoning", "work"},  # every change of a task lands in its trace and graph
     "reasoning": {"work"},  # a target is a plan or a task
@@ -102,7 +104,7 @@ def layer(module: str) -> tuple[float, str]:
         return 6, "surfaces"
     if parts[0] == "store":
         return 5, ""
-    if parts[0] in ("catalog", "moving"):
+    if parts[0] in ("catalog", "moving", "toolbox"):
         return 4, ""  # they know every room
     if parts == ["storage", "sqlite", "tokenizer"]:
         return 0, ""  # a leaf, of which the language of queries is made
@@ -255,7 +257,7 @@ def test_a_tool_is_a_function_of_its_name_in_the_room_of_its_prefix(tool: Any) -
     assert tool.name == tool.body.__name__
     assert getattr(module, tool.name) is tool
     prefix = tool.name.partition("_")[0]
-    assert module.__name__.split(".")[1] == ROOM_OF.get(prefix, "reasoning")
+    assert module.__name__.split(".")[1] == ROOM_OF.get(tool.name, ROOM_OF.get(prefix, "reasoning"))
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     assert source.count(f"\ndef {tool.name}(") == 1
 

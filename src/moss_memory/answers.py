@@ -70,7 +70,7 @@ class Field:
 class Shape:
     """The fields of an object, and how a list of such objects is shown as a table."""
 
-    __slots__ = ("fields", "line", "name", "row", "table")
+    __slots__ = ("fields", "is_open", "line", "name", "row", "table")
 
     def __init__(
         self,
@@ -80,6 +80,7 @@ class Shape:
         table: tuple[Column, ...] = (),
         row: Callable[[Row], Row] | None = None,
         line: Callable[[Row], str] | None = None,
+        is_open: bool = False,
     ) -> None:
         self.name = name
         """What the reference and typed callers call it; empty for the answer of one tool alone."""
@@ -89,6 +90,8 @@ class Shape:
         """Makes the row that the columns read, where they show more than the fields themselves."""
         self.line = line
         """Says it in a line, where it stands in a place of a table."""
+        self.is_open = is_open
+        """Whether it may hold more than is declared: what another tool answers."""
 
     def with_fields(self, fields: dict[str, Field], name: str = "", **changes: Any) -> Shape:
         """The same shape with more fields, or with some of them said anew."""
@@ -100,6 +103,16 @@ class Shape:
         kept = {key: field for key, field in self.fields.items() if key not in names}
         table = tuple(column for column in self.table if column.key not in names)
         return Shape(name, kept, table=table, row=self.row, line=self.line)
+
+
+class Spelled(dict[str, "Any"]):
+    """An answer that brings its compact JSON along, because it was put together from parts that were written before."""
+
+    __slots__ = ("json",)
+
+    def __init__(self, answer: dict[str, Any], json: str) -> None:
+        super().__init__(answer)
+        self.json = json
 
 
 _ANYTHING = object()

@@ -5,12 +5,28 @@
 
 from __future__ import annotations
 
+from .errors import invalid
 from .families import FAMILIES, module
 from .operation import Operation
 from .tool_modules import MODULES
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from .config import Config
+    from .errors import MossError
+
 TOOLSETS = ("capsule", "artifact", "reasoning", "task", "record", "core")
 """The names that `toolsets` and `disabled_types` know."""
+
+CORE = frozenset({
+    "capsule_store", "capsule_fetch", "capsule_append", "capsule_latest", "moss_search", "moss_tools", "moss_call",
+    "branchmind_notes_commit", "branchmind_think_card", "branchmind_context_pack",
+    "tasks_create", "tasks_radar", "tasks_done", "tasks_complete", "tasks_handoff",
+})  # fmt: skip
+"""What a session needs most: hand over, find again, remember and think, know what to do next, reach all the rest."""
 
 V1_TOOLS = (
     "store", "fetch", "fetch_many", "update", "delete", "latest", "list", "inventory", "export", "import", "purge",
@@ -56,6 +72,47 @@ def _all() -> list[Operation]:
 def toolset_of(tool: str) -> str:
     """The toolset a tool belongs to; empty for those that are always on."""
     return next((family.name for family in FAMILIES.values() if family.has(tool)), "")
+
+
+class Closed:
+    """What a configuration switches off: single tools, and families with all of their tools."""
+
+    def __init__(self, tools: Iterable[str], types: Iterable[str]) -> None:
+        self.tools = frozenset(tools)
+        self.types = frozenset(types)
+
+    def __bool__(self) -> bool:
+        return bool(self.tools or self.types)
+
+    def has(self, tool: str) -> bool:
+        """Whether a tool, or the one that a v1.0 name stands for, is switched off."""
+        if tool in self.tools:
+            return True
+        if tool.startswith("moss."):
+            return self.has(f"capsule_{tool[5:]}")
+        family = toolset_of(tool)
+        return bool(family) and (family in self.types or ("core" in self.types and tool in CORE))
+
+
+def closed_by(config: Config) -> Closed:
+    """What these settings switch off."""
+    return Closed(config.disabled_tools, config.disabled_types)
+
+
+def forwarded(
+    operation: Operation,
+    arguments: Any,
+    offered: Callable[[str], Operation | None],
+    refusal: Callable[[str], MossError],
+) -> tuple[Operation, dict[str, Any]]:
+    """The tool that a call stands for, and its arguments; refused where that is not on offer, or is itself."""
+    asked = operation.body(None, **operation.decode(arguments))
+    found = offered(asked["tool"])
+    if found is None:
+        raise refusal(asked["tool"])
+    if found.forwards:
+        raise invalid(f"`{operation.name}` does not call itself; name the tool that is meant", path="tool")
+    return found, asked["arguments"]
 
 
 def _modules(tool: str) -> tuple[str, ...]:

@@ -112,7 +112,15 @@ FAMILIES = {
             tools=("submit_payload", "retrieve_records", "retrieve_entities", "list_timeline_events"),
             modules=("moss_memory.record.operations",),
         ),
-        Family("", prefix="moss", modules=("moss_memory.search.operations", "moss_memory.activity.operations")),
+        Family(
+            "",
+            prefix="moss",
+            modules=(
+                "moss_memory.search.operations",
+                "moss_memory.activity.operations",
+                "moss_memory.toolbox.operations",
+            ),
+        ),
     )
 }
 """By the name that `toolsets` and `disabled_types` use; the one without a name is always on."""

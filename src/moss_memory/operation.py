@@ -35,8 +35,8 @@ class Operation:
 
     __slots__ = (
         "alias_of", "aliases", "answers", "body", "budget_of", "defaults", "description", "destructive",
-        "example", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters", "recover", "required",
-        "single_statement", "summary", "translate", "writes_if", "writes_with",
+        "example", "forwards", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters", "recover",
+        "required", "single_statement", "storeless", "summary", "translate", "writes_if", "writes_with",
     )  # fmt: skip
 
     def __init__(self, body: Body, **traits: Any) -> None:
@@ -49,6 +49,8 @@ class Operation:
         self.long: bool = traits["long"]
         self.long_if: LongIf | None = traits["long_if"]
         self.listed: bool = traits["listed"]
+        self.storeless: bool = traits["storeless"]
+        self.forwards: bool = traits["forwards"]
         self.recover: Recover | None = traits["recover"]
         self.writes_with: str | None = traits["writes_with"]
         self.writes_if: WritesIf | None = traits["writes_if"]
@@ -180,6 +182,8 @@ def operation(
     writes_if: WritesIf | None = None,
     translate: Translate | None = None,
     aliases: dict[str, str] | None = None,
+    storeless: bool = False,
+    forwards: bool = False,
 ) -> Callable[[Body], Operation]:
     """Makes the decorated function a tool of the same name.
 
@@ -190,7 +194,8 @@ def operation(
     `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
     which answer and are not shown. A `bounded` tool takes `max_chars`, `max_bytes` and `max_lines`; its body gets
     them as one `budget`, into which it fits its answer. `recover` finds the best next call after an error, given the
-    call that failed; `translate` says an error in the family's own codes.
+    call that failed; `translate` says an error in the family's own codes. The body of a `storeless` tool gets the call
+    instead of a transaction; one that `forwards` only names the tool to call in its place, before any transaction.
     """
 
     def wrap(body: Body) -> Operation:
@@ -211,6 +216,8 @@ def operation(
             writes_if=writes_if,
             translate=translate,
             aliases=aliases,
+            storeless=storeless,
+            forwards=forwards,
         )
 
     return wrap
@@ -283,7 +290,8 @@ def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
         raise _wrong_type(value, "object", path)
     properties = schema.get("properties")
     if properties is None:
-        check_json(value, path)
+        if not schema.get("checked_later"):
+            check_json(value, path)
         return value
     decoded: dict[str, Any] = {}
     for name, part in value.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import catalog
 from .config import Config, load_config
 from .errors import MossError, invalid, nearest
+from .proposals import with_proposals
 from .storage.engine import Call, open_engine
 from .values import new_id, wall_clock_ms
 
@@ -32,6 +33,7 @@ class Store:
         self._engine = open_engine(config)
         self._clock_ms = clock_ms
         self._new_id = id_source
+        self._closed = catalog.closed_by(config)
 
     def call(
         self,
@@ -52,6 +54,9 @@ class Store:
         operation = catalog.find(tool)
         if operation is None:
             raise unknown_tool(tool)
+        if operation.forwards:
+            operation, arguments = catalog.forwarded(operation, arguments, self._offered, unknown_tool)
+            tool = operation.name
         place = self.config.workspace if workspace is None else workspace
         if operation.translate is None:
             return self._run(operation, tool, arguments, place, cancelled, progress, patient)
@@ -73,16 +78,24 @@ class Store:
         values = operation.decode(arguments, workspace)
         call = self._call(tool, cancelled, progress)
         try:
-            if operation.writes(values):
+            if operation.storeless:
+                if workspace != self.config.workspace:
+                    call.config = self.config.replace(workspace=workspace)
+                result = operation.body(call, **values)
+            elif operation.writes(values):
                 result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0)
             else:
                 result = self._read(operation.body, values, call, snapshot=not operation.single_statement)
         except MossError as error:
             if error.recovery is None and operation.recover is not None:
                 error.recovery = operation.recover(operation.name, values, error)
+            if error.recovery is not None and self._closed.has(error.recovery["tool"]):
+                error.recovery = None  # the configuration has switched off the tool it would lead to
             raise
         except Exception as error:
             raise self._engine.translate(error) or internal_error(tool) from error
+        if self._closed:
+            result = with_proposals(result, operation.answers, self._if_open)
         return _v1_answer(result) if operation.alias_of else result
 
     def _call(
@@ -99,6 +112,14 @@ class Store:
             cancelled=cancelled,
             progress=progress,
         )
+
+    def _offered(self, tool: str) -> Operation | None:
+        """The tool of that name, if it is one for callers and the configuration has not switched it off."""
+        found = catalog.find(tool)
+        return found if found is not None and found.listed and not self._closed.has(tool) else None
+
+    def _if_open(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
+        return None if self._closed.has(proposal["tool"]) else proposal
 
     def _read(self, body: Callable[..., Any], values: dict[str, Any], call: Call, *, snapshot: bool) -> Any:
         tx = self._engine.begin_read(snapshot=snapshot, call=call)

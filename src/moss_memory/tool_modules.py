@@ -113,4 +113,6 @@ MODULES = {
     "moss_search": "moss_memory.search.operations",
     "moss_activity": "moss_memory.activity.operations",
     "moss_changes": "moss_memory.activity.operations",
+    "moss_tools": "moss_memory.toolbox.operations",
+    "moss_call": "moss_memory.toolbox.operations",
 }

@@ -46,6 +46,7 @@ def call_everything(call: Door) -> None:
     _packs(call)
     _records(call)
     _search(call)
+    _tools(call)
 
 
 def call_unlisted(call: Door) -> None:
@@ -375,3 +376,8 @@ def _node(id: str, **more: Any) -> dict[str, Any]:
 
 def _edge(tail: str, head: str, **more: Any) -> dict[str, Any]:
     return {"op": "edge_upsert", "from": tail, "rel": "asks", "to": head, **more}
+
+
+def _tools(call: Door) -> None:
+    call("moss_tools", query="go back to an earlier version")
+    call("moss_call", tool="capsule_list")

@@ -645,6 +645,23 @@ decisions §7: where a default workspace is set, every tool that works in one us
 decisions §7: a default beside an id is not ambiguous; filters without a workspace look everywhere
     test_a_default_workspace_beside_an_id_is_not_ambiguous
     test_filters_still_look_everywhere
+decisions §7: moss_tools finds every tool that is not switched off, at most 8, with its schema
+    test_a_tool_is_found_by_a_question
+    test_at_most_eight_tools_are_shown_and_the_total_is_told
+    test_a_tool_that_is_named_comes_with_everything_that_it_takes
+    test_a_default_workspace_shows_in_the_schema
+    test_names_come_before_what_the_question_finds
+    test_an_unknown_name_is_told_with_the_nearest
+    test_a_blank_question_is_refused
+decisions §7: moss_call calls any tool but itself that is not disabled, and answers as it would
+    test_a_call_through_another_answers_as_the_call_itself
+    test_what_is_called_fails_in_its_own_codes
+    test_what_cannot_be_called_is_refused
+    test_what_the_configuration_switches_off_is_neither_found_nor_called
+    test_a_call_through_another_writes_the_event_of_what_it_called
+decisions §7: where the client's list lacks a tool, next and recovery name it through moss_call
+    test_a_slim_client_can_make_every_proposed_call_as_it_comes
+    test_a_slim_client_recovers_through_what_it_sees
 house: tools answer what they declare, all of it and nothing else, over every door
     test_everything_declared_is_answered
     test_the_official_client_finds_every_answer_to_be_of_its_output_schema

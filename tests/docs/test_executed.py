@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.surfaces.mcp.listing import CORE
+from moss_memory.catalog import CORE
 from support.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
@@ -86,6 +86,6 @@ def test_every_moss_command_in_a_how_to_is_one_that_exists(page: str, tmp_path: 
 
 def test_the_core_on_the_page_is_the_core_that_is_listed() -> None:
     page = (ROOT / "docs" / "how-to" / "connect.md").read_text(encoding="utf-8")
-    table = page.partition("### The core")[2].partition("\n\nLeft out")[0]
+    table = page.partition("| a session wants to")[2].partition("\n\n")[0]
     told = re.findall(r"`(\w+_\w+)`", table)
     assert sorted(told) == sorted(CORE)

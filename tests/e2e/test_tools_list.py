@@ -50,7 +50,8 @@ def test_everything_is_listed_unless_told_otherwise(tmp_path: Path) -> None:
     assert names == [operation.name for operation in catalog.operations()]
 
 
-def test_the_core_is_a_dozen_tools(tmp_path: Path) -> None:
+def test_the_core_is_few_tools_that_lead_to_all_others(tmp_path: Path) -> None:
     names = [tool["name"] for tool in _listed(tmp_path / "home", "--toolsets", "core")]
-    assert len(names) == 12
+    assert len(names) <= 18
+    assert {"moss_tools", "moss_call"} <= set(names)
     assert {catalog.toolset_of(name) for name in names} == {"", "capsule", "reasoning", "task"}

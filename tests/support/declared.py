@@ -32,9 +32,9 @@ def deviations(answer: dict[str, Any], shape: Shape, names: dict[str, str], at: 
     """Where an object differs from its shape; `names` are what some fields are called instead."""
     declared = {names.get(key, key): field for key, field in shape.fields.items()}
     for key, value in answer.items():
-        if key not in declared:
+        if key not in declared and not shape.is_open:
             yield f"{at}{key} is not declared"
-        else:
+        elif key in declared:
             yield from _wrong(value, declared[key], names, f"{at}{key}")
     for key, field in declared.items():
         if key not in answer and not field.optional:

@@ -9,6 +9,7 @@ from typing import Any
 
 from moss_memory.errors import MossError, invalid
 from moss_memory.operation import Operation, operation
+from moss_memory.surfaces.mcp.listing import Offer
 from moss_memory.surfaces.mcp.output import private_stdout
 from moss_memory.surfaces.mcp.stdio import Server
 
@@ -124,7 +125,7 @@ class _Transaction:
         self.patient = patient
 
 
-class FakeOffer:
+class FakeOffer(Offer):
     """Offers the tools above."""
 
     workspace = ""

@@ -17,10 +17,10 @@ MOSS = "import sys; from moss_memory.surfaces.cli.main import main; sys.exit(mai
 class McpServer:
     """Calls tools one after the other; each answer is the tool's result or its error code."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *options: str) -> None:
         self._next_id = 0
         self._process = subprocess.Popen(
-            [sys.executable, "-c", MOSS, "mcp"],
+            [sys.executable, "-c", MOSS, "mcp", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -28,7 +28,8 @@ class McpServer:
             cwd=home.parent,
         )
         client = {"name": "test", "version": "1"}
-        self._ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        self.instructions: str = self._ask("initialize", hello)["instructions"]
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -37,6 +38,11 @@ class McpServer:
         answer: dict[str, Any] = json.loads(result["content"][0]["text"])
         assert bool(result.get("isError")) == ("error" in answer)
         return answer
+
+    def tools(self) -> list[dict[str, Any]]:
+        """What the server lists."""
+        listed: list[dict[str, Any]] = self._ask("tools/list", {})["tools"]
+        return listed
 
     def close(self) -> None:
         assert self._process.stdin is not None

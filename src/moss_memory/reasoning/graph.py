@@ -77,7 +77,6 @@ IDS_MAX = 1000
 
 @operation(
     mutates=True,
-    destructive=True,
     aliases=REF,
     answers={
         **PLACE,

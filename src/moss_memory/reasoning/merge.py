@@ -207,7 +207,6 @@ def branchmind_graph_conflict_show(
 
 @operation(
     mutates=True,
-    destructive=True,
     idempotent=True,
     answers={
         "conflict_id": text("its id"),

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from moss_memory import catalog
+from moss_memory.catalog import CORE
 from moss_memory.errors import MossError
-from moss_memory.surfaces.mcp.listing import CORE, TOOLS_FILE, Offer, generated, tool_lines
+from moss_memory.surfaces.mcp.listing import TOOLS_FILE, Offer, generated, tool_lines
 from moss_memory.surfaces.mcp.protocol import Request, ToolCall, tool_failure
 
 ALL = [name for name, _ in tool_lines()]
@@ -65,6 +66,9 @@ def test_hints_follow_what_tools_do() -> None:
     assert not hints["capsule_store"].get("readOnlyHint")
     assert not hints["capsule_export"].get("readOnlyHint")
     assert not hints["branchmind_notes_commit"]["destructiveHint"]
+    assert not hints["branchmind_graph_apply"]["destructiveHint"], "the graph keeps what was there before"
+    assert not hints["branchmind_graph_conflict_resolve"]["destructiveHint"]
+    assert hints["moss_call"] == dict(hints["capsule_purge"], openWorldHint=False)
     assert hints["branchmind_merge"]["idempotentHint"]
     assert hints["capsule_purge"]["destructiveHint"]
 
@@ -103,6 +107,22 @@ def test_toolsets_slim_the_list_but_search_stays_on() -> None:
     assert listed(toolsets=["artifact"]) == [name for name in ALL if name.startswith(("artifact_", "moss_"))]
     assert set(listed(toolsets=["core"])) == CORE & set(ALL)
     assert "moss_search" in listed(toolsets=["record"])
+
+
+@pytest.mark.parametrize("toolset", catalog.TOOLSETS)
+def test_what_finds_and_calls_the_others_is_in_every_slim_list(toolset: str) -> None:
+    assert {"moss_tools", "moss_call"} <= set(listed(toolsets=[toolset]))
+
+
+def test_a_proposed_call_goes_through_moss_call_where_the_list_lacks_its_tool() -> None:
+    proposal = {"tool": "tasks_verify", "arguments": {"target": "TASK-001"}, "reason": "check it"}
+    wrapped = {"tool": "tasks_verify", "arguments": {"target": "TASK-001"}}
+    assert Offer().reachable(proposal) == proposal
+    assert Offer(toolsets=["task"]).reachable(proposal) == proposal
+    slim = Offer(toolsets=["core"])
+    assert slim.reachable(proposal) == {"tool": "moss_call", "arguments": wrapped, "reason": "check it"}
+    assert Offer(toolsets=["core"], disabled_tools=["moss_call"]).reachable(proposal) == proposal
+    assert Offer(toolsets=["core"], disabled_types=["task"]).reachable(proposal) is None
 
 
 def test_an_unlisted_tool_still_answers() -> None:

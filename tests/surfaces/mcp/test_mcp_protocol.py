@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
 from moss_memory.surfaces.mcp import messages
-from moss_memory.surfaces.mcp.instructions import INSTRUCTIONS
+from moss_memory.surfaces.mcp.instructions import instructions
+from moss_memory.surfaces.mcp.listing import Offer
 from moss_memory.surfaces.mcp.protocol import (
     CAPABILITIES,
     HANDSHAKE_VERSIONS,
@@ -72,7 +73,7 @@ def test_initialize_says_who_answers_and_how_to_use_it() -> None:
     found = result("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}})
     assert found["serverInfo"] == {"name": "moss", "title": "Moss", "version": __version__}
     assert found["capabilities"] == CAPABILITIES
-    assert found["instructions"] == INSTRUCTIONS
+    assert found["instructions"] == instructions(FakeOffer())
     assert "resultType" not in found
 
 
@@ -81,11 +82,39 @@ def test_initialize_stays_a_handshake_in_a_stateless_envelope() -> None:
     assert found["protocolVersion"] == "2025-06-18"
 
 
-def test_the_instructions_are_short_and_name_the_six_sections() -> None:
-    assert len(INSTRUCTIONS) <= 1_500
+@pytest.mark.parametrize(("toolsets", "most_chars"), [((), 1_500), (("core",), 1_700), (("artifact",), 1_700)])
+def test_the_instructions_are_short_and_name_the_six_sections(toolsets: tuple[str, ...], most_chars: int) -> None:
+    said = instructions(Offer(toolsets=toolsets))
+    assert len(said) <= most_chars
     for section in ("Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions"):
-        assert section in INSTRUCTIONS
-    assert "recovery" in INSTRUCTIONS
+        assert section in said
+    assert "recovery" in said
+
+
+def test_the_instructions_name_no_tool_that_is_switched_off() -> None:
+    said = instructions(Offer(disabled_types=["task", "capsule"], disabled_tools=["submit_payload"]))
+    assert "tasks_" not in said
+    assert "capsule" not in said
+    assert "submit_payload" not in said
+    assert "branchmind_notes_commit" in said
+
+
+def test_the_instructions_name_what_the_list_lacks_as_it_is_called() -> None:
+    said = instructions(Offer(toolsets=["task"]))
+    assert "moss_call capsule_latest with" in said
+    assert "moss_call tasks_radar" not in said
+    assert "moss_tools finds them" in said
+    assert "moss_call" not in instructions(Offer())
+
+
+def test_a_broken_configuration_still_gives_instructions() -> None:
+    def broken() -> Offer:
+        raise MossError("INVALID_REQUEST", "config.json: it is not valid JSON")
+
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+    outcome = Protocol(broken).answer(request)
+    assert isinstance(outcome, bytes)
+    assert json.loads(outcome)["result"]["instructions"] == instructions(None)
 
 
 def test_discover_names_the_stateless_version() -> None:

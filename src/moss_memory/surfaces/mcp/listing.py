@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from moss_memory import catalog
+from moss_memory.catalog import CORE, Closed
 from moss_memory.errors import MossError, invalid, nearest
 
 from .messages import encode
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
     from moss_memory.operation import Operation
 
 TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.jsonl")
-
-CORE = frozenset({
-    "capsule_store", "capsule_fetch", "capsule_append", "capsule_latest", "moss_search",
-    "branchmind_notes_commit", "branchmind_think_card", "branchmind_context_pack",
-    "tasks_create", "tasks_radar", "tasks_done", "tasks_complete",
-})  # fmt: skip
-"""The dozen a session needs most: hand over, find again, remember and think, know what to do next."""
 
 _SELF_EVIDENT = frozenset({
     "artifact", "blocked", "branch_id", "conflict_id", "content", "contract", "doc", "doc_kind", "edges_limit",
@@ -56,8 +50,7 @@ class Offer:
     ) -> None:
         self.workspace = workspace
         self._toolsets = frozenset(toolsets) & frozenset(catalog.TOOLSETS)
-        self._disabled_tools = frozenset(disabled_tools)
-        self._disabled_types = frozenset(disabled_types)
+        self.closed = Closed(disabled_tools, disabled_types)
         self._output_schemas = output_schemas
         self._found: dict[str, Operation] = {}
         self._listing = ""
@@ -65,7 +58,7 @@ class Offer:
     def listing(self) -> str:
         """The listed tools as a JSON array, taken from the file without parsing it."""
         if not self._listing:
-            lines = [(name, line) for name, line in tool_lines() if self._lists(name)]
+            lines = [(name, line) for name, line in tool_lines() if self.lists(name)]
             if self.workspace:
                 lines = [(name, with_workspace(line, self.workspace)) for name, line in lines]
             shown = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
@@ -78,35 +71,49 @@ class Offer:
         if found is not None:
             return found
         operation = catalog.find(tool)
-        if operation is None or not operation.listed or tool in self._disabled_tools:
-            return None
-        if self._disabled(operation.alias_of or tool):
+        if operation is None or not operation.listed or self.closed.has(tool):
             return None
         self._found[tool] = operation
         return operation
 
     def refusal(self, tool: str) -> MossError:
         """The error of a call to a tool that is not offered, naming the nearest one that is."""
-        names = [name for name, _ in tool_lines() if not self._disabled(name)]
+        names = [name for name, _ in tool_lines() if not self.closed.has(name)]
         if not names:
             return invalid(f"there is no tool {tool!r}; every tool is disabled by the configuration")
         wanted = "capsule_" + tool[5:] if tool.startswith(("moss.", "moss_")) else tool
         like = nearest(wanted, names)
         return invalid(f"there is no tool {tool!r}; the nearest is `{like}`", nearest=like)
 
-    def _lists(self, tool: str) -> bool:
-        if self._disabled(tool):
+    def forwarded(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
+        """The tool that a call of `moss_call` means, and its arguments."""
+        return catalog.forwarded(operation, arguments, self.find, self.refusal)
+
+    def reachable(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
+        """A proposed call as this client can make it: through `moss_call` where its list lacks the tool."""
+        tool = proposal["tool"]
+        if self.closed.has(tool):
+            return None  # the configuration has switched it off
+        if self.reaches(tool):
+            return proposal
+        return {**proposal, "tool": "moss_call", "arguments": {"tool": tool, "arguments": proposal["arguments"]}}
+
+    def reaches(self, tool: str) -> bool:
+        """Whether the client calls a tool by its own name: it is listed, or nothing else calls it."""
+        return not self.is_slim or self.lists(tool) or self.closed.has("moss_call")
+
+    @property
+    def is_slim(self) -> bool:
+        """Whether less is listed than there is."""
+        return bool(self._toolsets)
+
+    def lists(self, tool: str) -> bool:
+        """Whether the client's list has a tool."""
+        if self.closed.has(tool):
             return False
         toolset = catalog.toolset_of(tool)
         chosen = self._toolsets
         return not chosen or not toolset or toolset in chosen or ("core" in chosen and tool in CORE)
-
-    def _disabled(self, tool: str) -> bool:
-        types = self._disabled_types
-        family = catalog.toolset_of(tool)
-        if not family:
-            return tool in self._disabled_tools
-        return tool in self._disabled_tools or family in types or ("core" in types and tool in CORE)
 
 
 def offer_of(config: Config, toolsets: Sequence[str] | None, workspace: str | None = None) -> Offer:
@@ -150,17 +157,9 @@ def with_workspace(line: str, workspace: str) -> str:
     """A tool of the file as a connection sees it that has a default workspace: shown as default, not required."""
     import json  # few name a workspace
 
-    tool = json.loads(line)
-    schema = tool["inputSchema"]
-    place, required = schema["properties"].get("workspace"), schema.get("required", [])
-    if place is None or not ("default" in place or "workspace" in required):
-        return line  # without a workspace it looks everywhere, or takes an id
-    place["default"] = workspace
-    if "workspace" in required:
-        required.remove("workspace")
-    if not required:
-        schema.pop("required", None)
-    return encode(tool)
+    from moss_memory.toolbox.description import placed
+
+    return encode(placed(json.loads(line), workspace))
 
 
 def _with_output_schemas(lines: list[tuple[str, str]]) -> list[str]:
@@ -173,22 +172,14 @@ def _with_output_schemas(lines: list[tuple[str, str]]) -> list[str]:
 
 def generated() -> str:
     """What the tools file must contain: one tool a line."""
+    from moss_memory.toolbox.description import described
+
     told: dict[str, set[tuple[str, str]]] = {}
-    tools = [described(operation) for operation in catalog.operations()]
+    tools = [{**described(operation), "annotations": _annotations(operation)} for operation in catalog.operations()]
     for tool in tools:
         family = catalog.toolset_of(tool["name"])
         _tell_once(tool["inputSchema"]["properties"], told.setdefault(family, set()))
     return "".join(encode(tool) + "\n" for tool in tools)
-
-
-def described(operation: Operation) -> dict[str, Any]:
-    """A tool as `tools/list` shows it."""
-    return {
-        "name": operation.name,
-        "description": " ".join(operation.description.split()),
-        "inputSchema": {**_public(operation.schema()), "additionalProperties": False},
-        "annotations": _annotations(operation),
-    }
 
 
 def _annotations(operation: Operation) -> dict[str, bool]:
@@ -212,17 +203,6 @@ def _tell_once(properties: dict[str, dict[str, Any]], told: set[tuple[str, str]]
             del schema["description"]
         elif description is not None:
             told.add((name, description))
-
-
-def _public(schema: Any) -> Any:
-    """The schema without the marks that only Moss's own decoder reads, and without what goes without saying."""
-    if isinstance(schema, dict):
-        return {
-            name: _public(part)
-            for name, part in schema.items()
-            if name not in ("additionalProperties", "minimum", "nullable") and not (name == "default" and part is False)
-        }
-    return [_public(part) for part in schema] if isinstance(schema, list) else schema
 
 
 if __name__ == "__main__":

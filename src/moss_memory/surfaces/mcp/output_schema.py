@@ -27,7 +27,7 @@ def output_schema(answers: Shape) -> Schema:
 def _object(shape: Shape, definitions: dict[str, Schema]) -> Schema:
     properties = {name: _described(field, definitions) for name, field in shape.fields.items()}
     required = [name for name, field in shape.fields.items() if not field.optional]
-    closed: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    closed: Schema = {"type": "object", "properties": properties, "additionalProperties": shape.is_open}
     return {**closed, "required": required} if required else closed
 
 

@@ -6,11 +6,13 @@ one (2026-07-28); every other request belongs to the handshake one, also before 
 
 from __future__ import annotations
 
+from moss_memory.answers import Spelled
 from moss_memory.errors import MossError
+from moss_memory.proposals import with_proposals
 from moss_memory.version import __version__
 
 from . import messages
-from .instructions import INSTRUCTIONS
+from .instructions import instructions
 from .messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -103,8 +105,8 @@ class Protocol:
             "tools/call": self._call,
             "ping": _ping,
             "tools/list": self._list,
-            "initialize": _initialize,
-            "server/discover": _discover,
+            "initialize": self._initialize,
+            "server/discover": self._discover,
         }
 
     def answer(self, message: Any) -> Outcome:
@@ -131,6 +133,31 @@ class Protocol:
         tools = self._offer().listing()
         return request.answer(f'"tools":{tools},{_CACHE}' if request.stateless else f'"tools":{tools}')
 
+    def _initialize(self, request: Request) -> bytes:
+        version = request.params.get("protocolVersion")
+        if version is not None and not isinstance(version, str):
+            return failure(request.id, INVALID_PARAMS, "Invalid params: protocolVersion must be a string")
+        if version not in HANDSHAKE_VERSIONS:
+            version = HANDSHAKE_VERSIONS[-1]
+        return success(
+            request.id,
+            f'{{"protocolVersion":"{version}","capabilities":{encode(CAPABILITIES)},'
+            f'"serverInfo":{encode(SERVER_INFO)},"instructions":{self._instructions()}}}',
+        )
+
+    def _discover(self, request: Request) -> bytes:
+        request.stateless = True
+        return request.answer(
+            f'"supportedVersions":["{STATELESS_VERSION}"],"capabilities":{encode(CAPABILITIES)},'
+            f'"instructions":{self._instructions()},{_CACHE}'
+        )
+
+    def _instructions(self) -> str:
+        try:
+            return encode(instructions(self._offer()))
+        except MossError:
+            return encode(instructions(None))  # the configuration is broken, which the first call is told
+
     def _call(self, request: Request) -> Outcome:
         params = request.params
         name = params.get("name")
@@ -147,6 +174,8 @@ class Protocol:
             arguments = {}
         elif not isinstance(arguments, dict):
             return _invalid_call(request, operation, f"the arguments of `{name}` must be a JSON object")
+        if operation.forwards:
+            operation, arguments = offer.forwarded(operation, arguments)
         call = ToolCall(request, offer, operation, arguments)
         meta = params.get("_meta")
         if meta:
@@ -178,7 +207,9 @@ class Protocol:
 
 def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: bool = False) -> bytes:
     """The answer to a tool call: the result as structured content, and the same JSON as text."""
-    text = encode(result)
+    if isinstance(call, ToolCall) and call.offer.is_slim:
+        result = with_proposals(result, call.operation.answers, call.offer.reachable)
+    text = result.json if isinstance(result, Spelled) else encode(result)
     flag = "true" if is_error else "false"
     stamp = f",{_STAMP}" if call.stateless else ""
     content = f'[{{"type":"text","text":{messages.quoted(text)}}}]'
@@ -189,8 +220,8 @@ def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
     """The answer to a tool call that failed; what is not a `MossError` is logged and hidden."""
     shown = _shown(error)
     recovery = shown.recovery
-    if recovery is not None and isinstance(call, ToolCall) and call.offer.find(recovery["tool"]) is None:
-        shown.recovery = None  # the configuration has switched off the tool it would lead to
+    if recovery is not None and isinstance(call, ToolCall):
+        shown.recovery = call.offer.reachable(recovery)
     return tool_answer(call, shown.payload(), is_error=True)
 
 
@@ -299,24 +330,3 @@ def _unknown_method(request: Request) -> bytes:
 
 def _ping(request: Request) -> bytes:
     return request.answer("")
-
-
-def _initialize(request: Request) -> bytes:
-    version = request.params.get("protocolVersion")
-    if version is not None and not isinstance(version, str):
-        return failure(request.id, INVALID_PARAMS, "Invalid params: protocolVersion must be a string")
-    if version not in HANDSHAKE_VERSIONS:
-        version = HANDSHAKE_VERSIONS[-1]
-    return success(
-        request.id,
-        f'{{"protocolVersion":"{version}","capabilities":{encode(CAPABILITIES)},'
-        f'"serverInfo":{encode(SERVER_INFO)},"instructions":{encode(INSTRUCTIONS)}}}',
-    )
-
-
-def _discover(request: Request) -> bytes:
-    request.stateless = True
-    return request.answer(
-        f'"supportedVersions":["{STATELESS_VERSION}"],"capabilities":{encode(CAPABILITIES)},'
-        f'"instructions":{encode(INSTRUCTIONS)},{_CACHE}'
-    )

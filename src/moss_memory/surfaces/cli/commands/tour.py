@@ -43,9 +43,9 @@ _DATABASE = _capsule(
 )
 
 CLIENTS = (
-    ("Claude Code", "claude mcp add moss -- {typed} mcp"),
-    ("Codex", "codex mcp add moss -- {typed} mcp"),
-    ("Gemini CLI", "gemini mcp add -s user moss {typed} mcp"),
+    ("Claude Code", "claude mcp add moss -- {typed} mcp --toolsets core"),
+    ("Codex", "codex mcp add moss -- {typed} mcp --toolsets core"),
+    ("Gemini CLI", "gemini mcp add -s user moss {typed} mcp --toolsets core"),
     ("VS Code", "code --add-mcp {vs_code}"),
     ("Cursor", "~/.cursor/mcp.json: {cursor}"),
 )
@@ -87,7 +87,7 @@ def moss_for_clients() -> str:
 
 def connections(moss: str) -> list[tuple[str, str]]:
     """Each client, and the line that connects it to the Moss that is started by this command."""
-    server = {"command": moss, "args": ["mcp"]}
+    server = {"command": moss, "args": ["mcp", "--toolsets", "core"]}
     filled = {
         "typed": shlex.quote(moss),
         "vs_code": shlex.quote(json.dumps({"name": "moss", **server})),

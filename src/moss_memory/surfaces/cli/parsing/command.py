@@ -6,6 +6,7 @@ Written here rather than with argparse, which adds 9 ms to the 41 of `moss fetch
 from __future__ import annotations
 
 from moss_memory import catalog
+from moss_memory.tool_modules import MODULES
 
 from .groups import DEFAULTS, is_grouped, tool_of
 from .option import MANY, flag_of, options_of
@@ -174,5 +175,5 @@ def find_command(words: list[str]) -> tuple[Command, list[str]] | None:
         if operation is not None:
             return Command(operation, f"{words[0]} {words[1]}"), words[2:]
     first = words[0].replace("-", "_")
-    operation = catalog.find("moss_search" if first == "search" else f"capsule_{first}")
+    operation = catalog.find(f"moss_{first}" if f"moss_{first}" in MODULES else f"capsule_{first}")
     return None if operation is None else (Command(operation, words[0]), words[1:])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .builtin import BuiltIn
     from .command import Command, Request
 
-POSITIONAL = ("id", "query", "path", "shell", "command", "search")
+POSITIONAL = ("id", "query", "path", "shell", "command", "search", "tool")
 """Arguments that may stand without their option's name; the first that a tool has is the one."""
 
 ADDRESSED, ITEMS, PLACE = "address", "items", "place"

@@ -9,12 +9,13 @@ _moss() {
   case "$command" in artifact|branch|capsule|graph|history|notes|record|task|think|trace)
     if (( place > 2 )); then command="$command $second"; fi ;;
   esac
-  if (( place == 1 )); then offered="append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tour update artifact branch capsule graph history notes record task think trace --help --version --home"
+  if (( place == 1 )); then offered="append backup bulk-delete bulk-update call completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tools tour update artifact branch capsule graph history notes record task think trace --help --version --home"
   else case "$command" in
     "append") offered="--id --workspace -w --name --section --content --file --home --table --help -h" valued="--id --workspace -w --name --section --content --file --home" ;;
     "backup") offered="--path --home --table --help -h" files=1 valued="--path --home" ;;
     "bulk-delete") offered="--workspace -w --tag --name-prefix --run-id --phase --role --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --home" ;;
     "bulk-update") offered="--workspace -w --tag --name-prefix --run-id --phase --role --set-phase --set-role --set-tags --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --set-phase --set-role --set-tags --home" ;;
+    "call") offered="--tool --arguments --home --table --help -h" valued="--tool --arguments --home" ;;
     "completion") offered="bash zsh fish --shell --help -h" valued="--shell" ;;
     "compose") offered="--items --sections --format --store-as --item --text --home --table --help -h" valued="--items --sections --format --store-as --item --home" ;;
     "config") offered="--home --table --help -h" valued="--home" ;;
@@ -23,7 +24,7 @@ _moss() {
     "export") offered="--path --workspace -w --include-deleted --all --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --text --home --table --help -h" valued="--id --workspace -w --name --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;
-    "help") offered="append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tour update artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
+    "help") offered="append backup bulk-delete bulk-update call completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tools tour update artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --help -h" files=1 valued="--path --mode --max-bytes --home" ;;
     "index") offered="--rebuild --home --table --help -h" valued="--home" ;;
     "inventory") offered="--workspace -w --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --limit --offset --home" ;;
@@ -35,6 +36,7 @@ _moss() {
     "restore-backup") offered="--path --home --table --help -h" files=1 valued="--path --home" ;;
     "search") offered="--query --types --workspace -w --run-id --search-mode --limit --offset --home --table --help -h" valued="--query --types --workspace -w --run-id --search-mode --limit --offset --home" ;;
     "store") offered="--capsule-text --workspace -w --name --title --tags --source --run-id --phase --role --mode --allow-thin --file --home --table --help -h" valued="--capsule-text --workspace -w --name --title --tags --source --run-id --phase --role --mode --file --home" ;;
+    "tools") offered="--query --names --home --table --help -h" valued="--query --names --home" ;;
     "tour") offered="--help -h" valued="" ;;
     "update") offered="--id --workspace -w --name --capsule-text --title --tags --source --run-id --phase --role --allow-thin --file --home --table --help -h" valued="--id --workspace -w --name --capsule-text --title --tags --source --run-id --phase --role --file --home" ;;
     "artifact bulk-delete") offered="--workspace -w --kind --run-id --phase --role --tag --home --table --help -h" valued="--workspace -w --kind --run-id --phase --role --tag --home" ;;
@@ -167,7 +169,7 @@ _moss() {
     "completion --shell") offered="bash zsh fish" ;;
     "compose --format") offered="markdown json" ;;
     "export --path") files=1 ;;
-    "help --command") offered="append backup bulk-delete bulk-update completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tour update artifact branch capsule graph history notes record task think trace" ;;
+    "help --command") offered="append backup bulk-delete bulk-update call completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tools tour update artifact branch capsule graph history notes record task think trace" ;;
     "import --path") files=1 ;;
     "import --mode") offered="error replace rename" ;;
     "mcp --toolsets") offered="capsule artifact reasoning task record core" ;;

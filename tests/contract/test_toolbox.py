@@ -1,0 +1,160 @@
+"""Every tool is found by a question and called, also where the client's list lacks it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import FULL, Clock, Door, connect, open_test_store
+from moss_memory import catalog
+from moss_memory.errors import MossError
+from support.mcp_server import McpServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+STEP = {"title": "write it", "success_criteria": ["it is there"], "tests": ["make test"]}
+
+
+def names(answer: dict[str, Any]) -> list[str]:
+    return [tool["name"] for tool in answer["tools"]]
+
+
+@pytest.mark.parametrize(
+    ("question", "tool"),
+    [
+        ("bring back a deleted capsule", "capsule_restore"),
+        ("merge a branch", "branchmind_merge"),
+        ("close a step of a task", "tasks_done"),
+        ("kinds of artifacts", "artifact_kinds"),
+        ("timeline of events", "list_timeline_events"),
+    ],
+)
+def test_a_tool_is_found_by_a_question(call: Door, question: str, tool: str) -> None:
+    assert tool in names(call("moss_tools", query=question))[:3]
+
+
+def test_at_most_eight_tools_are_shown_and_the_total_is_told(call: Door) -> None:
+    found = call("moss_tools", query="capsule")
+    assert len(found["tools"]) == 8
+    assert found["total"] > 8
+    assert call("moss_tools")["total"] == len(catalog.operations())
+    assert call("moss_tools", query="zebra") == {"tools": [], "total": 0}
+
+
+def test_a_tool_that_is_named_comes_with_everything_that_it_takes(call: Door) -> None:
+    found = call("moss_tools", names=["tasks_claim"])
+    assert found["total"] == 1
+    schema = found["tools"][0]["inputSchema"]
+    assert schema["required"] == ["workspace", "agent"]
+    assert schema["properties"]["lease_s"]["default"] == 1800
+    assert schema["properties"]["workspace"]["description"]
+
+
+def test_a_default_workspace_shows_in_the_schema(home: str, clock: Clock) -> None:
+    with open_test_store(home, clock, workspace="shop") as store:
+        for place, expected in ((None, "shop"), ("yard", "yard")):
+            schema = store.call("moss_tools", {"names": ["tasks_claim"]}, workspace=place)["tools"][0]["inputSchema"]
+            assert schema["properties"]["workspace"]["default"] == expected
+            assert schema["required"] == ["agent"]
+
+
+def test_names_come_before_what_the_question_finds(call: Door) -> None:
+    found = names(call("moss_tools", names=["artifact_kinds"], query="merge a branch"))
+    assert found[0] == "artifact_kinds"
+    assert "branchmind_merge" in found
+
+
+def test_an_unknown_name_is_told_with_the_nearest(call: Door) -> None:
+    error = call.refuses("NOT_FOUND", "moss_tools", names=["capsule_list", "capsule_stor"])
+    assert error.details == {"path": "names[1]", "nearest": "capsule_store"}
+    assert error.recovery is not None
+    assert names(call(error.recovery["tool"], **error.recovery["arguments"])) == ["capsule_store"]
+
+
+def test_a_blank_question_is_refused(call: Door) -> None:
+    call.refuses("INVALID_REQUEST", "moss_tools", query=" ")
+
+
+def test_a_call_through_another_answers_as_the_call_itself(call: Door) -> None:
+    stored = call("moss_call", tool="capsule_store", arguments={"name": "a", "capsule_text": FULL})
+    assert stored["fetch_key"] == {"moss_capsule": "a", "moss_workspace": "default"}
+    assert call("moss_call", tool="capsule_fetch", arguments={"name": "a"}) == call("capsule_fetch", name="a")
+    assert call("moss_call", tool="moss.fetch", arguments={"name": "a"})["task_link"] == stored["fetch_key"]
+
+
+@pytest.mark.parametrize(
+    ("code", "tool", "arguments"),
+    [
+        ("NOT_FOUND", "capsule_fetch", {"name": "nobody"}),
+        ("INVALID_REQUEST", "capsule_fetch", {"nam": "a"}),
+        ("VALIDATION_ERROR", "retrieve_records", {"limit": "many"}),
+        ("CAPSULE_TOO_THIN", "capsule_store", {"capsule_text": "thin"}),
+    ],
+)
+def test_what_is_called_fails_in_its_own_codes(call: Door, code: str, tool: str, arguments: dict[str, Any]) -> None:
+    direct = call.refuses(code, tool, **arguments)
+    assert call.refuses(code, "moss_call", tool=tool, arguments=arguments).payload() == direct.payload()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"tool": "moss_call", "arguments": {"tool": "capsule_list"}},
+        {"tool": "capsule_lst"},
+        {"tool": "artifact_purge"},
+        {"tool": 1},
+        {},
+        {"tool": "capsule_list", "arguments": []},
+        {"tool": "capsule_list", "args": {}},
+    ],
+)
+def test_what_cannot_be_called_is_refused(call: Door, arguments: dict[str, Any]) -> None:
+    call.refuses("INVALID_REQUEST", "moss_call", **arguments)
+
+
+def test_what_the_configuration_switches_off_is_neither_found_nor_called(home: str, clock: Clock) -> None:
+    settings = {"disabled_types": ["task"], "disabled_tools": ["capsule_purge"]}
+    with open_test_store(home, clock, **settings) as store:
+        assert not [name for name in names(store.call("moss_tools", {"query": "task step plan"})) if "tasks_" in name]
+        for tool in ("tasks_list", "capsule_purge", "moss.purge"):
+            with pytest.raises(MossError) as refused:
+                store.call("moss_call", {"tool": tool, "arguments": {}})
+            assert refused.value.code == "INVALID_REQUEST"
+
+
+def test_a_call_through_another_writes_the_event_of_what_it_called(home: str, clock: Clock) -> None:
+    with open_test_store(home, clock) as store:
+        store.call("moss_call", {"tool": "capsule_store", "arguments": {"capsule_text": FULL}})
+    with connect(home) as connection:
+        assert list(connection.execute("select tool from events")) == [("capsule_store",)]
+
+
+@pytest.fixture
+def slim(tmp_path: Path) -> Iterator[McpServer]:
+    """A server whose list is the core."""
+    server = McpServer(tmp_path / "home", "--toolsets", "core")
+    yield server
+    server.close()
+
+
+def test_a_slim_client_can_make_every_proposed_call_as_it_comes(slim: McpServer) -> None:
+    listed = {tool["name"] for tool in slim.tools()}
+    shop = {"workspace": "shop"}
+    slim.call("tasks_create", {**shop, "kind": "task", "title": "write", "steps": [STEP]})
+    proposed = slim.call("tasks_radar", shop)["radar"]["next"]
+    assert "tasks_verify" not in listed
+    assert proposed["tool"] == "moss_call"
+    assert proposed["arguments"]["tool"] == "tasks_verify"
+    proposed["arguments"]["arguments"]["checkpoints"] = {"criteria": True, "tests": True}
+    assert slim.call(proposed["tool"], proposed["arguments"])["revision"] == 2
+    assert slim.call("tasks_radar", shop)["radar"]["next"]["tool"] == "tasks_done"
+    assert slim.call("tasks_handoff", shop)["next"]["tool"] == "tasks_done"
+
+
+def test_a_slim_client_recovers_through_what_it_sees(slim: McpServer) -> None:
+    recovery = slim.call("capsule_fetch", {"name": "nobody"})["error"]["recovery"]
+    assert recovery["tool"] == "moss_call"
+    assert slim.call(recovery["tool"], recovery["arguments"])["items"] == []
