@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.doors import FULL, Clock, Door, connect, open_test_store
+from contract.doors import FULL, Clock, Door, open_test_store
 from moss_memory import catalog
 from moss_memory.errors import MossError
+from support.beside import rows
 from support.mcp_server import McpServer
 
 if TYPE_CHECKING:
@@ -128,8 +129,7 @@ def test_what_the_configuration_switches_off_is_neither_found_nor_called(home: s
 def test_a_call_through_another_writes_the_event_of_what_it_called(home: str, clock: Clock) -> None:
     with open_test_store(home, clock) as store:
         store.call("moss_call", {"tool": "capsule_store", "arguments": {"capsule_text": FULL}})
-    with connect(home) as connection:
-        assert list(connection.execute("select tool from events")) == [("capsule_store",)]
+    assert rows(home, "select tool from events") == [("capsule_store",)]
 
 
 @pytest.fixture
