@@ -64,6 +64,7 @@ MEANINGS = {
     "UNKNOWN_CAPABILITY": "there is no capability of that id; `details.known` lists those there are",
     "VALIDATION_ERROR": "what `INVALID_REQUEST` is elsewhere, in the record tools: an argument, or a field of the body "
     "that its capability does not allow; `details.path` names it",
+    "READ_ONLY": "the tool writes, and the store is served for reading only (`moss serve --read-only`)",
     "NOT_FOUND": "there is no such thing, it is deleted, or the branch never showed it; `recovery` lists what there is",
     "FILTER_REQUIRED": "a bulk change of artifacts without any filter",
     "CONFLICT": "what is there stands against it: an import collides (`details.errors` names every line), a branch or "

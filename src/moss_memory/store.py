@@ -26,10 +26,12 @@ class Store:
         self,
         config: Config,
         *,
+        read_only: bool = False,
         clock_ms: Callable[[], int] = wall_clock_ms,
         id_source: Callable[[int], str] = new_id,
     ) -> None:
         self.config = config
+        self._read_only = read_only
         self._engine = open_engine(config)
         self._clock_ms = clock_ms
         self._new_id = id_source
@@ -76,6 +78,10 @@ class Store:
         patient: bool,
     ) -> dict[str, Any]:
         values = operation.decode(arguments, workspace)
+        if self._read_only and (operation.writes(values) or not (operation.mutates or operation.idempotent)):
+            raise MossError(
+                "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
+            )
         call = self._call(tool, cancelled, progress)
         try:
             if operation.storeless:
@@ -159,6 +165,8 @@ class Store:
 
         What is done stays done when it is interrupted. `rebuild` starts again from nothing.
         """
+        if self._read_only:
+            raise MossError("READ_ONLY", "this store is open for reading only; nothing is prepared")
         call = self._call("index", cancelled, progress)
         patience_s = WRITE_PATIENCE_S if patient else 0.0
         try:
@@ -253,9 +261,12 @@ class Store:
         self.close()
 
 
-def open_store(home: str | None = None, *, config: Config | None = None) -> Store:
-    """Opens the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; the first write makes it."""
-    return Store(config or load_config(home))
+def open_store(home: str | None = None, *, config: Config | None = None, read_only: bool = False) -> Store:
+    """Opens the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; the first write makes it.
+
+    One that is `read_only` refuses every tool that writes, an export included: `READ_ONLY`.
+    """
+    return Store(config or load_config(home), read_only=read_only)
 
 
 def internal_error(tool: str) -> MossError:

@@ -47,6 +47,13 @@ def haul(tx: Any, *, gate: str = "", steps: int = 0) -> dict[str, Any]:
     return {"kept": len(tx.notes)}
 
 
+@operation(answers={}, example="")
+def started(tx: Any) -> dict[str, Any]:
+    """Waits until a long call has begun."""
+    tx.started.wait()
+    return {}
+
+
 @operation(mutates=True, long=True, answers={}, example="")
 def stuck(tx: Any) -> dict[str, Any]:
     """Never ends and hears nothing."""
@@ -87,7 +94,7 @@ def contended(tx: Any) -> dict[str, Any]:
 
 
 TOOLS: dict[str, Operation] = {
-    tool.name: tool for tool in (echo, note, recall, haul, stuck, crash, shout, unprintable, contended)
+    tool.name: tool for tool in (echo, note, recall, haul, started, stuck, crash, shout, unprintable, contended)
 }
 
 

@@ -20,7 +20,7 @@ def main() -> int:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = INTERRUPTED  # pressed again while the first was being told
-    if "moss_memory.surfaces.mcp.stdio" in sys.modules:
+    if "moss_memory.surfaces.mcp.desk" in sys.modules:
         return code  # a server closes its store in the ordinary way
     os._exit(code)  # nothing waits in a buffer: output.py writes straight to the descriptors
 

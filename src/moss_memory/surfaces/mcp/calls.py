@@ -210,24 +210,37 @@ class Calls:
                 changed.notify_all()
 
     def _outcome(self, call: ToolCall) -> bytes:
-        """The answer to a call that may take its time."""
-        report = None if call.progress_token is None else Progress(call, self._send)
-        try:
-            result = self._store().call(
-                call.tool,
-                call.arguments,
-                cancelled=lambda: call.cancelled or self._stopping,
-                progress=report,
-                workspace=call.offer.workspace,
-            )
-            answer = tool_answer(call, result)
-            if is_by_meaning(call):
-                self._indexing.begin(result)
-            if report is not None:
-                report.finish()
-        except Exception as error:
-            return tool_failure(call, error)
-        return answer
+        return outcome_of(
+            call, self._store, send=self._send, is_stopping=lambda: self._stopping, indexing=self._indexing
+        )
+
+
+def outcome_of(
+    call: ToolCall,
+    store: Callable[[], Store],
+    *,
+    send: Callable[[bytes], None],
+    is_stopping: Callable[[], bool],
+    indexing: Indexing,
+) -> bytes:
+    """The answer to a call that may take its time; how far it has come is sent where the client asked for it."""
+    report = None if call.progress_token is None else Progress(call, send)
+    try:
+        result = store().call(
+            call.tool,
+            call.arguments,
+            cancelled=lambda: call.cancelled or is_stopping(),
+            progress=report,
+            workspace=call.offer.workspace,
+        )
+        answer = tool_answer(call, result)
+        if is_by_meaning(call):
+            indexing.begin(result)
+        if report is not None:
+            report.finish()
+    except Exception as error:
+        return tool_failure(call, error)
+    return answer
 
 
 class Progress:

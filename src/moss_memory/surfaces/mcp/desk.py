@@ -26,8 +26,18 @@ class Desk:
     Any number of connections and threads may ask at once.
     """
 
-    def __init__(self, home: str | None, toolsets: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        home: str | None,
+        toolsets: Sequence[str] | None = None,
+        *,
+        read_only: bool = False,
+        without: Sequence[str] = (),
+    ) -> None:
+        """`without` names tools that are not on offer whatever the configuration says."""
         self._home = home
+        self._read_only = read_only
+        self._without = without
         self._toolsets = toolsets
         self._lock = allocate_lock()
         self._config: Config | None = None
@@ -48,7 +58,7 @@ class Desk:
         with self._lock:
             self._made_offer()
             if self._store is None:
-                self._store = open_store(config=self._config)
+                self._store = open_store(config=self._config, read_only=self._read_only)
             return self._store
 
     def close(self) -> None:
@@ -62,6 +72,7 @@ class Desk:
             config = load_config(self._home)
             for warning in (*config.warnings, *mistakes_in(config)):
                 say(warning)
+            config = config.replace(disabled_tools=[*config.disabled_tools, *self._without])
             self._config = config
             self._offer = offer_of(config, self._toolsets)
         return self._offer

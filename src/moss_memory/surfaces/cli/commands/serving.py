@@ -1,12 +1,17 @@
-"""`moss mcp`: the server, and what a person who starts it by hand should know."""
+"""`moss mcp` and `moss serve`: the servers, and what a person who starts them should know."""
 
 from __future__ import annotations
 
-from ..showing.output import STDIN, is_terminal, say
+from moss_memory.errors import invalid
+
+from ..showing.output import STDIN, is_terminal, say, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
+
+    from ...http.server import MossServer
 
 
 def serve_client(home: str | None, toolsets: Sequence[str] | None = None) -> int:
@@ -31,3 +36,58 @@ def _tell_empty(toolsets: Sequence[str]) -> None:
     if named and not known.intersection(named):
         say(f"moss: {' and '.join(named)} {'has' if len(named) == 1 else 'have'} no tools yet; only those are listed "
             "that belong to no toolset")  # fmt: skip
+
+
+def serve_web(home: str | None, **options: Any) -> int:
+    """Serves MCP and the pages over HTTP until a signal comes."""
+    _require_extra()
+    from ...http.reach import PORT, Reach
+    from ...http.server import open_server
+
+    reach = Reach(
+        host=options.get("host") or "127.0.0.1",
+        allowed_hosts=options.get("allowed_host") or (),
+        behind_proxy=options.get("behind_proxy", False),
+        tls_cert=options.get("tls_cert"),
+        tls_key=options.get("tls_key"),
+    )
+    server = open_server(
+        home,
+        reach,
+        port=options.get("port", PORT),
+        read_only=options.get("read_only", False),
+        log_all=options.get("log", False),
+    )
+    at_a_terminal = is_terminal(STDIN)
+    return server.run(
+        on_ready=lambda: _announce(server, at_a_terminal=at_a_terminal),
+        on_line=(lambda: show(server.new_link())) if at_a_terminal else None,
+    )
+
+
+def _announce(server: MossServer, *, at_a_terminal: bool) -> None:
+    """Says where the server is, how a browser gets in and how each client is connected."""
+    from ...http.clients import connections
+
+    again = "; Enter prints a new one" if at_a_terminal else ""
+    lines = [
+        f"Moss serves {server.home} at {server.address} until Ctrl-C.",
+        "",
+        f"Pages, by a link that works once and for five minutes{again}:",
+        f"  {server.new_link()}",
+        "",
+        f"MCP at {server.address}/mcp, for programs that send the token in {server.token_path}:",
+        *(f"  {client:<12} {line}" for client, line in connections(server.address, server.token_path)),
+    ]
+    show("\n".join(lines))
+
+
+def _require_extra() -> None:
+    from importlib.util import find_spec
+
+    absent = [name for name in ("uvicorn", "httptools", "starlette") if find_spec(name) is None]
+    if absent:
+        raise invalid(
+            f"serving over HTTP needs {' and '.join(absent)}, which Moss does not bring by itself; install: "
+            "pip install 'moss-memory[http]'"
+        )

@@ -83,6 +83,27 @@ _ALL = (
         everywhere=("home", "help"),
     ),
     BuiltIn(
+        "serve",
+        "Serve the store over HTTP: MCP for programs, pages for people.\n\n"
+        "One process at 127.0.0.1:8314, until Ctrl-C. It prints a link that signs a browser in and the line that "
+        "connects each client. Programs send the token that stands in the home folder; the file is made once. A port "
+        "that is taken is never left for another one: clients would send their token to whoever has it. Needs the "
+        "extra `http`: pip install 'moss-memory[http]'.",
+        "moss serve --read-only",
+        {
+            "port": {"type": "integer", "description": "the port; 8314 if left out"},
+            "read_only": _flag("refuse every tool that writes"),
+            "log": _flag("say every request on stderr; without it only those that were refused"),
+            "host": _text("listen at another address than 127.0.0.1; needs --allowed-host and TLS"),
+            "allowed_host": {**_TEXTS, "description": "the names that clients call the server by, from elsewhere"},
+            "behind_proxy": _flag("a proxy in front of it does TLS"),
+            "tls_cert": _text("the certificate, a PEM file"),
+            "tls_key": _text("its key, a PEM file"),
+        },
+        does="commands.serving.serve_web",
+        everywhere=("home", "help"),
+    ),
+    BuiltIn(
         "graph draw",
         "Draw the graph of a branch as a picture, an SVG or a PNG.\n\n"
         "Nodes are coloured by type and show their status; those that are over (closed, done, rejected …) are faint. "

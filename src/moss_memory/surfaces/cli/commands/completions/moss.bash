@@ -9,7 +9,7 @@ _moss() {
   case "$command" in artifact|branch|capsule|graph|history|notes|record|task|think|trace)
     if (( place > 2 )); then command="$command $second"; fi ;;
   esac
-  if (( place == 1 )); then offered="append backup bulk-delete bulk-update call completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tools tour update artifact branch capsule graph history notes record task think trace --help --version --home"
+  if (( place == 1 )); then offered="append backup bulk-delete bulk-update call completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search serve store tools tour update artifact branch capsule graph history notes record task think trace --help --version --home"
   else case "$command" in
     "append") offered="--id --workspace -w --name --section --content --file --home --table --help -h" valued="--id --workspace -w --name --section --content --file --home" ;;
     "backup") offered="--path --home --table --help -h" files=1 valued="--path --home" ;;
@@ -24,7 +24,7 @@ _moss() {
     "export") offered="--path --workspace -w --include-deleted --all --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --text --home --table --help -h" valued="--id --workspace -w --name --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;
-    "help") offered="append backup bulk-delete bulk-update call completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tools tour update artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
+    "help") offered="append backup bulk-delete bulk-update call completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search serve store tools tour update artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --help -h" files=1 valued="--path --mode --max-bytes --home" ;;
     "index") offered="--rebuild --home --table --help -h" valued="--home" ;;
     "inventory") offered="--workspace -w --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --limit --offset --home" ;;
@@ -35,6 +35,7 @@ _moss() {
     "restore") offered="--id --home --table --help -h" valued="--id --home" ;;
     "restore-backup") offered="--path --home --table --help -h" files=1 valued="--path --home" ;;
     "search") offered="--query --types --workspace -w --run-id --search-mode --limit --offset --home --table --help -h" valued="--query --types --workspace -w --run-id --search-mode --limit --offset --home" ;;
+    "serve") offered="--port --read-only --log --host --allowed-host --behind-proxy --tls-cert --tls-key --home --help -h" valued="--port --host --allowed-host --tls-cert --tls-key --home" ;;
     "store") offered="--capsule-text --workspace -w --name --title --tags --source --run-id --phase --role --mode --allow-thin --file --home --table --help -h" valued="--capsule-text --workspace -w --name --title --tags --source --run-id --phase --role --mode --file --home" ;;
     "tools") offered="--query --names --home --table --help -h" valued="--query --names --home" ;;
     "tour") offered="--help -h" valued="" ;;
@@ -169,7 +170,7 @@ _moss() {
     "completion --shell") offered="bash zsh fish" ;;
     "compose --format") offered="markdown json" ;;
     "export --path") files=1 ;;
-    "help --command") offered="append backup bulk-delete bulk-update call completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search store tools tour update artifact branch capsule graph history notes record task think trace" ;;
+    "help --command") offered="append backup bulk-delete bulk-update call completion compose config delete doctor export fetch fetch-many help import index inventory latest list mcp purge restore restore-backup search serve store tools tour update artifact branch capsule graph history notes record task think trace" ;;
     "import --path") files=1 ;;
     "import --mode") offered="error replace rename" ;;
     "mcp --toolsets") offered="capsule artifact reasoning task record core" ;;

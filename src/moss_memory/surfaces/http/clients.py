@@ -1,0 +1,28 @@
+"""How each client is connected to a server over HTTP."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+_CLIENTS = (
+    ("Claude Code", 'claude mcp add --transport http moss {url} --header "Authorization: Bearer $(cat {file})"'),
+    ("Codex", "export MOSS_TOKEN=$(cat {file}); codex mcp add moss --url {url} --bearer-token-env-var MOSS_TOKEN"),
+    ("Gemini CLI", 'gemini mcp add -s user -t http -H "Authorization: Bearer $(cat {file})" moss {url}'),
+    ("VS Code", "code --add-mcp {vs_code}"),
+    ("Cursor", "~/.cursor/mcp.json: {cursor}"),
+)
+_FILL_IN = "Bearer TOKEN"
+
+
+def connections(address: str, token_path: str) -> list[tuple[str, str]]:
+    """Each client, and the line that connects it; the token itself stands in none of them."""
+    url = f"{address}/mcp"
+    server = {"url": url, "headers": {"Authorization": _FILL_IN}}
+    filled = {
+        "url": url,
+        "file": shlex.quote(token_path),
+        "vs_code": shlex.quote(json.dumps({"name": "moss", "type": "http", **server})),
+        "cursor": json.dumps({"mcpServers": {"moss": server}}),
+    }
+    return [(client, line.format(**filled)) for client, line in _CLIENTS]

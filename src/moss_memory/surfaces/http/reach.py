@@ -1,0 +1,73 @@
+"""From where the server can be reached: its hosts, their origins, and what reaching beyond this machine asks for."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+
+from .listening import LOOPBACK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PORT = 8314
+
+
+class Reach:
+    """Where the server listens and by which names it is called. Beyond this machine only with TLS in front of it."""
+
+    def __init__(
+        self,
+        *,
+        host: str = LOOPBACK[0],
+        allowed_hosts: Sequence[str] = (),
+        behind_proxy: bool = False,
+        tls_cert: str | None = None,
+        tls_key: str | None = None,
+    ) -> None:
+        self.host = host
+        self.allowed_hosts = tuple(allowed_hosts)
+        self.behind_proxy = behind_proxy
+        self.tls_cert = tls_cert
+        self.tls_key = tls_key
+        self.is_beyond = host not in LOOPBACK or behind_proxy or bool(allowed_hosts)
+        """Whether others than the programs of this machine can reach it."""
+        self.secure = behind_proxy or tls_cert is not None
+        self._check()
+
+    def _check(self) -> None:
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise invalid("`tls_cert` and `tls_key` belong together; give both files")
+        if not self.is_beyond:
+            return
+        if not self.allowed_hosts:
+            raise invalid(
+                "reaching beyond this machine needs `allowed_host`, the name that clients call it by: without it any "
+                "web page could point a name of its own at this server"
+            )
+        if not self.secure:
+            raise invalid(
+                "reaching beyond this machine needs `tls_cert` and `tls_key`, or `behind_proxy` where a proxy does "
+                "TLS: without it the token and everything stored could be read on the way"
+            )
+        for name in self.allowed_hosts:
+            if not name.isascii() or not name.isprintable() or set(name) & set("/@ *,") or name != name.lower():
+                raise invalid(
+                    f"`allowed_host` {name!r} is no host; give a name in lower case, with its port if it has one"
+                )
+
+    def origins(self, port: int) -> dict[bytes, bytes]:
+        """The hosts that the server answers to, each with the origin of its pages there."""
+        scheme = "https" if self.tls_cert else "http"
+        local = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
+        found = {host.encode(): f"{scheme}://{host}".encode() for host in local}
+        for name in self.allowed_hosts:
+            found[name.encode()] = f"https://{name}".encode()
+        return found
+
+    def address(self, port: int) -> str:
+        """What people and clients are told."""
+        if self.allowed_hosts:
+            return f"https://{self.allowed_hosts[0]}"
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls_cert else 'http'}://{shown}:{port}"

@@ -1,0 +1,174 @@
+"""What is at which path: MCP, the way in for browsers, and behind a random name the pages."""
+
+from __future__ import annotations
+
+import hmac
+from contextvars import ContextVar
+from urllib.parse import parse_qs
+
+from .bodies import read_body
+from .guard import HEADERS, PLACE
+from .pool import in_thread
+from .replies import HTML, reply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from .endpoint import Endpoint
+    from .sign_in import SignIn, Visitor
+
+SIGN_IN = "/sign-in"
+FORM_TOKEN = "form_token"  # noqa: S105 - the name of the field, not its value
+FORM_MAX_BYTES = 8 * 1024 * 1024
+_FORM = b"application/x-www-form-urlencoded"
+
+_STYLE = """\
+:root{color-scheme:light dark}
+body{margin:20vh auto 0;max-width:26rem;padding:0 1.5rem;font:1rem/1.5 system-ui,sans-serif;
+background:light-dark(#f6f6f2,#121511);color:light-dark(#1c211b,#e7ebe3)}
+h1{font-size:1.625rem;font-weight:650;letter-spacing:-.018em;margin:0 0 .5rem}
+p{margin:0 0 1.5rem;color:light-dark(#586055,#a2ab9c)}
+button{font:inherit;height:2.5rem;padding:0 1.25rem;border:0;border-radius:5px;cursor:pointer;
+background:light-dark(#3f6a3a,#a4cf8d);color:light-dark(#fff,#14200f)}
+"""
+
+visitor_now: ContextVar[Visitor] = ContextVar("visitor_now")
+"""Who sent the request that is being answered."""
+
+
+class Site:
+    """Sends every request to what answers it; the pages are loaded when somebody first asks for one."""
+
+    def __init__(
+        self,
+        *,
+        endpoint: Endpoint,
+        sign_in: SignIn,
+        base: str,
+        new_link: Callable[[], str],
+        pages: Callable[[], tuple[ASGIApp, frozenset[str]]],
+    ) -> None:
+        self._endpoint = endpoint
+        self._sign_in = sign_in
+        self._base = base
+        self._new_link = new_link
+        self._make_pages = pages
+        self._pages: tuple[ASGIApp, frozenset[str]] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request that the guard let through."""
+        path: str = scope["path"]
+        if path == "/mcp":
+            scope[PLACE] = path
+            await self._endpoint(scope, receive, send)
+        elif path == self._base or path.startswith(self._base + "/"):
+            await self._page(scope, receive, send)
+        elif path == SIGN_IN or path.startswith(SIGN_IN + "/"):
+            scope[PLACE] = SIGN_IN
+            await self._way_in(scope, send, path[len(SIGN_IN) + 1 :])
+        elif path == "/":
+            scope[PLACE] = path
+            await reply(send, 200, _page_of("Moss is here", _HOW), kind=HTML)
+        else:
+            await reply(send, 404, "there is nothing here\n")
+
+    async def _way_in(self, scope: Scope, send: Send, code: str) -> None:
+        """The link's page with its button, and what the button does; a program with the token gets a new link."""
+        posted = scope["method"] == "POST"
+        if not posted and scope["method"] not in ("GET", "HEAD"):
+            await reply(send, 405, headers=[(b"allow", b"GET, POST")])
+        elif code == "style.css":
+            await reply(send, 200, _STYLE, kind=b"text/css; charset=utf-8")
+        elif not code and posted and self._endpoint.knows(scope[HEADERS]):
+            await reply(send, 200, self._new_link() + "\n")
+        elif not code:
+            await self._endpoint.ask_for_token(send)
+        elif posted and b"origin" not in scope[HEADERS]:
+            await reply(send, 403, "this comes from no page of this server\n")
+        elif not self._sign_in.is_open(code):
+            await reply(send, 410, _page_of("This link has been used, or is older than five minutes", _HOW), kind=HTML)
+        elif posted:
+            cookie = self._sign_in.spend(code)
+            to = [(b"location", f"{self._base}/".encode()), (b"set-cookie", str(cookie).encode())]
+            await reply(send, 303, headers=to)
+        else:
+            await reply(send, 200, _page_of("Sign in to Moss", _BUTTON), kind=HTML)
+
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A page for a browser that is signed in; what it changes must come from a form of ours."""
+        visitor = self._sign_in.visitor(scope[HEADERS].get(b"cookie"))
+        if visitor is None:
+            await reply(send, 401, _page_of("You are not signed in", _HOW), kind=HTML)
+            return
+        if scope["method"] not in ("GET", "HEAD"):
+            form = await _form(scope, receive, visitor)
+            if not isinstance(form, bytes):
+                await reply(send, *form)
+                return
+            receive = _again(form, receive)
+        visitor_now.set(visitor)
+        if self._pages is None:
+            self._pages = await in_thread(self._make_pages)
+        pages, names = self._pages
+        first = scope["path"][len(self._base) + 1 :].partition("/")[0]
+        scope[PLACE] = f"/pages/{first if first in names else '...'}"
+        await pages(scope, receive, send)
+
+
+def form_token() -> str:
+    """What every form of the page that is being made must carry, in the field `form_token`."""
+    return visitor_now.get().form_token
+
+
+async def _form(scope: Scope, receive: Receive, visitor: Visitor) -> bytes | tuple[int, str]:
+    """The body of a form that one of our pages sent, or why it is refused."""
+    headers = scope[HEADERS]
+    if scope["method"] != "POST":
+        return 405, "pages are read with GET and changed with POST\n"
+    if b"origin" not in headers:  # the guard has compared it, where there is one
+        return 403, "this comes from no page of this server\n"
+    if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != _FORM:
+        return 415, f"a form is sent as {_FORM.decode()}\n"
+    body = await read_body(receive, headers, FORM_MAX_BYTES)
+    if body is None:
+        return 413, f"a form has at most {FORM_MAX_BYTES} bytes\n"
+    given = headers.get(b"x-form-token", b"").decode("latin-1")
+    if not given:
+        fields = parse_qs(body.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
+        given = fields.get(FORM_TOKEN, [""])[0]
+    if not hmac.compare_digest(given.encode(), visitor.form_token.encode()):
+        return 403, "this form is not of this session; load its page again\n"
+    return body
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """A body that was read, for whoever reads it next; then what comes after it."""
+    told = False
+
+    async def receive_again() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again
+
+
+_HOW = (
+    "<p>Open the link that <code>moss serve</code> prints in its terminal; pressing Enter there prints a new one. "
+    "Each works once.</p>"
+)
+_BUTTON = '<p>This link works once.</p><form method="post"><button autofocus>Open the pages</button></form>'
+
+
+def _page_of(title: str, content: str) -> str:
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<link rel="stylesheet" href="{SIGN_IN}/style.css"></head>'
+        f"<body><main><h1>{title}</h1>{content}</main></body></html>"
+    )

@@ -1,0 +1,184 @@
+"""A real server over HTTP in a process of its own, and requests to it whose every header the test decides."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from support.patience import PATIENCE_S, wait_until
+from support.python_process import environment
+
+SERVE = """\
+import sys
+from support import http_pages
+sys.modules["moss_memory.surfaces.web.app"] = http_pages
+from moss_memory.surfaces.cli.main import main
+sys.exit(main())
+"""
+"""`moss serve` with pages of the tests."""
+
+FAKES = """\
+import sys
+from support import http_pages, mcp_fakes
+sys.modules["moss_memory.surfaces.web.app"] = http_pages
+from moss_memory.surfaces.http import server
+
+class FakeDesk(server.Desk):
+    made = mcp_fakes.FakeStore()
+    def offer(self): return mcp_fakes.FakeOffer()
+    def store(self): return self.made
+
+server.Desk = FakeDesk
+from moss_memory.surfaces.cli.main import main
+sys.exit(main())
+"""
+"""The same with the tests' own tools."""
+
+UNHURRIED = (
+    "from moss_memory.surfaces.http import server\n"
+    f"server.FINISH_S, server.GONE_S, server.REST_S = {PATIENCE_S / 2}, {PATIENCE_S}, {PATIENCE_S}\n"
+)
+"""Before a server's code: it ends its calls however long that takes, for a busy machine is no reason to cancel them."""
+
+Headers = Iterable[tuple[str, str]]
+
+
+class Answer:
+    """What came back: status, headers in lower case, and the body."""
+
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status = response.status
+        self.headers = {name.lower(): value for name, value in response.getheaders()}
+        self.body = response.read()
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class HttpServer:
+    """A `moss serve` process on a free port."""
+
+    def __init__(self, home: Path, *options: str, code: str = UNHURRIED + SERVE) -> None:
+        self.home = home
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code, "serve", "--port", "0", "--home", str(home), *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=environment(),
+            cwd=home.parent,
+        )
+        assert self.process.stdout is not None
+        said = self.process.stdout.readline().decode()
+        while "Cursor" not in said:
+            more = self.process.stdout.readline().decode()
+            assert more, f"the server ended: {self.stderr()}"
+            said += more
+        self.said = said
+        self.port = _port_of(self.process.pid)
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.host = f"127.0.0.1:{self.port}"
+        self.origin = f"http://{self.host}"
+        self.token = (home / "token").read_text().strip()
+        self.base = ""
+        self.cookie = ""
+
+    def __enter__(self) -> HttpServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self.process.wait(PATIENCE_S)
+        self._errors.close()
+
+    def stderr(self) -> str:
+        """What the server has written to stderr."""
+        return os.pread(self._errors.fileno(), 1_000_000, 0).decode()
+
+    def logged(self, words: str) -> None:
+        """Waits until the log has these words."""
+        wait_until(lambda: words in self.stderr(), f"{words!r} is not in the log")
+
+    def ask(self, method: str, path: str, headers: Headers = (), body: bytes | str = b"") -> Answer:
+        """The answer to a request with these headers, to which only Host and the length are added if missing."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        try:
+            self.send(connection, method, path, headers, body)
+            return Answer(connection.getresponse())
+        finally:
+            connection.close()
+
+    def send(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        headers: Headers = (),
+        body: bytes | str = b"",
+    ) -> None:
+        content = body.encode() if isinstance(body, str) else body
+        given = {name.lower() for name, _ in headers}
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        if "host" not in given:
+            connection.putheader("Host", self.host)
+        if content and not given & {"content-length", "transfer-encoding"}:
+            connection.putheader("Content-Length", str(len(content)))
+        for name, value in headers:
+            connection.putheader(name, value)
+        connection.endheaders(content or None)
+
+    @property
+    def authorized(self) -> list[tuple[str, str]]:
+        """The headers that a program sends with its messages."""
+        return [
+            ("Authorization", f"Bearer {self.token}"),
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+        ]
+
+    def post(self, message: Any, *headers: tuple[str, str]) -> Answer:
+        """The answer to a message for MCP."""
+        return self.ask("POST", "/mcp", [*self.authorized, *headers], json.dumps(message))
+
+    def link(self) -> str:
+        """The path of a new link, as a program with the token gets it."""
+        answer = self.ask("POST", "/sign-in", self.authorized)
+        assert answer.status == 200
+        return answer.text.strip().removeprefix(self.origin)
+
+    def sign_in(self) -> list[tuple[str, str]]:
+        """Signs a browser in and returns the header that it sends from then on."""
+        answer = self.ask("POST", self.link(), [("Origin", self.origin)])
+        assert answer.status == 303, answer.text
+        self.base = answer.headers["location"].rstrip("/")
+        self.cookie = answer.headers["set-cookie"].partition(";")[0]
+        return [("Cookie", self.cookie)]
+
+    def end(self) -> int:
+        """Ends the server as a service manager does, and says how it ended."""
+        self.process.terminate()
+        return self.process.wait(PATIENCE_S)
+
+
+def _port_of(pid: int) -> int:
+    """The port on which a process listens."""
+    sockets = {os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")}
+    with open("/proc/net/tcp", encoding="ascii") as file:
+        lines = [line.split() for line in file.read().splitlines()[1:]]
+    return next(int(line[1][-4:], 16) for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets)

@@ -1,0 +1,357 @@
+"""How `moss serve` starts, what it refuses to start with, and how it ends."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.doors import FULL
+from moss_memory.errors import MossError
+from moss_memory.surfaces.http import server as server_module
+from moss_memory.surfaces.http.clients import connections
+from moss_memory.surfaces.http.listening import holder, listen
+from moss_memory.surfaces.http.reach import Reach
+from moss_memory.surfaces.http.sign_in import IDLE_S, LINK_S, MOST, SignIn
+from moss_memory.surfaces.http.token_file import token_of
+from support.http_server import FAKES, SERVE, Answer, HttpServer
+from support.mcp_pipe import call, request
+from support.patience import PATIENCE_S, wait_until
+from support.python_process import environment
+
+
+def structured(answer: Answer) -> Any:
+    return answer.json["result"]["structuredContent"]
+
+
+def refused_to_start(home: Path, *options: str) -> str:
+    """What a server that must not start says."""
+    made = subprocess.run(
+        [sys.executable, "-c", SERVE, "serve", "--home", str(home), *options],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        cwd=home.parent,
+        timeout=PATIENCE_S,
+    )
+    assert made.returncode == 1, made.stdout
+    return made.stderr
+
+
+def test_tools_answer_over_http(server: HttpServer) -> None:
+    stored = server.post(call("capsule_store", {"name": "auth", "capsule_text": FULL, "mode": "replace"}))
+    assert structured(stored)["fetch_key"]["moss_capsule"] == "auth"
+    assert structured(server.post(call("capsule_fetch", {"name": "auth"})))["capsule_text"] == FULL
+    missing = server.post(call("capsule_fetch", {"name": "nothing"}))
+    assert missing.status == 200
+    assert structured(missing)["error"]["code"] == "NOT_FOUND"
+
+
+def test_a_taken_port_is_refused_naming_who_has_it(server: HttpServer, tmp_path: Path) -> None:
+    said = refused_to_start(tmp_path / "home", "--port", str(server.port))
+    assert f"port {server.port} of 127.0.0.1 is taken by process {server.process.pid} (" in said
+    assert "--port" in said
+    assert not (tmp_path / "home").exists()
+
+
+def test_only_who_asks_for_it_gets_the_next_port(server: HttpServer) -> None:
+    with pytest.raises(MossError) as refused:
+        listen("127.0.0.1", server.port)
+    assert refused.value.code == "CONFLICT"
+    with listen("127.0.0.1", server.port, or_next=True) as made:
+        assert made.getsockname()[1] > server.port
+
+
+def test_who_has_a_port_is_found() -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        assert f"process {os.getpid()} (" in holder(listening.getsockname()[1])
+
+
+def test_a_server_for_reading_refuses_to_write(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with HttpServer(home) as writing:
+        writing.post(call("capsule_store", {"name": "auth", "capsule_text": FULL}))
+    with HttpServer(home, "--read-only") as reading:
+        for tool, arguments in [
+            ("capsule_store", {"name": "b", "capsule_text": FULL}),
+            ("capsule_delete", {"name": "auth"}),
+            ("capsule_export", {}),
+            ("moss.store", {"name": "b", "capsule_text": FULL}),
+            ("branchmind_init", {"workspace": "shop"}),
+        ]:
+            answer = reading.post(call(tool, arguments))
+            assert structured(answer)["error"]["code"] == "READ_ONLY", tool
+            assert structured(answer)["error"]["status"] == 403
+        assert structured(reading.post(call("capsule_fetch", {"name": "auth"})))["capsule_text"] == FULL
+        cookie = reading.sign_in()
+        assert "|True|" in reading.ask("GET", f"{reading.base}/", cookie).text
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_call_under_way_finishes_when_the_server_is_to_end(
+    own_fakes: HttpServer, tmp_path: Path, number: signal.Signals
+) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    gate = tmp_path / "gate"
+    haul = call("haul", {"gate": str(gate)})
+    own_fakes.send(connection, "POST", "/mcp", own_fakes.authorized, json.dumps(haul))
+    own_fakes.post(call("started"))
+    own_fakes.process.send_signal(number)
+    wait_until(lambda: not is_listening(own_fakes.port), "the server still listens")
+    gate.touch()
+    assert structured(Answer(connection.getresponse())) == {"kept": 1}
+    connection.close()
+    assert own_fakes.process.wait(PATIENCE_S) == 0
+
+
+def test_a_call_that_never_ends_does_not_keep_the_server(tmp_path: Path) -> None:
+    with HttpServer(tmp_path / "home", code=FAKES) as hurried:
+        connection = http.client.HTTPConnection("127.0.0.1", hurried.port, timeout=PATIENCE_S)
+        hurried.send(connection, "POST", "/mcp", hurried.authorized, json.dumps(call("stuck")))
+        hurried.post(call("started"))
+        assert hurried.end() == 0
+        connection.close()
+
+
+def test_a_process_that_is_to_end_is_gone_within_two_seconds() -> None:
+    ended_s = server_module.FINISH_S + server_module.CANCELLED_S + 2 * server_module.REST_S
+    assert ended_s + 2 * 0.1 <= server_module.GONE_S < 2  # uvicorn looks up every tenth of a second
+
+
+def test_connections_that_idle_do_not_keep_the_server(own_fakes: HttpServer) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    own_fakes.send(connection, "POST", "/mcp", own_fakes.authorized, json.dumps(request("ping")))
+    assert Answer(connection.getresponse()).status == 200
+    assert own_fakes.end() == 0
+    connection.close()
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as made:
+        return made.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_many_calls_at_once_are_all_answered(server: HttpServer) -> None:
+    answers: list[Answer] = []
+    asked = [threading.Thread(target=lambda: answers.append(server.post(call("capsule_list")))) for _ in range(64)]
+    for thread in asked:
+        thread.start()
+    for thread in asked:
+        thread.join(PATIENCE_S)
+    assert [answer.status for answer in answers] == [200] * 64
+
+
+def test_long_calls_do_not_keep_quick_ones_waiting(own_fakes: HttpServer, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    hauls: list[Answer] = []
+    threads = [
+        threading.Thread(target=lambda: hauls.append(own_fakes.post(call("haul", {"gate": str(gate)}))))
+        for _ in range(12)
+    ]
+    for thread in threads:
+        thread.start()
+    own_fakes.post(call("started"))
+    assert structured(own_fakes.post(call("echo", {"text": "hi"}))) == {"text": "hi"}
+    gate.touch()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert len(hauls) == 12
+
+
+def test_the_token_stays_and_is_never_printed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with HttpServer(home) as first:
+        token = first.token
+        assert token not in first.said
+        for client, line in connections(first.address, str(home / "token")):
+            assert f"{client:<12} {line}" in first.said
+    with HttpServer(home) as second:
+        assert second.token == token
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660])
+def test_a_token_that_others_may_read_is_refused(tmp_path: Path, mode: int) -> None:
+    home = tmp_path / "home"
+    token_of(str(home))
+    (home / "token").chmod(mode)
+    assert "others may have read the token" in refused_to_start(home, "--port", "0")
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"x" * 42, b"x" * 30 + b" " + b"x" * 30, b"\xff" * 50])
+def test_a_file_without_a_token_is_refused(tmp_path: Path, content: bytes) -> None:
+    token_of(str(tmp_path))
+    (tmp_path / "token").write_bytes(content)
+    with pytest.raises(MossError, match="holds no token"):
+        token_of(str(tmp_path))
+
+
+def test_a_token_that_is_a_link_or_a_folder_is_refused(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    token_of(str(elsewhere))
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "token").symlink_to(elsewhere / "token")
+    with pytest.raises(MossError, match="cannot be used"):
+        token_of(str(tmp_path / "linked"))
+    (tmp_path / "folder" / "token").mkdir(parents=True)
+    with pytest.raises(MossError, match="no file of yours"):
+        token_of(str(tmp_path / "folder"))
+
+
+def test_servers_that_start_at_once_share_one_token(tmp_path: Path) -> None:
+    found: list[str] = []
+    threads = [threading.Thread(target=lambda: found.append(token_of(str(tmp_path / "home")))) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert len(found) == 16
+    assert len(set(found)) == 1
+    assert os.listdir(tmp_path / "home") == ["token"]
+
+
+class Seconds:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def cookie_of(sign_in: SignIn) -> bytes:
+    made = sign_in.spend(sign_in.new_code())
+    assert made is not None
+    return made.partition(";")[0].encode()
+
+
+def test_a_link_lasts_five_minutes() -> None:
+    clock = Seconds()
+    sign_in = SignIn(base="/x", secure=False, clock_s=clock)
+    code = sign_in.new_code()
+    clock.now += LINK_S - 1
+    assert sign_in.is_open(code)
+    clock.now += 1
+    assert not sign_in.is_open(code)
+    assert sign_in.spend(code) is None
+    assert LINK_S == 300
+
+
+def test_a_browser_that_idles_is_signed_out() -> None:
+    clock = Seconds()
+    sign_in = SignIn(base="/x", secure=False, clock_s=clock)
+    cookie = cookie_of(sign_in)
+    clock.now += IDLE_S - 1
+    assert sign_in.visitor(cookie) is not None
+    clock.now += IDLE_S - 1
+    assert sign_in.visitor(cookie) is not None
+    clock.now += IDLE_S + 1
+    assert sign_in.visitor(cookie) is None
+
+
+def test_of_too_many_browsers_the_one_that_idled_longest_is_signed_out() -> None:
+    clock = Seconds()
+    sign_in = SignIn(base="/x", secure=False, clock_s=clock)
+    cookies = []
+    for _ in range(MOST):
+        cookies.append(cookie_of(sign_in))
+        clock.now += 1
+    sign_in.visitor(cookies[0])
+    cookie_of(sign_in)
+    assert sign_in.visitor(cookies[0]) is not None
+    assert sign_in.visitor(cookies[1]) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--host", "0.0.0.0"), "--allowed-host"),  # noqa: S104
+        (("--host", "0.0.0.0", "--allowed-host", "moss.example"), "--behind-proxy"),  # noqa: S104
+        (("--allowed-host", "moss.example"), "--tls-cert"),
+        (("--behind-proxy",), "--allowed-host"),
+        (("--tls-cert", "cert.pem"), "--tls-key"),
+        (("--behind-proxy", "--allowed-host", "*"), "is no host"),
+        (("--behind-proxy", "--allowed-host", "https://moss.example"), "is no host"),
+    ],
+)
+def test_reaching_beyond_this_machine_needs_more_and_says_why(
+    tmp_path: Path, options: tuple[str, ...], why: str
+) -> None:
+    said = refused_to_start(tmp_path / "home", "--port", "0", *options)
+    assert why in said
+    assert "[INVALID_REQUEST]" in said
+
+
+def test_behind_a_proxy_the_cookie_is_secure_and_no_tool_names_files(tmp_path: Path) -> None:
+    with HttpServer(tmp_path / "home", "--behind-proxy", "--allowed-host", "moss.example") as server:
+        proxied = [("Host", "moss.example"), ("Origin", "https://moss.example")]
+        link = server.ask("POST", "/sign-in", [*server.authorized, *proxied]).text.strip()
+        assert link.startswith("https://moss.example/sign-in/")
+        spent = server.ask("POST", link.removeprefix("https://moss.example"), proxied)
+        assert spent.headers["set-cookie"].endswith("; Secure")
+        assert server.ask("GET", "/", [("Host", "moss.example"), ("Origin", "http://moss.example")]).status == 403
+        assert server.ask("GET", "/", [("Host", "other.example")]).status == 421
+        names = [tool["name"] for tool in server.post(request("tools/list")).json["result"]["tools"]]
+        assert "capsule_store" in names
+        for tool in ("capsule_export", "capsule_import", "moss.export", "moss.import"):
+            assert tool not in names
+            assert server.post(call(tool)).json["error"]["code"] == -32602
+
+
+def test_files_of_a_certificate_make_it_https(tmp_path: Path) -> None:
+    certificate, key = made_certificate(tmp_path)
+    options = ("--tls-cert", str(certificate), "--tls-key", str(key))
+    with HttpServer(tmp_path / "home", *options) as server:
+        assert f"https://127.0.0.1:{server.port}/mcp" in server.said
+        trusting = ssl.create_default_context(cafile=str(certificate))
+        connection = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=PATIENCE_S, context=trusting)
+        origin = [("Origin", f"https://{server.host}")]
+        server.send(connection, "POST", "/mcp", [*server.authorized, *origin], json.dumps(request("ping")))
+        assert Answer(connection.getresponse()).status == 200
+        connection.close()
+
+
+def made_certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 and its key, for an hour."""
+    from ipaddress import ip_address
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    certificate, private = folder / "cert.pem", folder / "key.pem"
+    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    private.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+    return certificate, private
+
+
+def test_the_names_of_this_machine_have_their_origins() -> None:
+    assert Reach().origins(8314) == {
+        b"127.0.0.1:8314": b"http://127.0.0.1:8314",
+        b"localhost:8314": b"http://localhost:8314",
+        b"[::1]:8314": b"http://[::1]:8314",
+    }
