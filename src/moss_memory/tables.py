@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from .errors import MossError, nearest
+from .errors import MossError
 from .operation import check_json, check_text
 from .values import normalize
 
@@ -289,8 +289,7 @@ class Table:
         """The row that a line means; raises `BadLine` for what cannot be one."""
         unknown = next((key for key in line if key not in self._keys), None)
         if unknown is not None:
-            like = nearest(unknown, sorted(self._keys))
-            raise BadLine(f"{self.name} has no field {unknown[:80]!r}; the nearest is {like!r}")
+            raise BadLine(f"{self.name} has no field {unknown[:80]!r}")
         try:
             return {name: column.take(line) for name, column in self.columns.items()}
         except MossError as error:

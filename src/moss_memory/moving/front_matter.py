@@ -29,19 +29,21 @@ def read(content: str) -> tuple[dict[str, Any], str]:
     Written by hand, a value need not be JSON: what is none is taken as a text, and `- item` lines as a list.
     """
     content = content.removeprefix(_MARK)
-    head, newline, rest = content.partition("\n")
-    if head.rstrip() != _FENCE or not newline:
+    end = content.find("\n")
+    if end < 0 or content[:end].rstrip() != _FENCE:
         return {}, content
     fields: dict[str, Any] = {}
     key = ""
-    while newline:
-        head, newline, rest = rest.partition("\n")
-        line = head.rstrip()
+    while end >= 0:
+        start = end + 1
+        end = content.find("\n", start)
+        line = content[start : end if end >= 0 else None].rstrip()
         if line == _FENCE:
-            return fields, rest
+            return fields, content[end + 1 :] if end >= 0 else ""
         item, pair = _ITEM.fullmatch(line), _KEY.fullmatch(line)
         if item is not None and key and isinstance(fields[key] or [], list):
-            fields[key] = [*(fields[key] or []), _value(item[1])]
+            fields[key] = fields[key] or []
+            fields[key].append(_value(item[1]))
         elif pair is not None:
             key = pair[1]
             fields[key] = _value(pair[2] or "null")
@@ -56,8 +58,16 @@ def _value(written: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         pass
+    if text.startswith("[") and text.endswith("]"):
+        return [_plain(part) for part in text[1:-1].split(",") if part.strip()]
+    return _plain(text)
+
+
+def _plain(written: str) -> str:
+    """A word as people write it, quoted or not."""
+    text = written.strip()
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
-    if text.startswith("[") and text.endswith("]"):
-        return [_value(part) for part in text[1:-1].split(",") if part.strip()]
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        return text[1:-1]
     return text

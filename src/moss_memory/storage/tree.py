@@ -209,7 +209,10 @@ class Tree:
             if entry.startswith("."):
                 continue
             name = f"{under}/{entry}" if under else entry
-            mode = os.stat(entry, dir_fd=self._folder(under), follow_symlinks=False).st_mode
+            try:
+                mode = os.stat(entry, dir_fd=self._folder(under), follow_symlinks=False).st_mode
+            except FileNotFoundError:
+                continue  # gone since it was listed
             if stat.S_ISDIR(mode):
                 if name.count("/") < _DEEPEST:
                     yield from self.files(suffix, name)

@@ -1,0 +1,130 @@
+"""Folders that somebody else has made: whatever is in them, an import says what is wrong and harms nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from contract.doors import FULL, Clock, open_test_store
+from moss_memory.errors import MossError
+from moss_memory.store import Store
+from support.beside import dump
+from support.store_truth import refusal
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_test_store(str(tmp_path / "home"), Clock())
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+def write(folder: Path, name: str, content: str | bytes) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def test_names_in_front_matter_lead_nowhere(store: Store, out: Path, tmp_path: Path) -> None:
+    before = sorted(path.name for path in tmp_path.iterdir())
+    tricks = ["../../etc/passwd", "/etc/passwd", "..\\..\\x", "\\\\host\\share", "~root/x", "con:", "a/../../b"]
+    for place, trick in enumerate(tricks):
+        fields = f"id: {json.dumps(trick)}\nname: {json.dumps(trick)}\nworkspace: {json.dumps(trick)}\n"
+        write(out, f"w/{place}.md", f"---\n{fields}---\ntext {place}")
+    told = store.import_folder(str(out))
+    assert (told["imported"]["capsules"], told["errors"]) == (len(tricks), [])
+    again = tmp_path / "again"
+    store.export_folder(str(again))
+    inside = [path for path in again.rglob("*.md") if path.resolve().is_relative_to(again.resolve())]
+    assert len(inside) == len(tricks)
+    assert sorted({path.name for path in tmp_path.iterdir()} - {"out", "again", "home"}) == before
+
+
+HEADS = {
+    "brackets without end": "tags: " + "[" * 5000 + "x" + "]" * 5000,
+    "JSON without end": "tags: " + "[" * 100_000,
+    "many keys": "\n".join(f"k{number}: {number}" for number in range(100_000)),
+    "many items": "tags:\n" + "\n".join(f"- t{number}" for number in range(100_000)),
+    "a long key": "k" * 1_000_000 + ": 1",
+    "a number without end": "created_at: " + "9" * 100_000,
+    "spaces": "title:" + " " * 1_000_000 + "x",
+    "colons": "title: " + ":" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_front_matter_without_measure_is_taken_or_reported(store: Store, out: Path, kind: str) -> None:
+    write(out, "w/good.md", "fine")
+    write(out, "w/odd.md", f"---\n{HEADS[kind]}\n---\ntext")
+    told = store.import_folder(str(out))
+    assert told["imported"]["capsules"] + told["skipped"] == 2
+    assert store.call("capsule_fetch", {"workspace": "w", "name": "good"})["capsule_text"] == "fine"
+
+
+LINES: dict[str, str | bytes] = {
+    "a long line": '{"table":"' + "x" * 3_000_000 + '"}',
+    "deep": '{"table":' + "[" * 100_000,
+    "deep but sound": '{"id":"a","workspace_raw":"w","kind":"k","data":' + '{"a":' * 500 + "1" + "}" * 501,
+    "a number without end": '{"row_id":' + "9" * 100_000 + "}",
+    "NaN": '{"row_id":NaN}',
+    "twice": '{"table":"tasks","table":"steps"}',
+    "bytes": b"\x80\x81",
+    "surrogate": '{"table":"\\ud800"}',
+    "many": '{"a":1}\n' * 100_000,
+}
+
+
+@pytest.mark.parametrize("kind", LINES)
+@pytest.mark.parametrize("name", ["artifacts.jsonl", "reasoning.jsonl", "tasks.jsonl", "records.jsonl"])
+def test_lines_without_measure_are_refused_or_reported(
+    store: Store, tmp_path: Path, out: Path, kind: str, name: str
+) -> None:
+    store.export_folder(str(out))
+    write(out, name, LINES[kind])
+    try:
+        told = store.import_folder(str(out))
+    except MossError as error:
+        told = error.payload()["error"]
+    assert told.get("code") == "INVALID_REQUEST" or (told["skipped"] and not any(told["imported"].values()))
+
+
+def test_names_of_files_that_are_no_text_are_reported(store: Store, out: Path) -> None:
+    write(out, "w/good.md", "fine")
+    os.makedirs(out / "w", exist_ok=True)
+    for name in (b"\xff.md", b"a\nb.md", b"x" * 250 + b".md", b"\xe2\x80\xae.md"):
+        with open(os.path.join(os.fsencode(out / "w"), name), "wb") as file:
+            file.write(b"text")
+    told = store.import_folder(str(out))
+    assert told["imported"]["capsules"] == 3
+    assert [one["code"] for one in told["errors"]] == ["INVALID_RECORD"] * 2
+    json.dumps(told).encode()
+
+
+def test_a_folder_in_a_folder_that_is_a_link_is_refused(store: Store, out: Path, tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere", "secret.md", "not yours")
+    write(out, "w/a.md", "fine")
+    (out / "capsules").symlink_to(tmp_path / "elsewhere")
+    told = store.import_folder(str(out))
+    assert told["imported"]["capsules"] == 1  # a link is no folder, and its name does not end in .md
+    store.call("capsule_delete", {"workspace": "w", "name": "a"})
+    (out / "capsules").unlink()
+    (out / "capsules").mkdir()
+    write(out, "manifest.json", json.dumps({"format": 1, "counts": {}, "files": {"capsules/x/secret.md": "0"}}))
+    (out / "capsules" / "x").symlink_to(tmp_path / "elsewhere")
+    before = dump(store.config.home)
+    assert refusal(store.import_folder, str(out)).code == "INVALID_REQUEST"
+    assert dump(store.config.home) == before
+
+
+def test_the_store_itself_is_no_markdown_file(store: Store, out: Path) -> None:
+    store.call("capsule_store", {"name": "auth", "capsule_text": FULL})
+    out.mkdir()
+    os.link(os.path.join(store.config.home, "moss.db"), out / "db.md")
+    assert refusal(store.import_folder, str(out)).code == "INVALID_REQUEST"
+    assert store.call("capsule_fetch", {"name": "auth"})["capsule_text"] == FULL
