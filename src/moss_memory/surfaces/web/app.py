@@ -9,7 +9,7 @@ from starlette.staticfiles import StaticFiles
 
 from moss_memory.errors import MossError
 
-from . import capsules, changes, overview
+from . import artifacts, capsules, changes, overview, reasoning, records, search, tasks, upkeep
 from .rendering import FOLDER
 from .site import Site, Visit
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Handler = Callable[[Site, Visit], Response]
 
-_ROOMS = (overview, capsules)
+_ROOMS = (overview, capsules, artifacts, tasks, reasoning, records, search, upkeep)
 
 
 def routes(store: Store, *, base: str, form_token: Callable[[], str], read_only: bool) -> list[BaseRoute]:

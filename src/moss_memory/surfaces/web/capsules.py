@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from moss_memory import catalog
 from moss_memory.capsule.sections import REQUIRED, missing_sections
 from moss_memory.errors import MossError
 
 from .difference import difference
 from .markdown import headings
+from .versions import number_of, versions_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,14 +61,14 @@ def reading(site: Site, visit: Visit) -> Response:
         sections=_sections(text),
         limit=limit,
         filled=min(100, round(100 * capsule["capsule_chars"] / limit)),
-        versions=_versions(site, visit.path["id"], 5),
+        versions=versions_of(site, "capsule", visit.path["id"], 5),
         is_json=text.lstrip().startswith("{"),
     )
 
 
 def _fetched(site: Site, visit: Visit) -> dict[str, Any]:
-    version = visit.query.get("version", "")
-    more = {"version": int(version)} if version.isascii() and version.isdigit() and len(version) < 10 else {}
+    version = number_of(visit.query.get("version"))
+    more = {"version": version} if version else {}
     return site.call("capsule_fetch", id=visit.path["id"], include_deleted=True, **more)
 
 
@@ -81,21 +81,14 @@ def _sections(text: str) -> list[dict[str, Any]]:
     return [*kept, *({"id": "", "title": name, "there": False} for name in missing)]
 
 
-def _versions(site: Site, key: str, most: int, offset: int = 0) -> dict[str, Any] | None:
-    """The versions of a capsule, where the store keeps them."""
-    if catalog.find("moss_history") is None:
-        return None
-    return site.call("moss_history", type="capsule", id=key, limit=most, offset=offset or None)
-
-
 def history(site: Site, visit: Visit) -> Response:
     """Every version of a capsule, and two of them compared line by line."""
     key = visit.path["id"]
     capsule = site.call("capsule_fetch", id=key, include_deleted=True)
-    versions = _versions(site, key, _VERSIONS, (visit.page - 1) * _VERSIONS)
+    versions = versions_of(site, "capsule", key, _VERSIONS, (visit.page - 1) * _VERSIONS)
     current = versions["current"] if versions else 1
-    newer = _number(visit.query.get("to"), current)
-    older = _number(visit.query.get("from"), max(newer - 1, 1))
+    newer = number_of(visit.query.get("to")) or current
+    older = number_of(visit.query.get("from")) or max(newer - 1, 1)
     return site.page(
         visit,
         "capsule_history.html",
@@ -107,10 +100,6 @@ def history(site: Site, visit: Visit) -> Response:
         current=current,
         lines=difference(_text_of(site, key, older), _text_of(site, key, newer)) if older != newer else [],
     )
-
-
-def _number(given: str | None, otherwise: int) -> int:
-    return int(given) if given and given.isascii() and given.isdigit() and len(given) < 10 else otherwise
 
 
 def _text_of(site: Site, key: str, version: int) -> str:
@@ -190,7 +179,7 @@ def restore(site: Site, visit: Visit) -> Response:
 def revert(site: Site, visit: Visit) -> Response:
     """Makes an old version the present one."""
     key = visit.path["id"]
-    site.call("moss_revert", type="capsule", id=key, version=_number(visit.form.get("version"), 1))
+    site.call("moss_revert", type="capsule", id=key, version=number_of(visit.form.get("version")) or 1)
     return site.to(f"/capsules/{key}", said="reverted")
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .site import Visit
 
 FOLDER = Path(__file__).parent
+NODE_TYPES = ("question", "hypothesis", "evidence", "decision", "test", "update", "frame", "note", "task", "step")
+"""The types of nodes that have a colour; others are shown in the colour of the text."""
 _AGES = (("year", 31_536_000), ("month", 2_592_000), ("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60))
 _MARK = re.compile(r"`([^`]*)`")
 
@@ -37,10 +39,17 @@ def environment(base: str) -> Environment:
         auto_reload=False,
     )
     made.filters |= {
-        "ago": ago, "compact": compact, "iso": iso, "markdown": rendered, "number": number, "pretty": pretty,
-        "said": said, "when": when,
+        "ago": ago, "clock": clock, "compact": compact, "iso": iso, "markdown": rendered, "number": number,
+        "pretty": pretty, "said": said, "when": when,
     }  # fmt: skip
-    made.globals |= {"base": base, "link": linked_to(base), "turned": turned, "day_of": day_of}
+    made.tests["match_work"] = lambda name: name.startswith(("task/", "plan/"))
+    made.globals |= {
+        "known_types": NODE_TYPES,
+        "base": base,
+        "link": linked_to(base),
+        "turned": turned,
+        "day_of": day_of,
+    }
     return made
 
 
@@ -84,6 +93,11 @@ def _counted(seconds: float) -> str:
 def when(seconds: float) -> str:
     """A time as people write it, in the time zone of this machine."""
     return time.strftime("%-d %b %Y, %H:%M", time.localtime(seconds))
+
+
+def clock(seconds: float) -> str:
+    """The time of the day, in the time zone of this machine."""
+    return time.strftime("%H:%M", time.localtime(seconds))
 
 
 def iso(seconds: float) -> str:

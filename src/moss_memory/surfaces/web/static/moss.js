@@ -20,10 +20,10 @@
   });
 
   document.addEventListener("click", async (event) => {
-    const button = event.target.closest("[data-copy]");
+    const button = event.target.closest("[data-copy], [data-copy-host]");
     if (!button) return;
     try {
-      await navigator.clipboard.writeText(button.dataset.copy);
+      await navigator.clipboard.writeText(button.dataset.copy ?? button.dataset.copyHost.replace("HOST", location.host));
       said(button, "Copied");
     } catch {
       said(button, "Press Ctrl+C to copy");
@@ -49,6 +49,7 @@
     for (const box of document.querySelectorAll("[data-from-end]")) box.scrollLeft = box.scrollWidth;
   }
   settle();
+  document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   document.addEventListener("htmx:after:swap", settle);
 
   // Only a page in view listens; one that comes into view again first catches up.

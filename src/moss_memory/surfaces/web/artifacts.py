@@ -1,0 +1,96 @@
+"""Artifacts: the list by kind and run, one with its data as a tree, its versions and its time left."""
+
+from __future__ import annotations
+
+from moss_memory import catalog
+
+from .versions import number_of, versions_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.responses import Response
+
+    from .site import Site, Visit
+
+_FILTERS = ("kind", "run_id", "phase", "role", "tag")
+_GLANCE_CHARS = 120
+_VERSIONS = 8
+
+
+def listing(site: Site, visit: Visit) -> Response:
+    """The artifacts, newest first, by the filters of the query; those of one run stand together."""
+    more = {name: True for name in ("include_expired", "include_deleted") if name in visit.query}
+    answer = site.call("artifact_list", **visit.asked("workspace", *_FILTERS), **site.rows(visit), **more)
+    items = answer["items"]
+    for item in items:
+        item["glance"] = _glance(item["data"])
+    return site.page(
+        visit,
+        "artifacts.html",
+        family="artifact",
+        items=items,
+        pagination={**answer["pagination"], "count": len(items)},
+        filters=visit.asked(*_FILTERS),
+        kinds=_used(items, "kind"),
+        runs=_used(items, "run_id"),
+    )
+
+
+def _used(items: list[dict[str, Any]], field: str) -> list[tuple[str, int]]:
+    """The values that a field has on this page, most used first."""
+    counted: dict[str, int] = {}
+    for item in items:
+        if item.get(field):
+            counted[item[field]] = counted.get(item[field], 0) + 1
+    return sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:8]
+
+
+def _glance(data: dict[str, Any]) -> str:
+    """The plain values of an artifact in a line."""
+    plain = [
+        f"{name}: {value}" if not isinstance(value, (dict, list)) else f"{name}: {len(value)}"
+        for name, value in data.items()
+    ]
+    text = ", ".join(plain)
+    return text if len(text) <= _GLANCE_CHARS else text[: _GLANCE_CHARS - 1] + "…"
+
+
+def reading(site: Site, visit: Visit) -> Response:
+    """One artifact, or an old version of it."""
+    key = visit.path["id"]
+    version = number_of(visit.query.get("version"))
+    old = {"version": version} if version else {}
+    artifact = site.call("artifact_fetch", id=key, include_deleted=True, include_expired=True, **old)
+    return site.page(
+        visit,
+        "artifact.html",
+        family="artifact",
+        artifact=artifact,
+        versions=versions_of(site, "artifact", key, _VERSIONS),
+        can_restore=catalog.find("artifact_restore") is not None,
+    )
+
+
+def delete(site: Site, visit: Visit) -> Response:
+    """Deletes an artifact; its name is free again."""
+    site.call("artifact_delete", id=visit.path["id"])
+    return site.to(f"/artifacts/{visit.path['id']}", said="deleted")
+
+
+def restore(site: Site, visit: Visit) -> Response:
+    """Brings a deleted artifact back."""
+    site.call("artifact_restore", id=visit.path["id"])
+    return site.to(f"/artifacts/{visit.path['id']}", said="restored")
+
+
+def revert(site: Site, visit: Visit) -> Response:
+    """Makes an old version the present one."""
+    key = visit.path["id"]
+    site.call("moss_revert", type="artifact", id=key, version=number_of(visit.form.get("version")) or 1)
+    return site.to(f"/artifacts/{key}", said="reverted")
+
+
+PAGES = {"/artifacts": listing, "/artifacts/{id}": reading}
+FORMS = {"/artifacts/{id}/delete": delete, "/artifacts/{id}/restore": restore, "/artifacts/{id}/revert": revert}

@@ -1,0 +1,106 @@
+"""Records: what is known of entities now or at a time, where every field comes from, and what happened when."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.responses import Response
+
+    from .site import Site, Visit
+
+_EVENTS = 50
+_TITLES = ("title", "name", "id", "session_id", "decision", "validation_type")
+_GLANCE = ("status", "description", "rationale", "version", "type", "outcomes")
+
+
+def listing(site: Site, visit: Visit) -> Response:
+    """The entities, newest first, as they are known now or were at a time."""
+    answer = site.call(
+        "retrieve_entities",
+        **visit.asked("workspace", "entity_type", "as_of"),
+        **site.rows(visit),
+        include_snapshots=True,
+    )
+    titles = _titles(site)
+    for entity in answer["entities"]:
+        _name(entity, titles)
+    return site.page(
+        visit,
+        "records.html",
+        family="record",
+        entities=answer["entities"],
+        pagination=answer["pagination"],
+        filters=visit.asked("entity_type", "as_of"),
+        types=sorted(titles),
+    )
+
+
+def _titles(site: Site) -> dict[str, str]:
+    """The field that names an entity, by its type."""
+    return {one["entity_type"]: one["title"] for one in site.call("record_capabilities")["capabilities"]}
+
+
+def _name(entity: dict[str, Any], titles: dict[str, str]) -> None:
+    """Gives an entity the title and the line that lists show."""
+    snapshot = entity.get("snapshot") or {}
+    named = [titles.get(entity["entity_type"], ""), *_TITLES]
+    entity["title"] = next((str(snapshot[name]) for name in named if snapshot.get(name)), entity["entity_id"])
+    told = [f"{snapshot[name]}" for name in _GLANCE if snapshot.get(name) and str(snapshot[name]) != entity["title"]]
+    entity["glance"] = " · ".join(told)[:160]
+
+
+def reading(site: Site, visit: Visit) -> Response:
+    """One entity: every field with the source that it comes from, and what happened to it."""
+    key = visit.path["id"]
+    place = visit.asked("workspace")
+    found = site.call(
+        "retrieve_entities",
+        entity_id=key,
+        **place,
+        **visit.asked("as_of"),
+        include_snapshots=True,
+        include_provenance=True,
+        limit=1,
+    )["entities"]
+    if not found:
+        return site.page(visit, "nothing.html", family="record", status=404, what="entity")
+    entity = found[0]
+    _name(entity, _titles(site))
+    events = site.call("list_timeline_events", entity_id=key, workspace=entity["workspace"], limit=_EVENTS)
+    return site.page(visit, "entity.html", family="record", entity=entity, events=events["events"])
+
+
+def record(site: Site, visit: Visit) -> Response:
+    """One record as it was submitted, with the entities that it tells of."""
+    key = visit.path["id"]
+    found = site.call("retrieve_records", ids=[key], **visit.asked("workspace"))["records"]
+    if not found:
+        return site.page(visit, "nothing.html", family="record", status=404, what="record")
+    events = site.call("list_timeline_events", source_record_id=key, workspace=found[0]["workspace"], limit=_EVENTS)
+    entities = list(dict.fromkeys(entity for event in events["events"] for entity in event["entity_ids"]))
+    return site.page(visit, "record.html", family="record", record=found[0], entities=entities)
+
+
+def timeline(site: Site, visit: Visit) -> Response:
+    """What happened when, the newest first."""
+    filters = visit.asked("event_type", "entity_type", "after_date", "before_date")
+    answer = site.call("list_timeline_events", **visit.asked("workspace"), **filters, **site.rows(visit, _EVENTS))
+    return site.page(
+        visit,
+        "timeline.html",
+        family="record",
+        events=answer["events"],
+        pagination=answer["pagination"],
+        filters=filters,
+    )
+
+
+PAGES = {
+    "/records": listing,
+    "/records/timeline": timeline,
+    "/records/entities/{id}": reading,
+    "/records/{id}": record,
+}
+FORMS: dict[str, Any] = {}

@@ -1,0 +1,281 @@
+// The graph of a branch as SVG: laid out by dagre, drawn with classes and attributes only, panned, zoomed and filtered.
+"use strict";
+(() => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const WIDTH = 196, PAD = 12, LINE = 16, MOST_LINES = 3, SMALLEST = 1 / 1.6, LARGEST = 2.5;
+  const SIGNS = { added: "+", changed: "~", removed: "\u2212", elsewhere: "\u2212" };
+  const KNOWN = ["question", "hypothesis", "evidence", "decision", "test", "update", "frame", "note", "task"];
+
+  function made(name, attributes, parent, text) {
+    const element = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes || {})) element.setAttribute(key, value);
+    if (text !== undefined) element.textContent = text;
+    parent?.append(element);
+    return element;
+  }
+
+  const pen = document.createElement("canvas").getContext("2d");
+  function lines(text, room) {
+    pen.font = `560 12px ${getComputedStyle(document.body).fontFamily}`;
+    const fits = (part) => pen.measureText(part).width <= room;
+    const found = [];
+    let line = "";
+    for (let word of text.split(/\s+/)) {
+      while (!fits(word) && word.length > 1) {
+        let cut = word.length - 1;
+        while (cut > 1 && !fits(word.slice(0, cut))) cut--;
+        if (line) found.push(line);
+        found.push(word.slice(0, cut));
+        line = "";
+        word = word.slice(cut);
+      }
+      const longer = line ? `${line} ${word}` : word;
+      if (fits(longer)) line = longer;
+      else {
+        found.push(line);
+        line = word;
+      }
+    }
+    if (line) found.push(line);
+    if (found.length > MOST_LINES) {
+      found.length = MOST_LINES;
+      let last = found[MOST_LINES - 1];
+      while (last && !fits(`${last}\u2026`)) last = last.slice(0, -1);
+      found[MOST_LINES - 1] = `${last}\u2026`;
+    }
+    return found;
+  }
+
+  // A curve through dagre's points: straight at the ends, rounded where it bends.
+  function curve(points) {
+    let path = `M${points[0].x},${points[0].y}`;
+    for (let place = 1; place < points.length - 1; place++) {
+      const here = points[place], next = points[place + 1];
+      const end = place === points.length - 2 ? next : { x: (here.x + next.x) / 2, y: (here.y + next.y) / 2 };
+      path += `Q${here.x},${here.y} ${end.x},${end.y}`;
+    }
+    if (points.length === 2) path += `L${points[1].x},${points[1].y}`;
+    return path;
+  }
+
+  class Picture {
+    constructor(root) {
+      this.root = root;
+      this.canvas = root.querySelector("[data-canvas]");
+      this.data = JSON.parse(root.querySelector("[data-nodes]").textContent);
+      this.types = new Set();
+      this.status = "";
+      this.listen();
+      this.draw();
+      this.fit();
+      if (this.data.chosen) this.choose(this.data.chosen, true);
+    }
+
+    shown() {
+      const { nodes, edges } = this.data;
+      const kept = nodes.filter((node) => (!this.types.size || this.types.has(node.type)) && (!this.status || node.status === this.status));
+      const ids = new Set(kept.map((node) => node.id));
+      return { nodes: kept, edges: edges.filter((edge) => ids.has(edge.from) && ids.has(edge.to)) };
+    }
+
+    laidOut() {
+      const { nodes, edges } = this.shown();
+      const graph = new dagre.graphlib.Graph({ multigraph: true });
+      graph.setGraph({ rankdir: "BT", nodesep: 18, ranksep: 56, marginx: 24, marginy: 24 });
+      graph.setDefaultEdgeLabel(() => ({}));
+      nodes.forEach((node, place) => {
+        const text = lines(node.title, WIDTH - 2 * PAD);
+        graph.setNode(`n${place}`, { node, text, width: WIDTH, height: 36 + text.length * LINE });
+      });
+      const place = new Map(nodes.map((node, at) => [node.id, `n${at}`]));
+      edges.forEach((edge, at) => {
+        const start = place.get(edge.from), end = place.get(edge.to);
+        if (start !== end) graph.setEdge(start, end, { edge, width: 10, height: 12, labelpos: "c" }, `e${at}`);
+      });
+      dagre.layout(graph);
+      return graph;
+    }
+
+    draw() {
+      const graph = this.laidOut();
+      const size = graph.graph();
+      this.size = { width: Math.max(size.width || 0, WIDTH), height: Math.max(size.height || 0, 60) };
+      this.svg = made("svg", { tabindex: "0", role: "group", "aria-label": "Graph: arrow keys move it, plus and minus zoom" });
+      this.world = made("g", {}, this.svg);
+      this.places = new Map();
+      for (const key of graph.edges()) this.drawEdge(graph.edge(key));
+      for (const key of graph.nodes()) this.drawNode(graph.node(key));
+      this.canvas.replaceChildren(this.svg);
+    }
+
+    drawEdge({ edge, points, x, y }) {
+      const group = made("g", { class: `g-edge ${edge.mark}` }, this.world);
+      made("path", { d: curve(points) }, group);
+      const end = points[points.length - 1], before = points[points.length - 2];
+      const turn = (Math.atan2(end.y - before.y, end.x - before.x) * 180) / Math.PI;
+      made("path", { class: "head", d: "M0,0L-7,-3.6L-7,3.6Z", transform: `translate(${end.x},${end.y}) rotate(${turn})` }, group);
+      if (edge.rel) made("text", { x, y: y + 4, "text-anchor": "middle" }, group, edge.rel.length > 24 ? `${edge.rel.slice(0, 23)}\u2026` : edge.rel);
+    }
+
+    drawNode({ node, text, x, y, width, height }) {
+      const left = x - width / 2, top = y - height / 2;
+      const known = KNOWN.includes(node.type) ? node.type : "";
+      const said = [node.type, node.status, node.mark].filter(Boolean).join(", ");
+      const group = made("g", {
+        class: `g-node ${known} ${node.mark} ${node.status === "rejected" ? "rejected" : ""}`,
+        transform: `translate(${left},${top})`, tabindex: "0", role: "button", "aria-label": `${said}: ${node.title}`,
+      }, this.world);
+      made("rect", { class: "ground", width, height, rx: 7 }, group);
+      made("rect", { class: "square", x: PAD, y: 10, width: 8, height: 8, rx: 2 }, group);
+      const type = node.type.length > 14 ? `${node.type.slice(0, 13)}\u2026` : node.type;
+      made("text", { class: "small", x: PAD + 13, y: 18 }, group, type);
+      if (node.status) made("text", { class: "small", x: width - PAD, y: 18, "text-anchor": "end" }, group, node.status.length > 14 ? `${node.status.slice(0, 13)}\u2026` : node.status);
+      text.forEach((line, at) => made("text", { class: "title", x: PAD, y: 37 + at * LINE }, group, line));
+      if (node.mark) {
+        const badge = made("g", { class: "g-badge", transform: `translate(${width - 12},-7)` }, group);
+        made("rect", { width: 17, height: 17, rx: 4 }, badge);
+        made("text", { x: 8.5, y: 12.5, "text-anchor": "middle" }, badge, SIGNS[node.mark]);
+      }
+      group.addEventListener("click", () => this.choose(node.id, false));
+      group.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" || event.key === " ") {
+          event.preventDefault();
+          this.choose(node.id, false);
+        }
+      });
+      group.addEventListener("focus", () => this.keepInView(x, y));
+      this.places.set(node.id, { group, x, y, node });
+    }
+
+    // Which part is seen: scale, and the point of the picture at the middle.
+    move() {
+      const { width, height } = this.canvas.getBoundingClientRect();
+      this.world.setAttribute("transform", `translate(${width / 2 - this.x * this.scale},${height / 2 - this.y * this.scale}) scale(${this.scale})`);
+    }
+
+    fit() {
+      const { width, height } = this.canvas.getBoundingClientRect();
+      const whole = Math.min(width / this.size.width, height / this.size.height, 1);
+      this.scale = Math.max(whole, SMALLEST);
+      this.x = this.size.width / 2;
+      this.y = this.size.height / 2;
+      const decision = [...this.places.values()].find((place) => place.node.type === "decision");
+      if (whole < SMALLEST && decision) {
+        this.x = decision.x;
+        this.y = decision.y;
+      }
+      this.move();
+    }
+
+    zoom(factor) {
+      this.scale = Math.min(Math.max(this.scale * factor, 0.2), LARGEST);
+      this.move();
+    }
+
+    keepInView(x, y) {
+      const { width, height } = this.canvas.getBoundingClientRect();
+      if (Math.abs(x - this.x) * this.scale > width / 2 - 60 || Math.abs(y - this.y) * this.scale > height / 2 - 40) {
+        this.x = x;
+        this.y = y;
+        this.move();
+      }
+    }
+
+    choose(id, centre) {
+      for (const place of this.places.values()) place.group.classList.toggle("chosen", place.node.id === id);
+      const place = this.places.get(id);
+      if (place && centre) {
+        this.x = place.x;
+        this.y = place.y;
+        this.move();
+      }
+      for (const button of this.root.querySelectorAll("[data-node]")) {
+        const own = button.dataset.node === id;
+        button.toggleAttribute("aria-current", own);
+        if (own && !centre) button.scrollIntoView({ block: "nearest" });
+      }
+    }
+
+    again() {
+      this.draw();
+      this.fit();
+    }
+
+    listen() {
+      this.root.addEventListener("click", (event) => {
+        const button = event.target.closest("button");
+        if (!button) return;
+        if (button.dataset.zoom === "fit") this.fit();
+        else if (button.dataset.zoom) this.zoom(button.dataset.zoom === "in" ? 1.25 : 0.8);
+        else if (button.dataset.node) this.choose(button.dataset.node, true);
+        else if (button.dataset.type !== undefined) {
+          const on = button.getAttribute("aria-pressed") !== "true";
+          button.setAttribute("aria-pressed", String(on));
+          if (on) this.types.add(button.dataset.type);
+          else this.types.delete(button.dataset.type);
+          this.again();
+        }
+      });
+      this.root.querySelector("[data-status]")?.addEventListener("change", (event) => {
+        this.status = event.target.value;
+        this.again();
+      });
+      this.canvas.addEventListener("wheel", (event) => {
+        event.preventDefault();
+        if (event.ctrlKey || event.metaKey) this.zoom(event.deltaY < 0 ? 1.1 : 0.9);
+        else this.pan(event.deltaX, event.deltaY);
+      }, { passive: false });
+      this.canvas.addEventListener("keydown", (event) => this.key(event));
+      this.canvas.addEventListener("pointerdown", (event) => this.drag(event));
+      new ResizeObserver(() => this.world && this.scale && this.move()).observe(this.canvas);
+    }
+
+    pan(x, y) {
+      this.x += x / this.scale;
+      this.y += y / this.scale;
+      this.move();
+    }
+
+    key(event) {
+      const steps = { ArrowLeft: [-60, 0], ArrowRight: [60, 0], ArrowUp: [0, -60], ArrowDown: [0, 60] };
+      if (steps[event.key]) this.pan(...steps[event.key]);
+      else if (event.key === "+" || event.key === "=") this.zoom(1.25);
+      else if (event.key === "-") this.zoom(0.8);
+      else if (event.key === "0") this.fit();
+      else return;
+      event.preventDefault();
+    }
+
+    drag(event) {
+      if (event.button) return;
+      let { clientX, clientY } = event;
+      const move = (next) => {
+        this.pan(clientX - next.clientX, clientY - next.clientY);
+        ({ clientX, clientY } = next);
+      };
+      const end = () => {
+        removeEventListener("pointermove", move);
+        removeEventListener("pointerup", end);
+        removeEventListener("pointercancel", end);
+      };
+      addEventListener("pointermove", move);
+      addEventListener("pointerup", end);
+      addEventListener("pointercancel", end);
+    }
+  }
+
+  let picture = null;
+  let told = "";
+  function show() {
+    const root = document.querySelector("[data-graph]");
+    const text = root?.querySelector("[data-nodes]").textContent;
+    if (!root || (picture?.root === root && text === told)) return;
+    told = text;
+    if (picture?.root === root) {
+      picture.data = JSON.parse(text);
+      picture.again();
+    } else picture = new Picture(root);
+  }
+  show();
+  document.addEventListener("htmx:after:swap", show);
+})();

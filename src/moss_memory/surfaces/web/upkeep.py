@@ -1,0 +1,45 @@
+"""Health and connecting: whether the store is in order, and how clients find it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from moss_memory.surfaces.cli.commands.doctor import examine
+from moss_memory.surfaces.cli.commands.tour import connections, moss_for_clients
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.responses import Response
+
+    from .site import Site, Visit
+
+
+def health(site: Site, visit: Visit) -> Response:
+    """What the last look over the store found; the page asks for a new one by itself."""
+    return site.page(visit, "health.html", report=site.health, checked=False)
+
+
+def report(site: Site, visit: Visit) -> Response:
+    """Looks over the store now, as `moss doctor` does."""
+    site.health = examine(site.store.config.home)
+    return site.page(visit, "health.html", report=site.health, checked=True)
+
+
+def connect(site: Site, visit: Visit) -> Response:
+    """The line that connects each client, over stdio and over HTTP."""
+    moss = moss_for_clients()
+    token = shlex.quote(os.path.join(site.store.config.home, "token"))
+    return site.page(
+        visit,
+        "connect.html",
+        lines=[{"client": client, "line": line} for client, line in connections(moss)],
+        token=token,
+        home=site.store.config.home,
+    )
+
+
+PAGES = {"/health": health, "/health/report": report, "/connect": connect}
+FORMS: dict[str, Any] = {}
