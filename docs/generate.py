@@ -78,6 +78,8 @@ MEANINGS = {
     "CAPSULE_TOO_LARGE": "the text is over `capsule_max_chars`",
     "COMPOSE_TOO_LARGE": "the bundle is over `capsule_max_chars`",
     "FILE_TOO_LARGE": "the import file is over `import_max_bytes`",
+    "SECRET_FOUND": "what was to be stored looks like a credential; `details.findings` says of which kind and where, "
+    "never the value; take it out, or `allow_secrets: true` where it is none",
     "CAPSULE_TOO_THIN": "required sections are missing; `details.missing` names them",
     "CANCELLED": "the caller gave up; nothing was changed",
     "INTERNAL": "a fault of Moss; the server logs its cause on stderr, the command line shows it with `MOSS_DEBUG=1`",
@@ -99,6 +101,7 @@ SETTINGS = {
     "capsule_max_chars": "most characters of a capsule",
     "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once",
     "artifact_validate": "check every artifact whose kind has a schema, as `validate: true` does for one call",
+    "allow_secrets": "store what looks like a credential too; a repository may only forbid it",
     "allowed_paths": "further folders for import and export, absolute; a repository may not set it",
     "allow_unsafe_paths": "any folder for import and export; links, `..` and other extensions stay refused; "
     "a repository may not set it",

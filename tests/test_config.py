@@ -293,3 +293,14 @@ def test_a_current_folder_that_was_removed_is_no_problem(places: Places, tmp_pat
 def test_loading_makes_no_file(places: Places) -> None:
     places.load()
     assert list(places.home.iterdir()) == []
+
+
+@pytest.mark.parametrize(("of_user", "of_repository", "in_effect"), [(True, False, False), (False, True, False)])
+def test_a_repository_can_only_forbid_what_looks_like_a_credential(
+    places: Places, of_user: bool, of_repository: bool, in_effect: bool
+) -> None:
+    places.write(places.home, {"allow_secrets": of_user, "trust_repo_config": True})
+    places.write(places.repo, {"allow_secrets": of_repository})
+    config = places.load()
+    assert config.allow_secrets is in_effect
+    assert any("allow_secrets" in warning for warning in config.warnings) is of_repository

@@ -289,6 +289,21 @@ SEARCH_REMARKS = {
 }
 """What a search says of itself, where there is something to say."""
 
+FINDING = Shape(
+    "Finding",
+    {
+        "kind": text("what it looks like"),
+        "path": text("where it stands"),
+        "line": integer("line in that text, from 1"),
+        "column": integer("column in that line, from 1"),
+    },
+    table=(Column("kind", least=12), Column("path", least=20, widest=0), Column("line"), Column("column")),
+)
+"""A place where something looks like a credential; the value is never told."""
+
+FINDINGS = {"findings": list_of(FINDING, "what looks like a credential in it, the first 20", optional=True)}
+"""What those answer that take in what is there already: they refuse nothing."""
+
 BAD_FILE = Shape(
     "BadFile",
     {"file": file_path("the file"), "message": text("what is wrong with it")},

@@ -16,6 +16,7 @@ DEFAULTS: dict[str, Any] = {
     "capsule_max_chars": 12_000,
     "import_max_bytes": 25_000_000,
     "artifact_validate": False,
+    "allow_secrets": False,
     "allowed_paths": [],
     "allow_unsafe_paths": False,
     "trust_repo_config": False,
@@ -30,6 +31,7 @@ DEFAULTS: dict[str, Any] = {
 
 _ONLY_GLOBAL = ("trust_repo_config",)
 _ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths")
+_ONLY_TO_FORBID = ("allow_secrets",)
 _FILE_MAX_BYTES = 1_000_000
 
 
@@ -131,20 +133,27 @@ def _merge_repo(
     values: dict[str, Any], sources: dict[str, str], found: dict[str, Any], path: str, warnings: list[str]
 ) -> None:
     for key, value in _checked(found, path, warnings).items():
-        if key in _ONLY_GLOBAL or (key in _ONLY_WHEN_TRUSTED and not values["trust_repo_config"]):
+        if not _may_set(key, value, trusted=values["trust_repo_config"]):
             warnings.append(f"{path}: {key} is ignored; a repository may not set it (see trust_repo_config)")
             continue
         merged: Any
         if isinstance(value, list):
             merged = list(dict.fromkeys([*values[key], *value]))
         elif isinstance(value, bool):
-            merged = values[key] or value
+            merged = (values[key] or value) and key not in _ONLY_TO_FORBID
         else:
             merged = value or values[key]
         if merged != values[key]:
             both = isinstance(value, list) and values[key]
             sources[key] = f"{sources[key]} + {path}" if both else path
             values[key] = merged
+
+
+def _may_set(key: str, value: Any, *, trusted: bool) -> bool:
+    """Whether a repository may give a key this value."""
+    if key in _ONLY_TO_FORBID:
+        return not value
+    return key not in _ONLY_GLOBAL and (key not in _ONLY_WHEN_TRUSTED or trusted)
 
 
 def _read(path: str, *, strict: bool, warnings: list[str]) -> dict[str, Any]:

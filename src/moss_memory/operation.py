@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64
 _INT64 = 2**63
 _PATH_CHARS = 200
+_ALLOW_SECRETS: dict[str, Schema] = {
+    "allow_secrets": {"type": "boolean", "description": "store it even if it looks like a credential"}
+}
 _PLAIN: dict[str, dict[str, str]] = {
     "str": {"type": "string"},
     "int": {"type": "integer"},
@@ -36,7 +39,7 @@ class Operation:
     __slots__ = (
         "alias_of", "aliases", "answers", "body", "budget_of", "defaults", "description", "destructive",
         "example", "forwards", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters", "recover",
-        "required", "single_statement", "storeless", "summary", "translate", "writes_if", "writes_with",
+        "required", "single_statement", "storeless", "stores", "summary", "translate", "writes_if", "writes_with",
     )  # fmt: skip
 
     def __init__(self, body: Body, **traits: Any) -> None:
@@ -57,6 +60,7 @@ class Operation:
         self.translate: Translate | None = traits["translate"]
         self.aliases: dict[str, str] = traits["aliases"] or {}
         self.single_statement: bool = traits["single_statement"]
+        self.stores: bool = traits["stores"]
         self.example: str = traits["example"]
         self.description = _dedent(body.__doc__ or "")
         self.summary = self.description.partition("\n")[0]
@@ -67,6 +71,9 @@ class Operation:
         self.budget_of: BudgetOf | None = None
         if traits["bounded"]:
             self._bound()
+        if self.stores:
+            self.parameters |= _ALLOW_SECRETS
+            self.defaults |= dict.fromkeys(_ALLOW_SECRETS)
         self.required = tuple(name for name in self.parameters if name not in self.defaults)
 
     def _bound(self) -> None:
@@ -96,6 +103,8 @@ class Operation:
         return schema
 
     def _with_default(self, name: str, schema: Schema) -> Schema:
+        if name in _ALLOW_SECRETS:
+            return {"type": schema["type"]}  # in the list of tools every character of forty descriptions is paid for
         default = self.defaults.get(name)
         return schema if default is None or schema.get("nullable") else {**schema, "default": default}
 
@@ -108,6 +117,13 @@ class Operation:
         if self.writes_if is not None:
             return self.writes_if(values)
         return self.mutates and (self.writes_with is None or bool(values.get(self.writes_with)))
+
+    def within(self, tx: Any, **values: Any) -> dict[str, Any]:
+        """What it does, as a part of another tool's call; what it would store is looked through as if it were sent."""
+        from .credentials import refuse_credentials
+
+        refuse_credentials(tx.config, self.name, values)
+        return self.body(tx, **values)
 
     def decode(self, arguments: dict[str, Any], workspace: str = "") -> dict[str, Any]:
         """The arguments checked against the schema; refuses unknown names and wrong types by path.
@@ -177,6 +193,7 @@ def operation(
     listed: bool = True,
     recover: Recover | None = None,
     single_statement: bool = False,
+    stores: bool = False,
     bounded: bool = False,
     writes_with: str | None = None,
     writes_if: WritesIf | None = None,
@@ -190,7 +207,8 @@ def operation(
     `answers` declares what it answers: the fields of its answer, or a shape that several tools share.
     `long_if` tells from the arguments, as they were sent, that this call may take seconds.
     `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
-    names the argument without which the tool only reads, `writes_if` tells it from all of them. One that is not
+    names the argument without which the tool only reads, `writes_if` tells it from all of them. One that `stores` what
+    callers write takes `allow_secrets`; without it the door refuses what looks like a credential. One that is not
     `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
     which answer and are not shown. A `bounded` tool takes `max_chars`, `max_bytes` and `max_lines`; its body gets
     them as one `budget`, into which it fits its answer. `recover` finds the best next call after an error, given the
@@ -211,6 +229,7 @@ def operation(
             listed=listed,
             recover=recover,
             single_statement=single_statement,
+            stores=stores,
             bounded=bounded,
             writes_with=writes_with,
             writes_if=writes_if,

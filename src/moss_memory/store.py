@@ -83,6 +83,8 @@ class Store:
                 "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
             )
         call = self._call(tool, cancelled, progress)
+        if operation.stores:
+            _keep_credentials_out(operation, tool, arguments, values, call)
         try:
             if operation.storeless:
                 if workspace != self.config.workspace:
@@ -93,16 +95,21 @@ class Store:
             else:
                 result = self._read(operation.body, values, call, snapshot=not operation.single_statement)
         except MossError as error:
-            if error.recovery is None and operation.recover is not None:
-                error.recovery = operation.recover(operation.name, values, error)
-            if error.recovery is not None and self._closed.has(error.recovery["tool"]):
-                error.recovery = None  # the configuration has switched off the tool it would lead to
+            self._advise(operation, values, call, error)
             raise
         except Exception as error:
             raise self._engine.translate(error) or internal_error(tool) from error
         if self._closed:
             result = with_proposals(result, operation.answers, self._if_open)
         return _v1_answer(result) if operation.alias_of else result
+
+    def _advise(self, operation: Operation, values: dict[str, Any], call: Call, error: MossError) -> None:
+        """Gives an error the best next call, where there is one and the configuration has not switched it off."""
+        if error.recovery is None and operation.recover is not None:
+            given = {**values, "allow_secrets": True} if operation.stores and call.config.allow_secrets else values
+            error.recovery = operation.recover(operation.name, given, error)
+        if error.recovery is not None and self._closed.has(error.recovery["tool"]):
+            error.recovery = None
 
     def _call(
         self,
@@ -267,6 +274,18 @@ def open_store(home: str | None = None, *, config: Config | None = None, read_on
     One that is `read_only` refuses every tool that writes, an export included: `READ_ONLY`.
     """
     return Store(config or load_config(home), read_only=read_only)
+
+
+def _keep_credentials_out(
+    operation: Operation, tool: str, arguments: dict[str, Any], values: dict[str, Any], call: Call
+) -> None:
+    """Raises `SECRET_FOUND` where the call would store a credential, unless it or the configuration allows that."""
+    if values.pop("allow_secrets", False):
+        call.config = call.config.replace(allow_secrets=True)
+    elif operation.writes(values):
+        from .credentials import refuse_credentials
+
+        refuse_credentials(call.config, tool, arguments)
 
 
 def internal_error(tool: str) -> MossError:

@@ -662,6 +662,17 @@ decisions §7: moss_call calls any tool but itself that is not disabled, and ans
 decisions §7: where the client's list lacks a tool, next and recovery name it through moss_call
     test_a_slim_client_can_make_every_proposed_call_as_it_comes
     test_a_slim_client_recovers_through_what_it_sees
+house: what looks like a credential stays out, and nobody is told its value
+    test_what_looks_like_a_credential_is_refused_with_its_kind_and_place
+    test_the_recovery_is_the_same_call_without_the_value
+    test_every_storing_tool_refuses_a_credential_in_everything_that_it_takes
+    test_every_tool_that_writes_what_callers_say_is_a_storing_one
+    test_a_caller_who_knows_better_stores_it_all_the_same
+    test_the_configuration_can_let_it_pass
+    test_a_bundle_of_what_holds_a_credential_is_not_stored_again_unnoticed
+    test_records_refuse_a_credential_with_the_same_code
+    test_what_removes_or_reads_is_never_refused_for_a_credential
+    test_a_refusal_names_at_most_twenty_findings_and_redacts_them_all
 house: tools answer what they declare, all of it and nothing else, over every door
     test_everything_declared_is_answered
     test_the_official_client_finds_every_answer_to_be_of_its_output_schema

@@ -50,6 +50,7 @@ def artifact_bulk_delete(
 
 @operation(
     mutates=True,
+    stores=True,
     destructive=True,
     answers={"updated": integer("how many were changed")},
     example="moss artifact bulk-update --run-id run-1 --set-phase done",

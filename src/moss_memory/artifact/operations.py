@@ -99,6 +99,7 @@ SWEEP_ROWS = 100
 
 @operation(
     mutates=True,
+    stores=True,
     destructive=True,
     answers=STORED.with_fields(
         {
@@ -219,6 +220,7 @@ def artifact_fetch(
 
 @operation(
     mutates=True,
+    stores=True,
     destructive=True,
     writes_with="store_as",
     answers={
@@ -256,7 +258,7 @@ def artifact_compose(
     answer: dict[str, Any] = {"bundle_text": bundle, "bundle_chars": len(bundle), "parts_count": len(rows)}
     if store_as is not None:
         sources = {"sources": [row["id"] for row in rows]}
-        stored = artifact_store.body(tx, data=sources, text=bundle, **store_as)
+        stored = artifact_store.within(tx, data=sources, text=bundle, **store_as)
         answer["stored"] = {key: stored[key] for key in ("id", "workspace", "name", "kind", "version")}
     return answer
 

@@ -42,6 +42,7 @@ def capsule_bulk_delete(
 
 @operation(
     mutates=True,
+    stores=True,
     destructive=True,
     idempotent=True,
     answers={"updated": integer("how many were changed"), "message": text("what was done, in a sentence")},

@@ -70,6 +70,7 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
 
 @operation(
     mutates=True,
+    stores=True,
     answers={
         "id": text("ULID"),
         "section_hit": text("the header as it stands in the capsule"),
@@ -110,6 +111,7 @@ def capsule_append(
 
 @operation(
     mutates=True,
+    stores=True,
     destructive=True,
     recover=thin_recovery,
     writes_with="store_as",
@@ -155,7 +157,7 @@ def capsule_compose(
     if store_as is not None:
         if not parts:
             raise invalid("no capsule holds any of the wanted sections; there is nothing to store", path="sections")
-        answer["stored"] = capsule_store.body(tx, capsule_text=answer["bundle_text"], **store_as)
+        answer["stored"] = capsule_store.within(tx, capsule_text=answer["bundle_text"], **store_as)
     return answer
 
 

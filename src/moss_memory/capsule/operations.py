@@ -76,6 +76,7 @@ _MISSING = Shape(
 
 @operation(
     mutates=True,
+    stores=True,
     destructive=True,
     recover=thin_recovery,
     answers=STORED,
@@ -185,6 +186,7 @@ def capsule_fetch_many(
 
 @operation(
     mutates=True,
+    stores=True,
     destructive=True,
     recover=thin_recovery,
     answers=STORED,

@@ -51,6 +51,7 @@ _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     answers={
         **WORKSPACE,
@@ -117,6 +118,7 @@ def branchmind_status(
 
 @operation(
     mutates=True,
+    stores=True,
     answers={**WORKSPACE, "branch": object_of(BRANCH_ROW, "the new branch", shown="opened")},
     example="moss branch create what-if --workspace shop",
 )
@@ -187,6 +189,7 @@ def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: E
 
 @operation(
     mutates=True,
+    stores=True,
     answers={**WORKSPACE, "previous": text("its name before"), "current": text("its name now")},
     example="moss branch rename what-if cache-in-redis --workspace shop",
 )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -71,6 +72,7 @@ def _write_card(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -94,6 +96,7 @@ def branchmind_think_add_hypothesis(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -117,6 +120,7 @@ def branchmind_think_add_question(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -140,6 +144,7 @@ def branchmind_think_add_test(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -163,6 +168,7 @@ def branchmind_think_add_note(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -186,6 +192,7 @@ def branchmind_think_add_decision(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -209,6 +216,7 @@ def branchmind_think_add_evidence(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -232,6 +240,7 @@ def branchmind_think_add_frame(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,

@@ -54,6 +54,7 @@ _SLICE = object_of(
 
 @operation(
     mutates=True,
+    stores=True,
     aliases=REF,
     answers={"entry": object_of(ENTRY, "the note as it was written", shown="opened")},
     example="moss notes add --workspace shop 'Tokens are rotated by a cron job, not by the proxy.'",

@@ -77,6 +77,7 @@ IDS_MAX = 1000
 
 @operation(
     mutates=True,
+    stores=True,
     aliases=REF,
     answers={
         **PLACE,

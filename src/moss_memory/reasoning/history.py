@@ -52,6 +52,7 @@ _LINE_CHARS = 200
 
 @operation(
     mutates=True,
+    stores=True,
     answers={
         **WORKSPACE,
         "branch": text("the checkout"),
@@ -156,6 +157,7 @@ def branchmind_docs_list(
 
 @operation(
     mutates=True,
+    stores=True,
     answers={**WORKSPACE, "tag": object_of(TAG, "the tag", shown="opened")},
     example="moss history tag-create before-rewrite --workspace shop",
 )

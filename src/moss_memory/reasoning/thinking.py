@@ -67,6 +67,7 @@ _GROUP = Shape(
 
 @operation(
     mutates=True,
+    stores=True,
     aliases=BRANCH,
     answers={**CARD_PLACE, "edge": object_of(EDGE, "the link"), "applied": _APPLIED, "last_seq": LAST_SEQ},
     example="moss think link CARD-4 blocks CARD-2 -w shop",
@@ -170,6 +171,7 @@ def branchmind_think_pin(
 
 @operation(
     mutates=True,
+    stores=True,
     aliases=BRANCH,
     answers={
         **CARD_PLACE,
@@ -217,6 +219,7 @@ def branchmind_think_subgoal_open(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=BRANCH,
     answers={

@@ -73,6 +73,7 @@ _MISSTEP = Shape(
 
 @operation(
     mutates=True,
+    stores=True,
     aliases=BRANCH,
     answers={**PLACE, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
     example="moss trace step 'Read the proxy log' -w shop --message 'no retries'",
@@ -108,6 +109,7 @@ def branchmind_trace_step(
 
 @operation(
     mutates=True,
+    stores=True,
     aliases={**BRANCH, **_CAMEL},
     answers={**PLACE, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
     example="moss trace sequential-step 'The proxy retries.' 1 3 true -w shop",

@@ -109,6 +109,7 @@ def _in_own_codes(error: MossError, storage_code: str) -> MossError:
 
 @operation(
     mutates=True,
+    stores=True,
     translate=as_write_error,
     answers={
         "payload_id": text("id of the record"),

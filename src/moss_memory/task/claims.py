@@ -84,6 +84,7 @@ def tasks_ready(
 
 @operation(
     mutates=True,
+    stores=True,
     answers={
         **CHANGED,
         "step": STEP_NAMED.or_absent(),

@@ -67,6 +67,7 @@ _EDITED = ("title", "description", "priority", "tags", "depends_on", "contract")
 
 @operation(
     mutates=True,
+    stores=True,
     answers={**CHANGED, "steps": STEPS},
     example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001",
 )
@@ -158,7 +159,10 @@ def tasks_list(
 
 
 @operation(
-    mutates=True, answers=CHANGED, example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002"
+    mutates=True,
+    stores=True,
+    answers=CHANGED,
+    example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002",
 )
 def tasks_edit(
     tx: Transaction,

@@ -124,6 +124,7 @@ def tasks_delta(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     writes_with="as_capsule",
     bounded=True,
@@ -207,7 +208,7 @@ def _store_capsule(tx: Transaction, standing: Standing, handoff: dict[str, list[
     name = f"{standing.task.id}-handoff"
     existing = capsules.find_or_none(tx, Address(None, standing.workspace, name))
     ours = existing is not None and existing["source"] == HANDOFF_SOURCE
-    stored = capsule_store.body(
+    stored = capsule_store.within(
         tx,
         capsule_text=capsule_text(standing, handoff, tx.config.capsule_max_chars),
         workspace=standing.workspace,

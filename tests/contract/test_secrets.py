@@ -1,0 +1,135 @@
+"""What looks like a credential stays out of the store, whichever tool would write it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import FULL, open_test_store
+from moss_memory import catalog
+from moss_memory.errors import MossError
+
+if TYPE_CHECKING:
+    from contract.doors import Door
+    from moss_memory.store import Store
+
+SECRET = "AK" + "IA" + "Q3EGRB7ZVX2MHT5N"
+"""An AWS access key's shape, put together here so that no scanner of repositories finds one."""
+
+HELD = FULL.replace("## Decisions\n", f"## Decisions\nüber den Schlüssel {SECRET}\n")
+STORING = [operation.name for operation in catalog.operations() if operation.stores]
+
+
+def written_to_disk(home: str) -> list[str]:
+    """The files of a home folder that hold the secret."""
+    found = []
+    for folder, _, names in os.walk(home):
+        for name in names:
+            with open(os.path.join(folder, name), "rb") as file:
+                if SECRET.encode() in file.read():
+                    found.append(name)
+    return found
+
+
+def value_of(schema: dict[str, Any]) -> Any:
+    """A value that a schema allows, with the secret wherever there is room for it."""
+    kind = schema["type"] if isinstance(schema["type"], str) else schema["type"][0]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if kind == "object":
+        parts = schema.get("properties")
+        return {"free": [SECRET]} if parts is None else {name: value_of(part) for name, part in parts.items()}
+    plain = {"string": SECRET, "integer": max(1, schema.get("minimum", 1)), "number": 1, "boolean": True}
+    return [value_of(schema["items"])] if kind == "array" else plain[kind]
+
+
+def test_what_looks_like_a_credential_is_refused_with_its_kind_and_place(call: Door) -> None:
+    call("capsule_store", capsule_text=FULL, name="there")
+    error = call.refuses("SECRET_FOUND", "capsule_store", capsule_text=HELD, name="auth")
+    line = HELD[: HELD.index(SECRET)].count("\n") + 1
+    assert error.status == 422
+    assert error.details == {
+        "findings": [{"kind": "aws-access-key", "path": "capsule_text", "line": line, "column": 20}]
+    }
+    assert SECRET not in json.dumps(error.payload())
+    assert written_to_disk(call.home) == []
+
+
+def test_the_recovery_is_the_same_call_without_the_value(door: Door) -> None:
+    error = door.refuses("SECRET_FOUND", "capsule_store", capsule_text=HELD, name="auth", tags=["a"])
+    assert error.recovery is not None
+    assert error.recovery["tool"] == "capsule_store"
+    assert "allow_secrets" in error.recovery["reason"]
+    door(error.recovery["tool"], **error.recovery["arguments"])
+    stored = door("capsule_fetch", name="auth")
+    assert stored["capsule_text"] == HELD.replace(SECRET, "[removed: aws-access-key]")
+    assert stored["tags"] == ["a"]
+
+
+@pytest.mark.parametrize("tool", STORING)
+def test_every_storing_tool_refuses_a_credential_in_everything_that_it_takes(store: Store, tool: str) -> None:
+    operation = catalog.find(tool)
+    assert operation is not None
+    arguments = {name: value_of(schema) for name, schema in operation.parameters.items()}
+    arguments["allow_secrets"] = False
+    with pytest.raises(MossError) as caught:
+        store.call(tool, arguments)
+    assert caught.value.code == "SECRET_FOUND", caught.value.payload()
+    told = json.dumps(caught.value.payload())
+    assert SECRET not in told
+    assert {one["kind"] for one in caught.value.details["findings"]} == {"aws-access-key"}  # type: ignore[index]
+    assert not os.path.exists(os.path.join(store.config.home, "moss.db")), "it waited for the store"
+
+
+def test_every_tool_that_writes_what_callers_say_is_a_storing_one() -> None:
+    others = {operation.name for operation in catalog.operations() if operation.mutates} - set(STORING)
+    words = ("store", "create", "append", "edit", "note", "commit", "add", "apply", "submit", "define", "compose")
+    assert [name for name in others if any(word in name.split("_") for word in words)] == []
+
+
+def test_a_caller_who_knows_better_stores_it_all_the_same(call: Door) -> None:
+    call("capsule_store", capsule_text=HELD, name="auth", allow_secrets=True)
+    assert SECRET in call("capsule_fetch", name="auth")["capsule_text"]
+
+
+def test_the_configuration_can_let_it_pass(home: str) -> None:
+    with open_test_store(home, allow_secrets=True) as store:
+        store.call("capsule_store", {"capsule_text": HELD, "name": "auth"})
+        store.call("artifact_store", {"kind": "note", "data": {"key": SECRET}})
+
+
+def test_a_bundle_of_what_holds_a_credential_is_not_stored_again_unnoticed(door: Door) -> None:
+    door("capsule_store", capsule_text=HELD, name="auth", allow_secrets=True)
+    bundle: dict[str, Any] = {"items": [{"name": "auth"}], "store_as": {"name": "bundle", "allow_thin": True}}
+    error = door.refuses("SECRET_FOUND", "capsule_compose", **bundle)
+    assert SECRET not in json.dumps(error.payload())
+    assert SECRET in door("capsule_compose", items=[{"name": "auth"}])["bundle_text"]
+    door("capsule_compose", **bundle, allow_secrets=True)
+    assert error.recovery is not None
+    door(error.recovery["tool"], **{**error.recovery["arguments"], "mode": "replace"})
+    assert SECRET not in door("capsule_fetch", name="bundle")["capsule_text"]
+
+
+def test_records_refuse_a_credential_with_the_same_code(door: Door) -> None:
+    body = {"id": "r-1", "name": "One", "status": "planned", "notes": SECRET}
+    error = door.refuses("SECRET_FOUND", "submit_payload", capability_id="neotoma:store_release:v1", body=body)
+    assert error.details == {"findings": [{"kind": "aws-access-key", "path": "body.notes", "line": 1, "column": 1}]}
+
+
+def test_what_removes_or_reads_is_never_refused_for_a_credential(door: Door) -> None:
+    door("capsule_store", capsule_text=FULL, name=SECRET, tags=[SECRET], allow_secrets=True)
+    assert door("capsule_inventory", tag=SECRET)["pagination"]["total"] == 1
+    assert door("capsule_search", query=SECRET)["pagination"]["total"] == 1
+    assert door("capsule_bulk_delete", tag=SECRET)["deleted"] == 1
+
+
+def test_a_refusal_names_at_most_twenty_findings_and_redacts_them_all(door: Door) -> None:
+    text = "\n".join([SECRET] * 50)
+    error = door.refuses("SECRET_FOUND", "capsule_store", capsule_text=text, allow_thin=True)
+    assert error.details is not None
+    assert len(error.details["findings"]) == 20
+    assert "49 more" in error.message
+    assert SECRET not in json.dumps(error.payload())
