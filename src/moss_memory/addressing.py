@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .errors import MossError, invalid, next_call
-from .values import DEFAULT_WORKSPACE, normalize
+from .values import DEFAULT_WORKSPACE, norm, normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,21 +67,33 @@ class AddressedRows:
         self._lists_all = lists_all
         self._statements: dict[tuple[bool, bool, str], str] = {}
 
-    def find(self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = "") -> Any:
-        """Every column by name of the row at an address; raises `NOT_FOUND` with the call that lists what there is.
+    def find(
+        self,
+        tx: ReadTransaction,
+        address: Address,
+        *,
+        include_deleted: bool = False,
+        also: str = "",
+        suggest: bool = True,
+    ) -> Any:
+        """Every column by name of the row at an address; raises `NOT_FOUND` with the call that is best made instead.
 
-        `also` is a further condition, in which `:now` is the time of the call.
+        `also` is a further condition, in which `:now` is the time of the call. Without `suggest` a refusal does not
+        look for the name elsewhere, which takes some milliseconds.
         """
         row = self.find_or_none(tx, address, include_deleted=include_deleted, also=also)
         if row is None:
-            raise self._why_not(tx, address)
+            raise self._why_not(tx, address, also, suggest=suggest)
         return row
 
-    def _why_not(self, tx: ReadTransaction, address: Address) -> MossError:
+    def _why_not(self, tx: ReadTransaction, address: Address, also: str, *, suggest: bool) -> MossError:
         """The refusal of an address: because the row is expired, deleted, both, or not there at all."""
         row = self.find_or_none(tx, address, include_deleted=True)
         if row is None:
-            return self.not_found(address)
+            refusal = self.not_found(address)
+            if suggest and address.id is None:
+                self._suggest(tx, address, also, refusal)
+            return refusal
         deleted = row["deleted_at"] is not None
         expired = row.get("expires_at") is not None and row["expires_at"] <= tx.now
         why = "was deleted and has expired" if deleted and expired else "was deleted" if deleted else "has expired"
@@ -89,6 +101,24 @@ class AddressedRows:
         if self.noun == "capsule" and not self._is_taken(tx, row):
             recovery = next_call("capsule_restore", {"id": row["id"]}, "brings the deleted capsule back")
         return MossError("NOT_FOUND", f"{self.noun} not found: {address.shown()} (it {why})", recovery=recovery)
+
+    def _suggest(self, tx: ReadTransaction, address: Address, also: str, refusal: MossError) -> None:
+        """Tells in the refusal of a name where else it is and which names are like it, and how to load the first."""
+        from .elsewhere import nearest_names, same_name  # only a refusal needs it
+
+        same = same_name(tx, self.table, address, also=also)
+        near = nearest_names(tx, self.table, address, also=also)
+        own = address.workspace_norm
+        shown = [one["name"] if norm(one["workspace"]) == own else f"{one['workspace']}/{one['name']}" for one in near]
+        refusal.details = {"elsewhere": same, "nearest": shown}
+        if same:
+            said, reason = f"there is {same[0]['workspace']}/{same[0]['name']}", "loads the one of that name"
+        elif near:
+            said, reason = f"the nearest is {shown[0]}", "loads the one with the nearest name"
+        else:
+            return
+        refusal.message += f"; {said}"
+        refusal.recovery = next_call(f"{self.noun}_fetch", dict((same or near)[0]), reason)
 
     def _shows(self, address: Address, row: dict[str, Any], *, deleted: bool, expired: bool) -> dict[str, Any]:
         """The call that shows a row which is hidden for these reasons; a name may mean another row by then."""

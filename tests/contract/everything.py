@@ -77,7 +77,9 @@ def _capsules(call: Door) -> None:
     call("capsule_latest", workspace="nowhere")
     call("capsule_store", name="auth", capsule_text=FULL, **labels)
     call("capsule_latest", include_text=True)
+    call("capsule_latest", workspace="nowhere")
     unnamed = call("capsule_store", capsule_text=FULL)["id"]
+    call("capsule_latest", workspace="nowhere")
     call("capsule_fetch", name="auth")
     call("capsule_fetch", id=unnamed, include_text=False)
     call(

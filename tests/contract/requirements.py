@@ -673,6 +673,17 @@ house: what looks like a credential stays out, and nobody is told its value
     test_records_refuse_a_credential_with_the_same_code
     test_what_removes_or_reads_is_never_refused_for_a_credential
     test_a_refusal_names_at_most_twenty_findings_and_redacts_them_all
+decisions §7: a name that is not found says where it is, which names are nearest, and the call that loads the first
+    test_a_name_that_is_in_another_workspace_is_said_to_be_there
+    test_the_workspaces_that_have_the_name_are_told_newest_first_and_at_most_five
+    test_the_nearest_names_are_told_its_own_workspace_first
+    test_names_that_are_not_alike_are_not_proposed
+    test_expired_artifacts_are_not_proposed
+    test_a_change_of_what_is_not_there_proposes_to_read_first
+    test_what_was_deleted_here_is_brought_back_rather_than_sought_elsewhere
+    test_the_distance_between_names_is_the_least_number_of_changed_letters
+decisions §7: capsule_latest that finds none names the newest of other workspaces
+    test_latest_where_nothing_is_tells_the_newest_of_other_workspaces
 house: tools answer what they declare, all of it and nothing else, over every door
     test_everything_declared_is_answered
     test_the_official_client_finds_every_answer_to_be_of_its_output_schema

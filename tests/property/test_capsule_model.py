@@ -226,7 +226,17 @@ class CapsuleMachine(RuleBasedStateMachine):
             "capsule_latest", {**narrow, "workspace": workspace, "include_deleted": include_deleted}
         )
         expected = self.model.matching({**narrow, "workspace": workspace}, include_deleted=include_deleted)
-        assert latest == {"item": shown(expected[0]) if expected else None}
+        assert latest == ({"item": shown(expected[0])} if expected else self.nothing_here(narrow, workspace))
+
+    def nothing_here(self, filters: dict[str, str], workspace: str) -> dict[str, Any]:
+        """What `capsule_latest` answers in a workspace where nothing passes the filters."""
+        newest: dict[str, dict[str, Any]] = {}
+        for capsule in map(shown, self.model.matching(filters, include_deleted=False)):
+            newest.setdefault(capsule["workspace_norm"], capsule)
+        newest.pop(" ".join(workspace.lower().split()), None)
+        told = ("workspace", "id", "name", "updated_at")
+        elsewhere = [{key: one[key] for key in told if key in one} for one in newest.values()]
+        return {"item": None, "elsewhere": elsewhere[:5]}
 
     def check_page(self, tool: str, filters: dict[str, str], page: dict[str, Any]) -> None:
         expected = self.model.matching(filters, include_deleted=page["include_deleted"])

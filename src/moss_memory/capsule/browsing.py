@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..addressing import Address
-from ..answers import PAGINATION, SEARCH_REMARKS, Column, choice, highlighted, list_of, number, object_of
+from ..answers import PAGINATION, SEARCH_REMARKS, Column, Shape, choice, highlighted, list_of, number, object_of
 from ..arguments import (
     IncludeDeleted,
     IncludeText,
@@ -36,6 +36,12 @@ HIT = SUMMARY.with_fields(
     table=(NAME, WORKSPACE, Column("title", least=8, goes=9), Column("snippet", least=30), DELETED, ID),
 )
 
+NEWEST_THERE = Shape(
+    "CapsuleElsewhere",
+    {name: SUMMARY.fields[name] for name in ("workspace", "id", "name", "updated_at")},
+    table=(NAME, WORKSPACE, Column("updated_at", "updated"), ID),
+)
+
 LISTING = {
     "items": list_of(SUMMARY, "the capsules, newest change first", shown="answer"),
     "pagination": PAGINATION,
@@ -51,7 +57,12 @@ HITS = {
 
 @operation(
     idempotent=True,
-    answers={"item": object_of(CAPSULE, "the capsule; null when there is none", nullable=True, shown="opened")},
+    answers={
+        "item": object_of(CAPSULE, "the capsule; null when there is none", nullable=True, shown="opened"),
+        "elsewhere": list_of(
+            NEWEST_THERE, "where there is none: the newest of up to 5 other workspaces", optional=True
+        ),
+    },
     example="moss latest --workspace shop --include-text",
 )
 def capsule_latest(
@@ -64,12 +75,18 @@ def capsule_latest(
     include_text: IncludeText = False,
     include_deleted: IncludeDeleted = False,
 ) -> dict[str, Any]:
-    """The most recently changed capsule of a workspace, as a summary unless `include_text`."""
+    """The most recently changed capsule of a workspace, as a summary unless `include_text`.
+
+    Where there is none, `elsewhere` names the newest of other workspaces.
+    """
     filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
     where = filters.where(*_alive(include_deleted))
     newest = tx.value(f"select id from capsules {where} {NEWEST_FIRST} limit 1", filters.parameters)
     if newest is None:
-        return {"item": None}
+        from ..elsewhere import newest_elsewhere  # few ask in an empty workspace
+
+        filters = filters_from(tx, run_id=run_id, phase=phase, role=role)
+        return {"item": None, "elsewhere": newest_elsewhere(tx, filters, norm(workspace))}
     capsule = capsules.find(tx, Address(newest, None, None), include_deleted=True)
     return {"item": shown(capsule, include_text=include_text)}
 

@@ -176,7 +176,7 @@ def capsule_fetch_many(
     for index, ref in enumerate(items):
         tx.check_cancelled()
         try:
-            row = capsules.find(tx, address_of(ref, index), include_deleted=include_deleted)
+            row = capsules.find(tx, address_of(ref, index), include_deleted=include_deleted, suggest=False)
         except MossError as error:
             errors.append({"ref": ref, "code": error.code, "message": error.message})
         else:

@@ -57,3 +57,45 @@ def test_an_impossible_default_workspace_is_refused(cli: Cli, monkeypatch: pytes
     refused = cli("list")
     assert refused.code == 1
     assert "MOSS_WORKSPACE must be" in refused.err
+
+
+@pytest.mark.parametrize("family", ["capsule", "artifact"])
+def test_a_slash_separates_workspace_and_name_in_every_command_that_takes_a_name(cli: Cli, family: str) -> None:
+    content = ["--kind", "k", "--data", "{}"] if family == "artifact" else []
+    stored = cli(family, "store", "shop/auth", *content, stdin=FULL).json
+    assert cli(family, "fetch", "-w", "shop", "--name", "auth").json["id"] == stored["id"]
+    assert cli(family, "fetch", "shop/auth").json["id"] == stored["id"]
+    assert cli(family, "delete", "shop/auth").json["id"] == stored["id"]
+
+
+def test_update_append_and_items_take_a_workspace_before_the_name(cli: Cli) -> None:
+    cli("store", "shop/auth", stdin=FULL)
+    assert cli("update", "shop/auth", "--title", "New").code == 0
+    assert cli("append", "shop/auth", "--section", "Decisions", "--content", "x").code == 0
+    assert cli("fetch", "shop/auth").json["title"] == "New"
+    assert len(cli("fetch-many", "shop/auth", "shop/none").json["items"]) == 1
+
+
+def test_a_name_given_as_an_option_stands_as_it_is(cli: Cli) -> None:
+    stored = cli("store", "--name", "shop/auth", stdin=FULL).json
+    assert stored["fetch_key"] == {"moss_capsule": "shop/auth", "moss_workspace": "default"}
+    assert cli("fetch", "--name", "shop/auth").json["id"] == stored["id"]
+    assert cli("store", "-w", "w", "a/b", stdin=FULL).json["fetch_key"]["moss_capsule"] == "a/b"
+
+
+@pytest.mark.parametrize("words", [["fetch"], ["fetch-many"], ["compose"]])
+def test_where_the_workspace_has_no_such_name_reading_means_the_whole_word(cli: Cli, words: list[str]) -> None:
+    whole = cli("store", "--name", "shop/auth", stdin=FULL.replace("the work", "the whole")).json["id"]
+    assert "the whole" in cli(*words, "shop/auth").out
+    assert cli("delete", "shop/auth").code == 1
+    cli("store", "shop/auth", stdin=FULL)
+    assert "the work" in cli(*words, "shop/auth").out
+    assert cli("fetch", whole).json["name"] == "shop/auth"
+
+
+def test_a_name_that_is_elsewhere_comes_with_the_line_to_type(cli: Cli) -> None:
+    cli("store", "shop/auth", stdin=FULL)
+    refused = cli("fetch", "auth")
+    assert refused.code == 1
+    assert "there is shop/auth" in refused.err
+    assert "try: moss fetch --workspace shop --name auth" in refused.err

@@ -26,6 +26,7 @@ _METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "it
 _EXTRA_METAVARS = {"file": "PATH", "home": "DIR"}
 _POSITIONAL = {
     "address": "[NAME | WORKSPACE/NAME | ID]",
+    "named": "[NAME | WORKSPACE/NAME]",
     "items": "[NAME | WORKSPACE/NAME | ID] \u2026",
     "query": "WORD \u2026",
     "search": "[WORD \u2026]",

@@ -75,6 +75,8 @@ def perform(
     """Makes the call that a request asks for, showing how far long work has come; refused in its own words."""
     operation = command.operation
     assert isinstance(operation, Operation)
+    if request.slashed and not operation.writes(request.arguments):
+        _mean_names(store, operation, request)
     progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
     cancelled = interruptions.ask if interruptions is not None and interruptions.deferred else None
     try:
@@ -87,6 +89,28 @@ def perform(
     finally:
         if progress is not None:
             progress.clear()
+
+
+def _mean_names(store: Store, operation: Operation, request: Request) -> None:
+    """Reads `a/b` as one name in the default workspace, where there is such a one and no `b` in the workspace `a`."""
+    fetch = f"{request.arguments.get('type', operation.name.partition('_')[0])}_fetch"
+    seen = {name: True for name in ("include_deleted", "include_expired") if request.arguments.get(name)}
+    for address in request.slashed:
+        workspace, name = address["workspace"], address["name"]
+        one_name = {"name": f"{workspace}/{name}", **seen}
+        if not _is_there(store, fetch, {"workspace": workspace, "name": name, **seen}) and _is_there(
+            store, fetch, one_name
+        ):
+            del address["workspace"]
+            address["name"] = one_name["name"]
+
+
+def _is_there(store: Store, fetch: str, address: dict[str, Any]) -> bool:
+    try:
+        store.call(fetch, address)
+    except MossError:
+        return False
+    return True
 
 
 def _ask_for_text(command: Command, request: Request) -> None:

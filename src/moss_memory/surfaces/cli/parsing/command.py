@@ -30,11 +30,13 @@ ADDRESS = ("id", "workspace", "name", "allow_thin")
 class Request:
     """What one command line asks for: the tool's arguments, and what the command itself needs to know."""
 
-    __slots__ = ("arguments", "extras")
+    __slots__ = ("arguments", "extras", "slashed")
 
     def __init__(self) -> None:
         self.arguments: dict[str, Any] = {}
         self.extras: dict[str, str] = {}
+        self.slashed: list[dict[str, Any]] = []
+        """The addresses in the arguments that words such as `shop/auth` gave, which may also be one name."""
 
     @property
     def table(self) -> bool:
@@ -81,7 +83,8 @@ class Command:
                 loose.append(word)
         if loose and "help" not in request.extras:
             place_words(self, request, loose)
-        request.arguments = {**DEFAULTS.get(self.operation.name, {}), **request.arguments}
+        for name, value in DEFAULTS.get(self.operation.name, {}).items():
+            request.arguments.setdefault(name, value)
         return request
 
     def _take(self, request: Request, word: str, queue: list[str]) -> None:
@@ -121,7 +124,10 @@ class Command:
         elif option.kind == "sentences":
             read = [*(before or ()), *list_from(value, separator="")]
         elif option.kind == "item":
-            read = [*(before or ()), address_from(value)]
+            address = address_from(value)
+            read = [*(before or ()), address]
+            if "workspace" in address:
+                request.slashed.append(address)
         elif option.kind == "pairs":
             read = pairs_from(value, option.flag, before or {})
         elif option.kind in ("object", "items"):

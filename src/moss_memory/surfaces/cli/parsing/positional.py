@@ -5,7 +5,7 @@ from __future__ import annotations
 from .groups import is_grouped
 from .option import SINGULAR, flag_of, kind_of
 from .usage import Usage
-from .words import address_from, are_switches, place_from
+from .words import address_from, are_switches, name_from, place_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 POSITIONAL = ("id", "query", "path", "shell", "command", "search", "tool")
 """Arguments that may stand without their option's name; the first that a tool has is the one."""
 
-ADDRESSED, ITEMS, PLACE = "address", "items", "place"
-"""Words that fill more than one argument: one address, a list of them, or where something lies."""
+ADDRESSED, NAMED, ITEMS, PLACE = "address", "named", "items", "place"
+"""Words that fill more than one argument: one address, a new name, a list of addresses, or where something lies."""
 
 SEVERAL_WORDS = ("query", "command", "search")
 TEXT = ("capsule_text", "content", "artifact", "data", "card", "note", "thought")
@@ -50,6 +50,8 @@ def positional_of(operation: Operation | BuiltIn) -> str | None:
         return ITEMS
     if "id" in parameters and "name" in parameters:
         return ADDRESSED
+    if "workspace" in parameters and "name" in parameters:
+        return NAMED
     return next((name for name in POSITIONAL if name in parameters), None)
 
 
@@ -86,8 +88,12 @@ def place_words(command: Command, request: Request, words: list[str]) -> None:
         return
     if len(words) > 1 and name not in SEVERAL_WORDS:
         raise _unexpected(words[1], command, after=words[0])
-    if name == ADDRESSED:
-        _merge(request, address_from(words[0], workspace_given="workspace" in request.arguments))
+    if name in (ADDRESSED, NAMED):
+        read = address_from if name == ADDRESSED else name_from
+        address = read(words[0], workspace_given="workspace" in request.arguments)
+        _merge(request, address)
+        if "workspace" in address:
+            request.slashed.append(request.arguments)
     else:
         _merge(request, {name: " ".join(words)})
 

@@ -68,6 +68,11 @@ def address_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:
         return {"id": text[3:]}
     if len(text) == _ULID_CHARS and not text.strip(_CROCKFORD):
         return {"id": text}
+    return name_from(text, workspace_given=workspace_given)
+
+
+def name_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:
+    """What one word names: `WORKSPACE/NAME` both, anything else a name."""
     workspace, slash, name = text.partition("/")
     return {"workspace": workspace, "name": name} if slash and not workspace_given else {"name": text}
 

@@ -1,0 +1,124 @@
+"""A name that is not found says where it is instead, and the call that loads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import FULL, Door
+from moss_memory.elsewhere import distance_to
+
+if TYPE_CHECKING:
+    from contract.doors import Clock
+    from moss_memory.errors import MossError
+
+FAMILIES = ("capsule", "artifact")
+
+
+def keep(call: Door, family: str, name: str | None, workspace: str = "default", **more: Any) -> str:
+    content: dict[str, Any] = {"capsule_text": FULL} if family == "capsule" else {"kind": "k", "data": {}}
+    named = {} if name is None else {"name": name}
+    kept: str = call(f"{family}_store", workspace=workspace, **named, **content, **more)["id"]
+    return kept
+
+
+def details(error: MossError) -> dict[str, Any]:
+    assert error.details is not None
+    return error.details
+
+
+def follow(call: Door, error: MossError) -> dict[str, Any]:
+    """What the call that an error proposes answers."""
+    assert error.recovery is not None
+    return call(error.recovery["tool"], **error.recovery["arguments"])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_name_that_is_in_another_workspace_is_said_to_be_there(door: Door, family: str) -> None:
+    there = keep(door, family, "Auth", "Shop")
+    error = door.refuses("NOT_FOUND", f"{family}_fetch", name="auth")
+    assert "there is Shop/Auth" in error.message
+    assert details(error) == {"elsewhere": [{"workspace": "Shop", "name": "Auth"}], "nearest": []}
+    assert follow(door, error)["id"] == there
+
+
+def test_the_workspaces_that_have_the_name_are_told_newest_first_and_at_most_five(door: Door) -> None:
+    for number in range(7):
+        keep(door, "capsule", "auth", f"w{number}")
+    door("capsule_update", workspace="w2", name="auth", title="New")
+    door("capsule_delete", workspace="w6", name="auth")
+    error = door.refuses("NOT_FOUND", "capsule_fetch", name="auth")
+    assert [one["workspace"] for one in details(error)["elsewhere"]] == ["w2", "w5", "w4", "w3", "w1"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_nearest_names_are_told_its_own_workspace_first(door: Door, family: str) -> None:
+    for name, workspace in (("auht", "shop"), ("auth2", "default"), ("auth-1", "default"), ("zebra", "default")):
+        keep(door, family, name, workspace)
+    error = door.refuses("NOT_FOUND", f"{family}_fetch", name="auth")
+    assert details(error) == {"elsewhere": [], "nearest": ["auth2", "auth-1", "shop/auht"]}
+    assert follow(door, error)["name"] == "auth2"
+
+
+def test_names_that_are_not_alike_are_not_proposed(door: Door) -> None:
+    for name in ("b", "zebra crossing", "release notes"):
+        keep(door, "capsule", name)
+    for asked in ("a", "auth"):
+        error = door.refuses("NOT_FOUND", "capsule_fetch", name=asked)
+        assert details(error) == {"elsewhere": [], "nearest": []}
+        assert error.recovery is not None
+        assert error.recovery["tool"] == "capsule_list"
+
+
+def test_expired_artifacts_are_not_proposed(door: Door, clock: Clock) -> None:
+    keep(door, "artifact", "plan", "shop", ttl_seconds=10)
+    keep(door, "artifact", "plam", ttl_seconds=10)
+    clock.advance(11)
+    error = door.refuses("NOT_FOUND", "artifact_fetch", name="plan")
+    assert details(error) == {"elsewhere": [], "nearest": []}
+
+
+@pytest.mark.parametrize("tool", ["capsule_delete", "capsule_append", "capsule_update"])
+def test_a_change_of_what_is_not_there_proposes_to_read_first(door: Door, tool: str) -> None:
+    there = keep(door, "capsule", "auth", "shop")
+    content = {"capsule_append": {"section": "Decisions", "content": "x"}, "capsule_update": {"title": "x"}}
+    error = door.refuses("NOT_FOUND", tool, name="auth", **content.get(tool, {}))
+    assert follow(door, error)["id"] == there
+
+
+def test_what_was_deleted_here_is_brought_back_rather_than_sought_elsewhere(door: Door) -> None:
+    keep(door, "capsule", "auth", "shop")
+    keep(door, "capsule", "auth")
+    door("capsule_delete", name="auth")
+    error = door.refuses("NOT_FOUND", "capsule_fetch", name="auth")
+    assert follow(door, error)["restored"] is True
+
+
+def test_latest_where_nothing_is_tells_the_newest_of_other_workspaces(door: Door) -> None:
+    ids = {}
+    for number in range(7):
+        keep(door, "capsule", "old", f"w{number}", run_id="r" if number < 2 else "s")
+        ids[f"w{number}"] = keep(door, "capsule", None if number == 6 else "new", f"w{number}")
+    told = door("capsule_latest")["elsewhere"]
+    assert [(one["workspace"], one["id"]) for one in told] == [(f"w{n}", ids[f"w{n}"]) for n in (6, 5, 4, 3, 2)]
+    assert [one.get("name") for one in told] == [None, "new", "new", "new", "new"]
+    mine = door("capsule_latest", run_id="r")["elsewhere"]
+    assert [(one["workspace"], one["name"]) for one in mine] == [("w1", "old"), ("w0", "old")]
+    assert "elsewhere" not in door("capsule_latest", workspace="w3")
+
+
+def test_the_distance_between_names_is_the_least_number_of_changed_letters() -> None:
+    def by_hand(one: str, other: str) -> int:
+        before = list(range(len(other) + 1))
+        for place, letter in enumerate(one, start=1):
+            row = [place]
+            for at, facing in enumerate(other):
+                row.append(min(before[at + 1] + 1, row[-1] + 1, before[at] + (letter != facing)))
+            before = row
+        return before[-1]
+
+    words = ["a", "b", "ab", "ba", "auth", "auht", "oauth", "author", "kitten", "sitting", "größe", "x" * 256, "y" * 70]
+    assert {(one, other): distance_to(one)(other) for one in words for other in words} == {
+        (one, other): by_hand(one, other) for one in words for other in words
+    }
