@@ -39,7 +39,7 @@ def table_of(answer: dict[str, Any], shape: Shape, *, width: int = 0) -> str:
     blocks += [f"{label}:\n{table_of(part, field.of, width=width)}" for label, (field, part) in apart.items()]
     blocks.append(_page(found, lists))
     blocks += [printable(text, keep_lines=True).rstrip("\n") for text in _texts(found)]
-    return "\n\n".join(block for block in blocks if block)
+    return "\n\n".join(block for block in blocks if block) or NOTHING
 
 
 def text_in(answer: dict[str, Any], shape: Shape) -> str | None:
