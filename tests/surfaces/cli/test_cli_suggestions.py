@@ -50,7 +50,6 @@ if TYPE_CHECKING:
         (["help", "rm"], "did you mean delete?"),
         (["stroe"], "did you mean store?"),
         (["store", "capsule.md"], "did you mean --file capsule.md?"),
-        (["store", "auth"], "did you mean --name auth?"),
         (["update", "auth", "capsule.md"], "did you mean --file capsule.md?"),
         (["list", "shop"], "did you mean --workspace shop?"),
         (["list", "--tag", "x"], "`moss inventory --tag` has it"),

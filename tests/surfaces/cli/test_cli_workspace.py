@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from contract.doors import FULL
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.cli_typist import Cli
+from support.cli_typist import Cli
 
 
 @pytest.fixture
@@ -99,3 +95,16 @@ def test_a_name_that_is_elsewhere_comes_with_the_line_to_type(cli: Cli) -> None:
     assert refused.code == 1
     assert "there is shop/auth" in refused.err
     assert "try: moss fetch --workspace shop --name auth" in refused.err
+
+
+def test_a_file_that_is_given_as_a_name_is_asked_about(cli: Cli) -> None:
+    assert "did you mean --file auth.md?" in cli("store", "auth.md", stdin=FULL).err
+    assert cli("store", "--name", "auth.md", stdin=FULL).code == 0
+    (Path.cwd() / "auth.md").write_text(FULL)
+    assert cli("store", "shop/auth.md", "--file", "auth.md").json["fetch_key"]["moss_workspace"] == "shop"
+
+
+def test_the_text_of_the_latest_where_there_is_none_says_what_is_newest_elsewhere(cli: Cli) -> None:
+    cli("store", "shop/auth", stdin=FULL)
+    assert "there is nothing yet; the newest elsewhere is shop/auth" in cli("latest", "--text").err
+    assert "shop" in cli("latest", "--table").out

@@ -130,7 +130,12 @@ def text_of(result: dict[str, Any], shape: Shape) -> str:
 
     text = text_in(result, shape)
     if text is None:
-        there = any(value is not None for value in result.values())
+        elsewhere = result.get("elsewhere")
+        if elsewhere:
+            newest = elsewhere[0]
+            where = f"{newest['workspace']}/{newest['name']}" if "name" in newest else newest["id"]
+            raise MossError("NOT_FOUND", f"there is nothing yet; the newest elsewhere is {where}")
+        there = any(value for value in result.values())
         raise MossError("NOT_FOUND", "what was found has no text" if there else "there is nothing yet")
     return text
 

@@ -26,6 +26,9 @@ SEVERAL_WORDS = ("query", "command", "search")
 TEXT = ("capsule_text", "content", "artifact", "data", "card", "note", "thought")
 """Arguments that are read from stdin, or from `--file`, when no option gives them."""
 
+FILES = (".md", ".txt", ".json")
+"""How words end that are rather a file to store than a name for it."""
+
 _PLACES = ("target", "branch", "ref")
 
 
@@ -89,13 +92,21 @@ def place_words(command: Command, request: Request, words: list[str]) -> None:
     if len(words) > 1 and name not in SEVERAL_WORDS:
         raise _unexpected(words[1], command, after=words[0])
     if name in (ADDRESSED, NAMED):
-        read = address_from if name == ADDRESSED else name_from
-        address = read(words[0], workspace_given="workspace" in request.arguments)
-        _merge(request, address)
-        if "workspace" in address:
-            request.slashed.append(request.arguments)
+        _place_address(command, request, words[0])
     else:
         _merge(request, {name: " ".join(words)})
+
+
+def _place_address(command: Command, request: Request, word: str) -> None:
+    """Takes a word as what is addressed, or is to be named so."""
+    is_new = command.positional == NAMED
+    if is_new and word.endswith(FILES) and "file" not in request.extras:
+        raise _unexpected(word, command)
+    read = name_from if is_new else address_from
+    address = read(word, workspace_given="workspace" in request.arguments)
+    _merge(request, address)
+    if "workspace" in address:
+        request.slashed.append(request.arguments)
 
 
 def _merge(request: Request, given: dict[str, str]) -> None:
