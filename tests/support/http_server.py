@@ -95,6 +95,7 @@ class HttpServer:
         self.token = (home / "token").read_text().strip()
         self.base = ""
         self.cookie = ""
+        self.session = ""
 
     def __enter__(self) -> HttpServer:
         return self
@@ -152,9 +153,25 @@ class HttpServer:
             ("Accept", "application/json, text/event-stream"),
         ]
 
+    def open(self, version: str = "2025-11-25", path: str = "/mcp") -> list[tuple[str, str]]:
+        """Opens a session of its own and returns the header that belongs to it."""
+        client = {"name": "test", "version": "1"}
+        params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+        message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
+        answer = self.ask("POST", path, self.authorized, json.dumps(message))
+        assert answer.status == 200, answer.text
+        return [("Mcp-Session-Id", answer.headers["mcp-session-id"])]
+
+    @property
+    def in_session(self) -> list[tuple[str, str]]:
+        """The headers that a program sends with its messages once it shook hands."""
+        if not self.session:
+            self.session = self.open()[0][1]
+        return [*self.authorized, ("Mcp-Session-Id", self.session)]
+
     def post(self, message: Any, *headers: tuple[str, str]) -> Answer:
-        """The answer to a message for MCP."""
-        return self.ask("POST", "/mcp", [*self.authorized, *headers], json.dumps(message))
+        """The answer to a message in a session that all such messages share."""
+        return self.ask("POST", "/mcp", [*self.in_session, *headers], json.dumps(message))
 
     def link(self) -> str:
         """The path of a new link, as a program with the token gets it."""

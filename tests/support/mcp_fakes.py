@@ -34,13 +34,15 @@ def recall(tx: Any) -> dict[str, Any]:
 
 
 @operation(mutates=True, long=True, answers={}, example="")
-def haul(tx: Any, *, gate: str = "", steps: int = 0) -> dict[str, Any]:
+def haul(tx: Any, *, gate: str = "", steps: int = 0, ended: str = "") -> dict[str, Any]:
     """Waits for a file or an event, step by step, then keeps a note; leaves none when cancelled."""
     for step in range(1, steps + 1):
         tx.progress(step, steps)
     tx.started.set()
     while not (tx.gate.is_set() or (gate and os.path.exists(gate))):
         if tx.cancelled():
+            if ended:
+                os.close(os.open(ended, os.O_CREAT))
             raise MossError("CANCELLED", "haul was cancelled")
         tx.gate.wait(0.002)
     tx.notes.append("hauled")

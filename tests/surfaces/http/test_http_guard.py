@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from support.http_server import Answer, HttpServer
-from support.mcp_pipe import call, request
+from support.mcp_pipe import call
 
 Change = Callable[[HttpServer, list[tuple[str, str]]], list[tuple[str, str]]]
 PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -29,7 +29,7 @@ class Route:
         """The path, the headers and the body with which the request is answered as it should be."""
         own = [("Origin", server.origin)]
         if self.name == "mcp":
-            return "/mcp", [*server.authorized, *own], PING
+            return "/mcp", [*server.in_session, *own], PING
         if self.name == "new link":
             return "/sign-in", [*server.authorized, *own], ""
         if self.name == "link":
@@ -209,7 +209,7 @@ def test_a_message_of_another_type_is_refused(server: HttpServer, kind: str | No
 
 @pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON"])
 def test_a_message_is_json(server: HttpServer, kind: str) -> None:
-    headers = [*without(server.authorized, "Content-Type"), ("Content-Type", kind)]
+    headers = [*without(server.in_session, "Content-Type"), ("Content-Type", kind)]
     assert server.ask("POST", "/mcp", headers, PING).status == 200
 
 
@@ -354,7 +354,3 @@ def assert_confined(answer: Answer, *, browser: bool) -> None:
         assert "unsafe" not in policy
         assert "frame-ancestors 'none'" in policy
         assert headers["referrer-policy"] == "same-origin"
-
-
-def test_a_ping_needs_no_session(server: HttpServer) -> None:
-    assert server.post(request("ping")).json["result"] == {}

@@ -107,7 +107,7 @@ def test_a_call_under_way_finishes_when_the_server_is_to_end(
     connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
     gate = tmp_path / "gate"
     haul = call("haul", {"gate": str(gate)})
-    own_fakes.send(connection, "POST", "/mcp", own_fakes.authorized, json.dumps(haul))
+    own_fakes.send(connection, "POST", "/mcp", own_fakes.in_session, json.dumps(haul))
     own_fakes.post(call("started"))
     own_fakes.process.send_signal(number)
     wait_until(lambda: not is_listening(own_fakes.port), "the server still listens")
@@ -120,7 +120,7 @@ def test_a_call_under_way_finishes_when_the_server_is_to_end(
 def test_a_call_that_never_ends_does_not_keep_the_server(tmp_path: Path) -> None:
     with HttpServer(tmp_path / "home", code=FAKES) as hurried:
         connection = http.client.HTTPConnection("127.0.0.1", hurried.port, timeout=PATIENCE_S)
-        hurried.send(connection, "POST", "/mcp", hurried.authorized, json.dumps(call("stuck")))
+        hurried.send(connection, "POST", "/mcp", hurried.in_session, json.dumps(call("stuck")))
         hurried.post(call("started"))
         assert hurried.end() == 0
         connection.close()
@@ -133,7 +133,7 @@ def test_a_process_that_is_to_end_is_gone_within_two_seconds() -> None:
 
 def test_connections_that_idle_do_not_keep_the_server(own_fakes: HttpServer) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
-    own_fakes.send(connection, "POST", "/mcp", own_fakes.authorized, json.dumps(request("ping")))
+    own_fakes.send(connection, "POST", "/mcp", own_fakes.in_session, json.dumps(request("ping")))
     assert Answer(connection.getresponse()).status == 200
     assert own_fakes.end() == 0
     connection.close()
@@ -319,7 +319,7 @@ def test_files_of_a_certificate_make_it_https(tmp_path: Path) -> None:
         trusting = ssl.create_default_context(cafile=str(certificate))
         connection = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=PATIENCE_S, context=trusting)
         origin = [("Origin", f"https://{server.host}")]
-        server.send(connection, "POST", "/mcp", [*server.authorized, *origin], json.dumps(request("ping")))
+        server.send(connection, "POST", "/mcp", [*server.authorized, *origin], json.dumps(request("initialize")))
         assert Answer(connection.getresponse()).status == 200
         connection.close()
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import hmac
+from urllib.parse import parse_qsl
 
-from ..mcp.calls import outcome_of
-from ..mcp.indexing import Indexing
-from ..mcp.messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, failure, read
-from ..mcp.protocol import Cancellation, Protocol, ToolCall
+from moss_memory.errors import MossError
+
+from ..mcp.messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, Failure, Refusal, failure, read
+from ..mcp.protocol import HANDSHAKE_VERSIONS, STATELESS_VERSION, VERSION_KEY, Cancellation, Protocol, ToolCall
+from . import stateless
 from .bodies import read_body
+from .exchange import Exchange, Runner
 from .guard import HEADERS
-from .pool import POOL
+from .pool import in_thread
 from .replies import JSON, reply
+from .sessions import Sessions
+from .streams import Stream, pump
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +25,13 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from ..mcp.desk import Desk
+    from .sessions import Session
+
+BATCH_VERSION = "2025-03-26"
+"""The one version in which an array of messages may be sent."""
+
+_LARGE_BYTES = 65_536
+"""A longer message is read on a thread, lest everybody waits for it."""
 
 _HOW = """\
 Moss answers programs that send the token of this store, which stands in the file `token` of its home folder:
@@ -37,18 +49,23 @@ class Endpoint:
         self._desk = desk
         self._token = token.encode()
         self._protocol = Protocol(desk.offer)
-        self._indexing = Indexing(desk.store)
-        self._stopping = False
+        self._runner = Runner(desk)
+        self._sessions = Sessions()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
         headers = scope[HEADERS]
+        method = scope["method"]
+        version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
         if not self.knows(headers):
             await self.ask_for_token(send)
-        elif scope["method"] == "POST":
-            await self._post(headers, receive, send)
+        elif method == "POST":
+            await self._post(scope, receive, send, version)
+        elif method not in ("GET", "DELETE") or version == STATELESS_VERSION:
+            allowed = b"POST" if version == STATELESS_VERSION else b"GET, POST, DELETE"
+            await reply(send, 405, headers=[(b"allow", allowed)])
         else:
-            await reply(send, 405, headers=[(b"allow", b"POST")])
+            await self._of_session(method, version, headers, receive, send)
 
     def knows(self, headers: dict[bytes, bytes]) -> bool:
         """Whether the sender of a request has shown the token."""
@@ -59,44 +76,186 @@ class Endpoint:
         """Refuses who has not shown the token, saying where it is."""
         await reply(send, 401, _HOW, headers=[(b"www-authenticate", b"Bearer")])
 
+    def close_streams(self) -> None:
+        """Ends what would never end by itself."""
+        for session in self._sessions.all():
+            if session.stream is not None:
+                session.stream.close()
+
     def cancel_calls(self) -> None:
         """Asks the calls under way to come to an end; what they have not committed is undone."""
-        self._stopping = True
+        self._runner.is_stopping = True
 
     def rest(self, within_s: float) -> bool:
         """Ends the idle work; says whether it came to rest in time."""
-        return self._indexing.stop(within_s)
+        return self._runner.indexing.stop(within_s)
 
-    async def _post(self, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
+    async def _of_session(
+        self, method: str, version: str, headers: dict[bytes, bytes], receive: Receive, send: Send
+    ) -> None:
+        """A client listens to what happens in its session, or ends it."""
+        session = self._session(version, headers)
+        if isinstance(session, tuple):
+            await _refuse(send, *session)
+        elif method == "DELETE":
+            self._sessions.end(session)
+            await reply(send, 200)
+        elif not _accepts(headers, b"text/event-stream"):
+            await _refuse(send, 406, "Not acceptable: the client must accept text/event-stream")
+        else:
+            stream = Stream()
+            session.listen(stream)
+            await pump(stream, receive, send)
+
+    def _session(self, version: str, headers: dict[bytes, bytes]) -> Session | tuple[int, str]:
+        """The session that a request belongs to, or why there is none."""
+        if version and version not in HANDSHAKE_VERSIONS:
+            return 400, f"Unsupported protocol version: {version[:100]}; known: {', '.join(HANDSHAKE_VERSIONS)}"
+        given = headers.get(b"mcp-session-id")
+        if given is None:
+            return 400, "Bad request: the header Mcp-Session-Id is missing; initialize opens a session"
+        session = self._sessions.find(given.decode("latin-1"))
+        return session or (404, "Not found: this session has ended; initialize opens another")
+
+    async def _post(self, scope: Scope, receive: Receive, send: Send, version: str) -> None:
+        headers = scope[HEADERS]
         if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != JSON:
-            await reply(send, 415, "messages are sent as application/json\n")
+            await _refuse(send, 415, "Unsupported media type: messages are sent as application/json")
+            return
+        if not _accepts(headers, JSON):
+            await _refuse(send, 406, "Not acceptable: the client must accept application/json")
             return
         body = await read_body(receive, headers, MAX_LINE_BYTES)
         if body is None:
-            close = [(b"connection", b"close")]
-            await reply(send, 413, f"a message has at most {MAX_LINE_BYTES} bytes\n", headers=close)
+            await _refuse(send, 413, f"Too large: a message has at most {MAX_LINE_BYTES} bytes")
             return
-        message = read(body)
-        if isinstance(message, list):
-            refused = failure(NO_ID, INVALID_REQUEST, "Invalid request: one message at a time")
-            await reply(send, 400, refused, kind=JSON)
+        message = read(body) if len(body) < _LARGE_BYTES else await in_thread(read, body)
+        try:
+            protocol = self._protocol_of(scope["query_string"])
+        except MossError as error:
+            await _refuse(send, 400, error.message)
             return
-        answer = await self._answer(message)
-        await reply(send, 202) if answer is None else await reply(send, 200, answer, kind=JSON)
+        exchange = Exchange(receive, send, streams=_accepts(headers, b"text/event-stream"))
+        if (version and version not in HANDSHAKE_VERSIONS) or _names_version(message):
+            await self._stateless(message, headers, version, protocol, exchange)
+        else:
+            await self._handshake(message, headers, version, protocol, exchange)
 
-    async def _answer(self, message: Any) -> bytes | None:
-        outcome = self._protocol.answer(message)
+    def _protocol_of(self, query: bytes) -> Protocol:
+        """What answers: `/mcp?workspace=shop` makes that workspace the default of the connection."""
+        if not query:
+            return self._protocol
+        fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=10)
+        named = [value for name, value in fields if name == "workspace"]
+        if not named:
+            return self._protocol
+        offer = self._desk.offer_in(named[0])
+        return Protocol(lambda: offer)
+
+    async def _handshake(
+        self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, exchange: Exchange
+    ) -> None:
+        """Answers what belongs to a session, or opens one."""
+        if isinstance(message, dict) and message.get("method") == "initialize" and b"mcp-session-id" not in headers:
+            await self._open(message, protocol, exchange)
+            return
+        session = self._session(version, headers)
+        if isinstance(session, tuple):
+            await exchange.answer(failure(NO_ID, INVALID_REQUEST, session[1]), status=session[0])
+        elif isinstance(message, list):
+            await self._batch(message, session, protocol, exchange)
+        else:
+            await self._one(message, session, protocol, exchange)
+
+    async def _open(self, message: dict[str, Any], protocol: Protocol, exchange: Exchange) -> None:
+        answer = protocol.answer(message)
+        assert answer is None or isinstance(answer, bytes)
+        if answer is None or isinstance(answer, Failure):
+            await exchange.answer(answer, status=400)
+            return
+        asked = message.get("params")
+        version = asked.get("protocolVersion") if isinstance(asked, dict) else None
+        known = version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+        opened = self._sessions.open(str(known))
+        await exchange.answer(answer, headers=[(b"mcp-session-id", opened.id.encode())])
+
+    async def _one(self, message: Any, session: Session, protocol: Protocol, exchange: Exchange) -> None:
+        outcome = protocol.answer(message)
         if isinstance(outcome, ToolCall):
-            call = outcome
-            self._indexing.note_call()
-            return await POOL.run(lambda: self._run(call), long=call.operation.takes_long(call.arguments))
-        return None if isinstance(outcome, Cancellation) else outcome
+            session.begin(outcome)
+            try:
+                await exchange.run(self._runner, outcome)
+            finally:
+                session.finish(outcome)
+        elif isinstance(outcome, Cancellation):
+            session.cancel(outcome.key)
+            await exchange.answer(None)
+        else:
+            malformed = isinstance(message, Refusal) or not isinstance(message, dict)
+            await exchange.answer(outcome, status=400 if malformed else 200)
 
-    def _run(self, call: ToolCall) -> bytes:
-        return outcome_of(
-            call,
-            self._desk.store,
-            send=lambda message: None,
-            is_stopping=lambda: self._stopping,
-            indexing=self._indexing,
-        )
+    async def _batch(self, messages: list[Any], session: Session, protocol: Protocol, exchange: Exchange) -> None:
+        """Answers an array of messages, one after the other, with an array."""
+        if session.version != BATCH_VERSION or not messages:
+            why = "the batch is empty" if not messages else f"batches belong to version {BATCH_VERSION}"
+            await exchange.answer(failure(NO_ID, INVALID_REQUEST, f"Invalid request: {why}"), status=400)
+            return
+        answers = []
+        for message in messages:
+            outcome = protocol.answer(message)
+            if isinstance(outcome, ToolCall):
+                call = outcome
+                session.begin(call)
+                try:
+                    outcome = await self._runner.run(call)
+                finally:
+                    session.finish(call)
+            elif isinstance(outcome, Cancellation):
+                session.cancel(outcome.key)
+                outcome = None
+            if outcome is not None:
+                answers.append(outcome)
+        await exchange.answer(b"[" + b",".join(answers) + b"]" if answers else None)
+
+    async def _stateless(
+        self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, exchange: Exchange
+    ) -> None:
+        """Answers a request that says everything about itself."""
+        if not isinstance(message, dict):
+            why = message if isinstance(message, Refusal) else Refusal(INVALID_REQUEST, "one message at a time")
+            await exchange.answer(failure(NO_ID, why.code, f"Invalid request: {why.message}"), status=400)
+            return
+        if "id" not in message:
+            known = version == STATELESS_VERSION
+            await exchange.answer(None if known else stateless.unsupported(version), status=202 if known else 400)
+            return
+        refused = stateless.refusal(message, headers)
+        outcome = refused or protocol.answer(message)
+        if isinstance(outcome, ToolCall):
+            await exchange.run(self._runner, outcome)
+        elif isinstance(outcome, bytes):
+            await exchange.answer(outcome, status=stateless.status_of(outcome))
+        else:
+            await exchange.answer(failure(NO_ID, INVALID_REQUEST, "Invalid request: no answer is due"), status=400)
+
+
+def _names_version(message: Any) -> bool:
+    """Whether a message is of the stateless era, which says so in its `_meta`; `initialize` never is."""
+    params = message.get("params") if isinstance(message, dict) and message.get("method") != "initialize" else None
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return isinstance(meta, dict) and VERSION_KEY in meta
+
+
+def _accepts(headers: dict[bytes, bytes], kind: bytes) -> bool:
+    """Whether the client takes answers of a type; who says nothing takes any."""
+    given = headers.get(b"accept")
+    if given is None:
+        return True
+    wanted = (kind, kind.partition(b"/")[0] + b"/*", b"*/*")
+    return any(part.partition(b";")[0].strip().lower() in wanted for part in given.split(b","))
+
+
+async def _refuse(send: Send, status: int, message: str) -> None:
+    """Refuses a request whose message was not looked at."""
+    close = [(b"connection", b"close")] if status == 413 else []
+    await reply(send, status, failure(NO_ID, INVALID_REQUEST, message), kind=JSON, headers=close)

@@ -110,6 +110,7 @@ class MossServer:
     def _stop(self) -> None:
         signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
         signal.setitimer(signal.ITIMER_REAL, GONE_S)
+        self._endpoint.close_streams()
         asyncio.get_running_loop().call_later(FINISH_S, self._endpoint.cancel_calls)
 
     def _pages(self) -> tuple[ASGIApp, frozenset[str]]:

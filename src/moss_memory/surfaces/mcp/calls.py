@@ -219,7 +219,7 @@ def outcome_of(
     call: ToolCall,
     store: Callable[[], Store],
     *,
-    send: Callable[[bytes], None],
+    send: Callable[[bytes], object],
     is_stopping: Callable[[], bool],
     indexing: Indexing,
 ) -> bytes:
@@ -246,7 +246,7 @@ def outcome_of(
 class Progress:
     """Tells the client how far its call has come: the first step, the last, and ten a second between."""
 
-    def __init__(self, call: ToolCall, send: Callable[[bytes], None]) -> None:
+    def __init__(self, call: ToolCall, send: Callable[[bytes], object]) -> None:
         self._call = call
         self._send = send
         self._last = -1

@@ -6,6 +6,7 @@ from _thread import allocate_lock
 
 from moss_memory.config import load_config
 from moss_memory.store import open_store
+from moss_memory.values import norm
 
 from .listing import mistakes_in, offer_of
 from .output import say
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
     from .listing import Offer
+
+
+MOST_OFFERS = 64
+"""How many default workspaces are remembered; a list of tools for one takes memory."""
 
 
 class Desk:
@@ -42,6 +47,7 @@ class Desk:
         self._lock = allocate_lock()
         self._config: Config | None = None
         self._offer: Offer | None = None
+        self._offers: dict[str, Offer] = {}
         self._store: Store | None = None
 
     def offer(self) -> Offer:
@@ -50,6 +56,19 @@ class Desk:
             return self._offer  # asked for with every message, so without the lock
         with self._lock:
             return self._made_offer()
+
+    def offer_in(self, workspace: str) -> Offer:
+        """The tools as a connection sees them that names its own default workspace; `INVALID_REQUEST` if it is none."""
+        found = self._offers.get(workspace)
+        if found is None:
+            norm(workspace)
+            self.offer()
+            with self._lock:
+                assert self._config is not None
+                if len(self._offers) >= MOST_OFFERS:
+                    self._offers.clear()
+                found = self._offers[workspace] = offer_of(self._config, self._toolsets, workspace)
+        return found
 
     def store(self) -> Store:
         """The store, opened for the first call."""

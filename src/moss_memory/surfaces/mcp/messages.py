@@ -15,6 +15,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 UNSUPPORTED_VERSION = -32022
+HEADER_MISMATCH = -32020
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 67
@@ -188,12 +189,20 @@ def success(id: str, result: str) -> bytes:
     return _bytes(f'{{"jsonrpc":"2.0","id":{id},"result":{result}}}')
 
 
-def failure(id: str, code: int, message: str, data: object = None) -> bytes:
+class Failure(bytes):
+    """An answer that carries a JSON-RPC error, and its code for those who must know it."""
+
+    code = 0
+
+
+def failure(id: str, code: int, message: str, data: object = None) -> Failure:
     """The answer that carries a JSON-RPC error."""
     error: dict[str, object] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data
-    return _bytes(f'{{"jsonrpc":"2.0","id":{id},"error":{encode(error)}}}')
+    made = Failure(_bytes(f'{{"jsonrpc":"2.0","id":{id},"error":{encode(error)}}}'))
+    made.code = code
+    return made
 
 
 def notification(method: str, params: dict[str, object]) -> bytes:

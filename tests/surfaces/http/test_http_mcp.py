@@ -1,0 +1,441 @@
+"""MCP over HTTP: sessions and the stateless era, JSON and streams, cancelling and ending."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moss_memory.surfaces.http import sessions as sessions_module
+from moss_memory.surfaces.http.sessions import IDLE_S, MOST, Sessions
+from moss_memory.surfaces.mcp.protocol import HANDSHAKE_VERSIONS
+from support.http_server import FAKES, Answer, HttpServer
+from support.mcp_pipe import call, request
+from support.patience import PATIENCE_S, wait_until
+
+VERSION = "2026-07-28"
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+META: dict[str, Any] = {VERSION_KEY: VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
+QUICK_ALIVE = "from moss_memory.surfaces.http import streams\nstreams.KEEP_ALIVE_S = 0.05\n"
+
+
+def structured(answer: Answer) -> Any:
+    return answer.json["result"]["structuredContent"]
+
+
+def without(headers: list[tuple[str, str]], name: str) -> list[tuple[str, str]]:
+    return [(key, value) for key, value in headers if key != name]
+
+
+def events(body: str) -> list[Any]:
+    """The messages in a stream."""
+    parts = [part for part in body.split("\n\n") if part.strip().startswith("event: message\ndata: ")]
+    return [json.loads(part.partition("data: ")[2]) for part in parts]
+
+
+@contextmanager
+def listening(server: HttpServer, headers: list[tuple[str, str]], method: str = "GET", body: str = "") -> Iterator[Any]:
+    """A stream that is open."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+    server.send(connection, method, "/mcp", headers, body)
+    try:
+        yield connection.getresponse()
+    finally:
+        connection.close()
+
+
+# Sessions
+
+
+@pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
+def test_initialize_opens_a_session(fakes: HttpServer, version: str) -> None:
+    message = request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": {}})
+    answer = fakes.ask("POST", "/mcp", fakes.authorized, json.dumps(message))
+    assert answer.json["result"]["protocolVersion"] == version
+    session = ("Mcp-Session-Id", answer.headers["mcp-session-id"])
+    assert answer.headers["content-type"] == "application/json"
+    told = ("Mcp-Protocol-Version", version)
+    initialized = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    accepted = fakes.ask("POST", "/mcp", [*fakes.authorized, session, told], initialized)
+    assert (accepted.status, accepted.body) == (202, b"")
+    pinged = fakes.ask("POST", "/mcp", [*fakes.authorized, session, told], json.dumps(request("ping")))
+    assert pinged.json["result"] == {}
+
+
+def test_every_session_has_an_id_of_its_own(fakes: HttpServer) -> None:
+    ids = {fakes.open()[0][1] for _ in range(5)}
+    assert len(ids) == 5
+    assert all(len(one) >= 32 and one.isalnum() for one in ids)
+
+
+def test_a_handshake_that_fails_opens_no_session(fakes: HttpServer) -> None:
+    message = request("initialize", {"protocolVersion": 3})
+    answer = fakes.ask("POST", "/mcp", fakes.authorized, json.dumps(message))
+    assert answer.status == 400
+    assert "mcp-session-id" not in answer.headers
+    assert answer.json["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+def test_a_request_without_its_session_is_refused(fakes: HttpServer, method: str) -> None:
+    body = json.dumps(request("ping")) if method == "POST" else ""
+    assert fakes.ask(method, "/mcp", fakes.authorized, body).status == 400
+    unknown = [*fakes.authorized, ("Mcp-Session-Id", "0" * 32)]
+    assert fakes.ask(method, "/mcp", unknown, body).status == 404
+
+
+def test_initialize_in_a_session_that_has_ended_is_not_found(fakes: HttpServer) -> None:
+    unknown = [*fakes.authorized, ("Mcp-Session-Id", "0" * 32)]
+    assert fakes.ask("POST", "/mcp", unknown, json.dumps(request("initialize"))).status == 404
+
+
+@pytest.mark.parametrize("version", ["1999-01-01", "x", "2025-06-1"])
+def test_a_version_that_nobody_speaks_is_refused(fakes: HttpServer, version: str) -> None:
+    told = ("Mcp-Protocol-Version", version)
+    assert fakes.post(request("ping"), told).status == 400
+    assert fakes.ask("GET", "/mcp", [*fakes.in_session, told]).status == 400
+    refused = fakes.post(request("ping", {"_meta": {**META, VERSION_KEY: version}}), told, ("Mcp-Method", "ping"))
+    assert refused.json["error"]["code"] == -32022
+    assert refused.json["error"]["data"] == {"supported": [VERSION], "requested": version}
+
+
+def test_a_session_that_was_ended_is_gone(fakes: HttpServer) -> None:
+    session = fakes.open()
+    headers = [*fakes.authorized, *session]
+    assert fakes.ask("DELETE", "/mcp", headers).status == 200
+    assert fakes.ask("DELETE", "/mcp", headers).status == 404
+    assert fakes.ask("POST", "/mcp", headers, json.dumps(request("ping"))).status == 404
+
+
+def test_of_too_many_sessions_the_one_that_idled_longest_ends(tmp_path: Path) -> None:
+    with HttpServer(tmp_path / "home", code=FAKES) as server:
+        opened = [server.open() for _ in range(MOST)]
+        assert server.ask("POST", "/mcp", [*server.authorized, *opened[0]], json.dumps(request("ping"))).status == 200
+        server.open()
+        asked = [
+            server.ask("POST", "/mcp", [*server.authorized, *session], json.dumps(request("ping"))).status
+            for session in opened
+        ]
+        assert asked == [200, 404, *[200] * (MOST - 2)]
+    assert MOST == 64
+
+
+def test_a_session_that_idles_for_a_day_ends() -> None:
+    now = [1000.0]
+    sessions = Sessions(clock_s=lambda: now[0])
+    session = sessions.open("2025-11-25")
+    now[0] += IDLE_S
+    assert sessions.find(session.id) is session
+    now[0] += IDLE_S + 1
+    assert sessions.find(session.id) is None
+    assert sessions_module.IDLE_S == 24 * 3600
+
+
+@pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        ("application/json, text/event-stream", 200),
+        ("application/json", 200),
+        ("*/*", 200),
+        ("application/*;q=0.5", 200),
+        ("text/event-stream", 406),
+        ("text/html", 406),
+    ],
+)
+def test_what_the_client_takes_is_heeded(fakes: HttpServer, accept: str, status: int) -> None:
+    headers = [*without(fakes.in_session, "Accept"), ("Accept", accept)]
+    assert fakes.ask("POST", "/mcp", headers, json.dumps(request("ping"))).status == status
+
+
+def test_who_listens_must_take_events(fakes: HttpServer) -> None:
+    headers = [*fakes.authorized, *fakes.open()]
+    assert fakes.ask("GET", "/mcp", [*without(headers, "Accept"), ("Accept", "application/json")]).status == 406
+
+
+@pytest.mark.parametrize("body", ["", "x", "{", "1", '"x"', "null", "\xff"])
+def test_what_is_no_message_is_refused(fakes: HttpServer, body: str) -> None:
+    answer = fakes.ask("POST", "/mcp", fakes.in_session, body)
+    assert answer.status == 400
+    assert answer.json["error"]["code"] in (-32700, -32600)
+    assert answer.json["id"] is None
+
+
+def test_a_method_that_is_not_there_is_answered_as_such(fakes: HttpServer) -> None:
+    assert fakes.post(request("nothing")).json["error"]["code"] == -32601
+
+
+def test_a_response_of_the_client_is_accepted(fakes: HttpServer) -> None:
+    assert fakes.post({"jsonrpc": "2.0", "id": 1, "result": {}}).status == 202
+
+
+@pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
+def test_batches_belong_to_one_version(fakes: HttpServer, version: str) -> None:
+    headers = [*fakes.authorized, *fakes.open(version)]
+    batch = [
+        request("ping", id=1),
+        call("echo", {"text": "hi"}, id=2),
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}},
+        5,
+    ]
+    answer = fakes.ask("POST", "/mcp", headers, json.dumps(batch))
+    if version == "2025-03-26":
+        assert [one["id"] for one in answer.json] == [1, 2, None]
+        assert answer.json[1]["result"]["structuredContent"] == {"text": "hi"}
+        assert fakes.ask("POST", "/mcp", headers, "[]").status == 400
+        quiet = json.dumps([{"jsonrpc": "2.0", "method": "notifications/initialized"}])
+        assert fakes.ask("POST", "/mcp", headers, quiet).status == 202
+    else:
+        assert answer.status == 400
+        assert answer.json["error"]["code"] == -32600
+
+
+# Calls
+
+
+def test_progress_comes_as_events_before_the_answer(fakes: HttpServer, tmp_path: Path) -> None:
+    (tmp_path / "gate").touch()
+    asked = {"gate": str(tmp_path / "gate"), "steps": 3}
+    answer = fakes.post(call("haul", asked, id=7, _meta={"progressToken": "p"}))
+    assert answer.headers["content-type"] == "text/event-stream"
+    *told, last = events(answer.text)
+    assert [one["params"]["progress"] for one in told][-1] == 3
+    assert {one["params"]["progressToken"] for one in told} == {"p"}
+    assert last["id"] == 7
+    assert "kept" in last["result"]["structuredContent"]
+
+
+def test_who_takes_no_events_gets_json(fakes: HttpServer, tmp_path: Path) -> None:
+    (tmp_path / "gate").touch()
+    asked = call("haul", {"gate": str(tmp_path / "gate"), "steps": 3}, _meta={"progressToken": "p"})
+    headers = [*without(fakes.in_session, "Accept"), ("Accept", "application/json")]
+    answer = fakes.ask("POST", "/mcp", headers, json.dumps(asked))
+    assert answer.headers["content-type"] == "application/json"
+    assert "kept" in structured(answer)
+
+
+def test_a_call_that_tells_nothing_is_answered_as_json(fakes: HttpServer) -> None:
+    answer = fakes.post(call("echo", {"text": "hi"}, _meta={"progressToken": "p"}))
+    assert answer.headers["content-type"] == "application/json"
+    assert structured(answer) == {"text": "hi"}
+
+
+def test_a_long_call_is_kept_alive_by_comments(tmp_path: Path) -> None:
+    with HttpServer(tmp_path / "home", code=QUICK_ALIVE + FAKES) as server:
+        body = json.dumps(call("haul", {"gate": str(tmp_path / "gate")}))
+        with listening(server, server.in_session, "POST", body) as response:
+            assert response.readline() == b": still here\n"
+            (tmp_path / "gate").touch()
+            assert events(response.read().decode())[-1]["result"]["structuredContent"] == {"kept": 1}
+
+
+def test_ids_of_two_clients_do_not_meet(own_fakes: HttpServer, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    mine, other = own_fakes.open(), own_fakes.open()
+    haul = json.dumps(call("haul", {"gate": str(gate)}, id=1))
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    own_fakes.send(connection, "POST", "/mcp", [*own_fakes.authorized, *mine], haul)
+    own_fakes.post(call("started"))
+    cancel = json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    assert own_fakes.ask("POST", "/mcp", [*own_fakes.authorized, *other], cancel).status == 202
+    gate.touch()
+    assert structured(Answer(connection.getresponse())) == {"kept": 1}
+    connection.close()
+
+
+def test_a_cancelled_call_leaves_nothing(own_fakes: HttpServer) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    own_fakes.send(connection, "POST", "/mcp", own_fakes.in_session, json.dumps(call("haul", id="a")))
+    own_fakes.post(call("started"))
+    own_fakes.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "a"}})
+    assert structured(Answer(connection.getresponse()))["error"]["code"] == "CANCELLED"
+    connection.close()
+    assert structured(own_fakes.post(call("recall"))) == {"notes": []}
+
+
+@pytest.mark.parametrize("era", ["session", "stateless"])
+def test_a_client_that_goes_away_has_cancelled_its_call(own_fakes: HttpServer, tmp_path: Path, era: str) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    ended = tmp_path / "ended"
+    message = call("haul", {"ended": str(ended)})
+    if era == "session":
+        own_fakes.send(connection, "POST", "/mcp", own_fakes.in_session, json.dumps(message))
+    else:
+        headers, body = modern(own_fakes, "tools/call", {"name": "haul", "arguments": {"ended": str(ended)}})
+        own_fakes.send(connection, "POST", "/mcp", headers, body)
+    own_fakes.post(call("started"))
+    connection.close()
+    wait_until(ended.exists, "the call goes on")
+    assert structured(own_fakes.post(call("recall"))) == {"notes": []}
+
+
+def test_ending_a_session_cancels_its_calls(own_fakes: HttpServer, tmp_path: Path) -> None:
+    session = own_fakes.open()
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    own_fakes.send(connection, "POST", "/mcp", [*own_fakes.authorized, *session], json.dumps(call("haul")))
+    own_fakes.post(call("started"))
+    own_fakes.ask("DELETE", "/mcp", [*own_fakes.authorized, *session])
+    assert structured(Answer(connection.getresponse()))["error"]["code"] == "CANCELLED"
+    connection.close()
+
+
+# Listening
+
+
+def test_a_stream_opens_at_once_and_ends_with_its_session(fakes: HttpServer) -> None:
+    headers = [*fakes.authorized, *fakes.open()]
+    with listening(fakes, headers) as response:
+        assert response.status == 200
+        assert response.getheader("content-type") == "text/event-stream"
+        assert response.readline() == b": still here\n"
+        fakes.ask("DELETE", "/mcp", headers)
+        assert response.read() == b"\n"
+
+
+def test_of_two_streams_of_a_session_the_newer_stays(fakes: HttpServer) -> None:
+    headers = [*fakes.authorized, *fakes.open()]
+    with listening(fakes, headers) as first:
+        first.readline()
+        with listening(fakes, headers) as second:
+            second.readline()
+            assert first.read() == b"\n"
+            fakes.ask("DELETE", "/mcp", headers)
+            assert second.read() == b"\n"
+
+
+def test_streams_do_not_keep_a_server_that_is_to_end(own_fakes: HttpServer) -> None:
+    with listening(own_fakes, [*own_fakes.authorized, *own_fakes.open()]) as response:
+        response.readline()
+        own_fakes.process.terminate()
+        assert response.read() == b"\n"
+        assert own_fakes.process.wait(PATIENCE_S) == 0
+
+
+# The stateless era
+
+
+def modern(
+    server: HttpServer, method: str, params: dict[str, Any] | None = None, **changed: str | None
+) -> tuple[list[tuple[str, str]], str]:
+    """The headers and the body of a stateless request, some headers changed or left out."""
+    body = {"_meta": META, **(params or {})}
+    name = (params or {}).get("name") or (params or {}).get("uri")
+    told: dict[str, str | None] = {
+        "Mcp-Protocol-Version": VERSION,
+        "Mcp-Method": method,
+        "Mcp-Name": name,
+        **{key.replace("_", "-").title(): value for key, value in changed.items()},
+    }
+    headers = [(key, value) for key, value in told.items() if value is not None]
+    return [*server.authorized, *headers], json.dumps(request(method, body))
+
+
+def ask_modern(server: HttpServer, method: str, params: dict[str, Any] | None = None, **changed: str | None) -> Answer:
+    headers, body = modern(server, method, params, **changed)
+    return server.ask("POST", "/mcp", headers, body)
+
+
+def test_a_stateless_request_needs_no_session(fakes: HttpServer) -> None:
+    discovered = ask_modern(fakes, "server/discover")
+    assert discovered.status == 200
+    assert discovered.json["result"]["supportedVersions"] == [VERSION]
+    assert "mcp-session-id" not in discovered.headers
+    answer = ask_modern(fakes, "tools/call", {"name": "echo", "arguments": {"text": "hi"}})
+    assert structured(answer) == {"text": "hi"}
+    assert answer.json["result"]["resultType"] == "complete"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"mcp_protocol_version": "2025-11-25"},
+        {"mcp_protocol_version": None},
+        {"mcp_method": None},
+        {"mcp_method": "tools/list"},
+        {"mcp_method": "TOOLS/CALL"},
+        {"mcp_name": None},
+        {"mcp_name": "note"},
+        {"mcp_name": "=?base64?!!?="},
+        {"mcp_name": "=?base64?" + base64.b64encode(b"note").decode() + "?="},
+    ],
+)
+def test_headers_that_say_something_else_than_the_body_are_refused(
+    fakes: HttpServer, changed: dict[str, str | None]
+) -> None:
+    answer = ask_modern(fakes, "tools/call", {"name": "echo", "arguments": {}}, **changed)
+    assert answer.status == 400
+    assert answer.json["error"]["code"] == -32020
+    assert answer.json["id"] == 1
+
+
+def test_a_name_beyond_ascii_comes_wrapped(fakes: HttpServer) -> None:
+    wrapped = "=?base64?" + base64.b64encode(b"echo").decode() + "?="
+    assert ask_modern(fakes, "tools/call", {"name": "echo"}, mcp_name=wrapped).status == 200
+    unknown = "=?base64?" + base64.b64encode("grün".encode()).decode() + "?="
+    answer = ask_modern(fakes, "tools/call", {"name": "grün"}, mcp_name=unknown)
+    assert answer.json["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("missing", list(META))
+def test_a_request_that_does_not_say_everything_about_itself_is_refused(fakes: HttpServer, missing: str) -> None:
+    meta = {key: value for key, value in META.items() if key != missing}
+    answer = ask_modern(fakes, "ping", {"_meta": meta})
+    assert answer.status == 400
+    assert answer.json["error"]["code"] == -32602
+    assert missing in answer.json["error"]["message"]
+
+
+def test_a_method_that_is_not_there_is_404_in_this_era(fakes: HttpServer) -> None:
+    answer = ask_modern(fakes, "nothing")
+    assert (answer.status, answer.json["error"]["code"]) == (404, -32601)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_there_is_nothing_to_get_or_to_end_in_this_era(fakes: HttpServer, method: str) -> None:
+    answer = fakes.ask(method, "/mcp", [*fakes.authorized, ("Mcp-Protocol-Version", VERSION)])
+    assert (answer.status, answer.headers["allow"]) == (405, "POST")
+
+
+def test_a_notification_of_this_era_is_accepted(fakes: HttpServer) -> None:
+    told = [*fakes.authorized, ("Mcp-Protocol-Version", VERSION)]
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+    assert fakes.ask("POST", "/mcp", told, json.dumps(cancelled)).status == 202
+    unknown = [*fakes.authorized, ("Mcp-Protocol-Version", "2099-01-01")]
+    assert fakes.ask("POST", "/mcp", unknown, json.dumps(cancelled)).status == 400
+
+
+@pytest.mark.parametrize("body", ["x", "1", "[]", json.dumps([request("ping")])])
+def test_this_era_knows_no_batches(fakes: HttpServer, body: str) -> None:
+    answer = fakes.ask("POST", "/mcp", [*fakes.authorized, ("Mcp-Protocol-Version", VERSION)], body)
+    assert answer.status == 400
+    assert answer.json["id"] is None
+
+
+# A default workspace
+
+
+def test_the_address_may_name_a_default_workspace(server: HttpServer) -> None:
+    opened = server.open(path="/mcp?workspace=shop")
+    headers = [*server.authorized, *opened]
+    made = json.dumps(call("branchmind_init", {}))
+    assert structured(server.ask("POST", "/mcp?workspace=shop", headers, made))["workspace"] == "shop"
+    listed = server.ask("POST", "/mcp?workspace=shop", headers, json.dumps(request("tools/list"))).json["result"][
+        "tools"
+    ]
+    tool = next(one for one in listed if one["name"] == "branchmind_init")
+    assert tool["inputSchema"]["properties"]["workspace"]["default"] == "shop"
+    assert "error" in structured(server.ask("POST", "/mcp", headers, made))
+
+
+@pytest.mark.parametrize("query", ["workspace=", "workspace=%20", "workspace=%00", "workspace=" + "x" * 300])
+def test_a_default_workspace_that_is_none_is_refused(server: HttpServer, query: str) -> None:
+    assert server.ask("POST", f"/mcp?{query}", server.in_session, json.dumps(request("tools/list"))).status == 400
+
+
+def test_other_words_in_the_address_change_nothing(server: HttpServer) -> None:
+    assert server.ask("POST", "/mcp?x=y", server.in_session, json.dumps(request("ping"))).status == 200
