@@ -45,6 +45,17 @@ _PLAIN_TYPES = {
     "moment_ms": "milliseconds since 1970", "time": "RFC 3339 time", "path": "path", "free": "free-form object",
     "any": "any JSON", "highlighted": "HTML-escaped string with `<b>`",
 }  # fmt: skip
+_HISTORY = (
+    "What was there before a change stays readable. A **version** is what a capsule or artifact held until the next "
+    "one took its place: 1 when it is stored, one more with every change. Of a capsule every change counts, also of "
+    "its metadata and name; of an artifact only `artifact_store` and `moss_revert`: its time to live, labels and name "
+    "change without one. Deleting and restoring never count. `capsule_fetch` and `artifact_fetch` load an old one by "
+    "`version` or `as_of`; a date means the end of that day in UTC, and what was written within the same second is "
+    "there. A row shows its present name and time to live, also in an old version. The newest `history_keep` versions "
+    "are kept, none that another replaced more than `history_days` ago; search, lists and `capsule_export` know "
+    "only the present one, and purging takes all of them along. There is "
+    "[a worked example](../how-to/take-back-a-change.md)."
+)
 FAMILIES = {
     "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
     "artifact": (
@@ -55,7 +66,12 @@ FAMILIES = {
     "reasoning": ("reasoning.md", "Reasoning", _REASONING),
     "task": ("tasks.md", "Tasks", _TASKS),
     "record": ("records.md", "Records", _RECORDS),
-    "": ("search.md", "Over everything", "What belongs to no family and is always on: one search, and all the tools."),
+    "": (
+        "search.md",
+        "Over everything",
+        "What belongs to no family and is always on: one search, and all the tools.",
+    ),
+    "history": ("history.md", "History", _HISTORY),
 }
 
 MEANINGS = {
@@ -66,7 +82,7 @@ MEANINGS = {
     "that its capability does not allow; `details.path` names it",
     "READ_ONLY": "the tool writes, and the store is served for reading only (`moss serve --read-only`)",
     "NOT_FOUND": "there is no such thing, it is deleted, or the branch never showed it; `recovery` lists what there is",
-    "FILTER_REQUIRED": "a bulk change of artifacts without any filter",
+    "FILTER_REQUIRED": "a bulk change of artifacts or a restore by `filters` without any",
     "CONFLICT": "what is there stands against it: an import collides (`details.errors` names every line), a branch or "
     "tag has that name, something needs the branch, a step is open, a card or a resolution says otherwise",
     "NAME_ALREADY_EXISTS": "the name is taken in its workspace",
@@ -102,6 +118,9 @@ SETTINGS = {
     "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once",
     "artifact_validate": "check every artifact whose kind has a schema, as `validate: true` does for one call",
     "allow_secrets": "store what looks like a credential too; a repository may only forbid it",
+    "history_keep": "most versions of a capsule or artifact that are kept, the present one included; only in the "
+    "global file",
+    "history_days": "so many days after another took its place a version is kept; only in the global file",
     "allowed_paths": "further folders for import and export, absolute; a repository may not set it",
     "allow_unsafe_paths": "any folder for import and export; links, `..` and other extensions stay refused; "
     "a repository may not set it",
@@ -122,12 +141,17 @@ def pages() -> dict[str, str]:
     operations = catalog.operations()
     made = {}
     for toolset, (file, title, lead) in FAMILIES.items():
-        tools = [operation for operation in operations if catalog.toolset_of(operation.name) == toolset]
+        tools = [operation for operation in operations if _group(operation) == toolset]
         if tools:
             made[file] = _family_page(title, lead, tools)
     made["errors.md"] = _errors_page()
     made["configuration.md"] = _configuration_page()
     return made
+
+
+def _group(tool: Operation) -> str:
+    """What a tool is listed with: its family, the history of several, or everything."""
+    return catalog.toolset_of(tool.name) or ("history" if catalog.toolsets_of(tool.name) else "")
 
 
 def _family_page(title: str, lead: str, tools: list[Operation]) -> str:

@@ -32,6 +32,9 @@ ROOM_OF = {
     "moss": "search",
     "moss_tools": "toolbox",
     "moss_call": "toolbox",
+    "moss_history": "history",
+    "moss_revert": "history",
+    "moss_rename": "history",
     "record": "record",
     "submit": "record",
     "retrieve": "record",
@@ -43,6 +46,7 @@ DOORS = {
     "reasoning": {"work"},  # a target is a plan or a task
     "task/radar": {"capsule"},  # a hand-over can be kept as a capsule
     "reasoning/packs": {"capsule", "artifact"},  # a context pack brings together what there is
+    "history/changes": {"capsule"},  # what a version of a capsule changed is told by its sections
 }
 """Which rooms, or which modules of them, may look into which other rooms."""
 CLI_ROOMS = ("parsing", "speaking", "showing", "drawing", "commands", "main")

@@ -95,11 +95,11 @@ class AddressedRows:
                 self._suggest(tx, address, also, refusal)
             return refusal
         deleted = row["deleted_at"] is not None
-        expired = row.get("expires_at") is not None and row["expires_at"] <= tx.now
+        expired = self.has_expired(row, tx.now)
         why = "was deleted and has expired" if deleted and expired else "was deleted" if deleted else "has expired"
         recovery = self._shows(address, row, deleted=deleted, expired=expired)
-        if self.noun == "capsule" and not self._is_taken(tx, row):
-            recovery = next_call("capsule_restore", {"id": row["id"]}, "brings the deleted capsule back")
+        if deleted and not expired and not self._is_taken(tx, row):
+            recovery = next_call(f"{self.noun}_restore", {"id": row["id"]}, f"brings the deleted {self.noun} back")
         return MossError("NOT_FOUND", f"{self.noun} not found: {address.shown()} (it {why})", recovery=recovery)
 
     def _suggest(self, tx: ReadTransaction, address: Address, also: str, refusal: MossError) -> None:
@@ -132,7 +132,13 @@ class AddressedRows:
         """Whether another row has the name of this deleted one."""
         if row["name_raw"] is None:
             return False
-        return self.find_or_none(tx, Address(None, row["workspace_raw"], row["name_raw"])) is not None
+        owner = self.find_or_none(tx, Address(None, row["workspace_raw"], row["name_raw"]))
+        return owner is not None and not self.has_expired(owner, tx.now)
+
+    @staticmethod
+    def has_expired(row: dict[str, Any], now: int) -> bool:
+        """Whether a row's time to live is over, in a family whose rows have one."""
+        return row.get("expires_at") is not None and row["expires_at"] <= now
 
     def find_or_none(
         self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = ""
@@ -158,6 +164,12 @@ class AddressedRows:
             arguments = {"workspace": address.workspace or DEFAULT_WORKSPACE}
             recovery = next_call(self._lists, arguments, f"lists the {self.noun}s of this workspace")
         return MossError("NOT_FOUND", said, recovery=recovery)
+
+    def fetch_key(self, row: dict[str, Any]) -> dict[str, str]:
+        """What to put into a task's metadata so that another session finds this row again."""
+        if row["name_raw"] is None:
+            return {"moss_id": row["id"]}
+        return {f"moss_{self.noun}": row["name_raw"], "moss_workspace": row["workspace_raw"]}
 
     def name_taken(self, workspace: str, name: str, what_to_do: str) -> MossError:
         """The refusal of a name that another row has."""

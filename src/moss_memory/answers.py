@@ -310,3 +310,12 @@ BAD_FILE = Shape(
     table=(Column("file", least=16, widest=0), Column("message", least=20, widest=0)),
 )
 """A file of a user's own that cannot be used."""
+
+
+def fetch_key_of(*families: str, name: str = "FetchKey") -> Field:
+    """The `fetch_key` of rows that may have a name in one of these families."""
+    fields = {f"moss_{family}": text("its name", optional=True, label="name") for family in families}
+    fields["moss_workspace"] = text("its workspace", optional=True, label="workspace")
+    fields["moss_id"] = text("its id, where it has no name", optional=True, shown="never")
+    meaning = "what to put into a task, so that another session finds it"
+    return object_of(Shape(name, fields), meaning, shown="opened")

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     FilePath = str
     Query = str
     Days = int
+    Version = int
+    ExpectedVersion = int
+    AsOf = int | str
     Ref = dict[str, Any]
     StoreMode = Literal["error", "replace"]
     SearchMode = Literal["keyword", "semantic", "both"]
@@ -61,6 +64,9 @@ else:
     FilePath = _text("a .jsonl file in an allowed folder")
     Query = _text('words, or operators: "phrase", pre*, AND OR NOT')
     Days = {"type": "integer", "description": "0 means all"}
+    Version = {"type": "integer", "minimum": 1, "description": "as it was in this version"}
+    ExpectedVersion = {"type": "integer", "description": "change only this version"}
+    AsOf = {"type": ["integer", "string"], "description": "as it was then: seconds, or ISO 8601"}
     Ref = {
         "type": "object",
         "properties": {"id": {"type": "string"}, "workspace": {"type": "string"}, "name": {"type": "string"}},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .answers import flag, integer, text
+from .answers import flag, integer, text, texts
 from .errors import MossError, invalid, marked
 from .filters import Filters, filters_from
 from .values import counted, label, tags_json
@@ -12,12 +12,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .storage.engine import ReadTransaction, Transaction
+    from .versions import Versioned
 
+    DryRun = bool
     NewPhase = str
     NewRole = str
 else:
+    DryRun = {"type": "boolean", "description": "only count"}
     NewPhase = {"type": "string", "description": '"" clears'}
     NewRole = {"type": "string", "description": '"" clears'}
+
+
+IDS_SHOWN = 20
+"""So many ids of what would be changed a dry run names."""
 
 
 def required_filters(tx: ReadTransaction, *, code: str = "INVALID_REQUEST", **given: str | None) -> Filters:
@@ -39,50 +46,91 @@ def new_labels(set_phase: str | None, set_role: str | None, set_tags: list[str] 
     return changes
 
 
-def change_all(tx: Transaction, table: str, filters: Filters, changes: dict[str, Any], *alive: str) -> int:
-    """Sets columns of every matching row that is not deleted, in one statement, keeping their order."""
-    assignments = ", ".join(f"{column} = :new_{column}" for column in changes)
+def change_all(
+    tx: Transaction,
+    versioned: Versioned,
+    filters: Filters,
+    changes: dict[str, Any],
+    *,
+    dry_run: bool,
+    as_versions: bool = False,
+) -> tuple[int, dict[str, Any]]:
+    """Sets columns of every matching row that is alive, in one statement, keeping their order.
+
+    Gives how many it changed, and what the answer of a dry run says beside that, which only counts. With `as_versions`
+    every row gets its next version, and the one before is kept.
+    """
+    table = versioned.rows.table
+    alive = filters.where("deleted_at is null", *([versioned.alive] if versioned.alive else []))
+    values = {**filters.parameters, "now": tx.now}
+    if dry_run:
+        return _counted(tx, table, alive, values)
+    assignments = [f"{column} = :new_{column}" for column in changes]
+    if as_versions:
+        versioned.keep(tx, alive, values)
+        assignments += ["version = version + 1", "version_at = greatest(version_at, :now)", "version_tool = :tool"]
     # A row's number among the matching ones keeps the order that the rows had before.
-    numbered = (
-        "select row_id, row_number() over (order by updated_at, change_seq) as place "
-        f"from {table} {filters.where('deleted_at is null', *alive)}"
-    )
+    numbered = f"select row_id, row_number() over (order by updated_at, change_seq) as place from {table} {alive}"
     count = tx.run(
-        f"update {table} set {assignments}, updated_at = greatest(updated_at, :now), "
+        f"update {table} set {', '.join(assignments)}, updated_at = greatest(updated_at, :now), "
         f"change_seq = :change + chosen.place from ({numbered}) as chosen where {table}.row_id = chosen.row_id",
         {
-            **filters.parameters,
+            **values,
             **{f"new_{column}": value for column, value in changes.items()},
-            "now": tx.now,
+            "tool": tx.tool,
             "change": tx.next_change(),
         },
     )
     tx.next_change(count)
     tx.concerns(workspace=filters.parameters.get("f_workspace"))
-    return count
+    return count, {}
 
+
+DRY_RUN = {
+    "dry_run": flag("true: nothing was changed", optional=True),
+    "ids": texts("of a dry run: the first 20 that it would change", optional=True),
+}
+"""What a dry run answers beside the usual."""
 
 PURGED = {
     "purged": integer("how many were removed"),
     "message": text("the same in a sentence"),
     "erased": flag("false while a reader still holds their bytes; the next write removes them"),
+    **DRY_RUN,
 }
 """What a purge answers."""
 
 
-def purge(tx: Transaction, table: str, noun: str, filters: Filters, older_than_days: int | None) -> dict[str, Any]:
-    """Removes soft-deleted rows for good: from the table, the search index and the disk."""
+def _counted(tx: ReadTransaction, table: str, where: str, values: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """How many rows match, and the first of them, the last changed first."""
+    count: int = tx.value(f"select count(*) from {table} {where}", values)
+    order = "order by updated_at desc, change_seq desc"
+    ids = tx.rows(f"select id from {table} {where} {order} limit :most", {**values, "most": IDS_SHOWN})
+    return count, {"dry_run": True, "ids": [found_id for (found_id,) in ids]}
+
+
+def is_real(values: dict[str, Any]) -> bool:
+    """Whether a call is more than a dry run."""
+    return not values.get("dry_run")
+
+
+def purge(
+    tx: Transaction, versioned: Versioned, filters: Filters, older_than_days: int | None, *, dry_run: bool
+) -> dict[str, Any]:
+    """Removes soft-deleted rows for good, with their versions: from the table, the search index and the disk."""
     if older_than_days is not None and older_than_days < 0:
         raise invalid("`older_than_days` is negative; 0 means all", path="older_than_days")
     if older_than_days:
         before = tx.now - min(older_than_days * 86_400, 2**62)
         filters.add("older_than_days", str(older_than_days), "deleted_at <= :f_before", f_before=before)
-    purged = tx.run(f"delete from {table} {filters.where('deleted_at is not null')}", filters.parameters)
+    table, where = versioned.rows.table, filters.where("deleted_at is not null")
+    if dry_run:
+        count, remarks = _counted(tx, table, where, filters.parameters)
+        message = f"Would permanently delete {counted(count, versioned.family)}"
+        return {"purged": count, "message": message, "erased": False, **remarks}
+    purged = tx.run(f"delete from {table} {where}", filters.parameters)
     tx.concerns(workspace=filters.parameters.get("f_workspace"))
-    answer: dict[str, Any] = {
-        "purged": purged,
-        "message": f"Permanently deleted {counted(purged, noun)}",
-        "erased": True,
-    }
+    message = f"Permanently deleted {counted(purged, versioned.family)}"
+    answer: dict[str, Any] = {"purged": purged, "message": message, "erased": True}
     tx.erase_after_commit(answer, anything=purged > 0)
     return answer

@@ -70,8 +70,16 @@ def _all() -> list[Operation]:
 
 
 def toolset_of(tool: str) -> str:
-    """The toolset a tool belongs to; empty for those that are always on."""
+    """The toolset a tool belongs to; empty for those of no family."""
     return next((family.name for family in FAMILIES.values() if family.has(tool)), "")
+
+
+def toolsets_of(tool: str) -> tuple[str, ...]:
+    """The toolsets with any of which a tool is listed; none for those that are always on."""
+    family = next((family for family in FAMILIES.values() if family.has(tool)), None)
+    if family is None:
+        return ()
+    return (family.name,) if family.name else family.serves.get(tool, ())
 
 
 class Closed:
@@ -90,8 +98,8 @@ class Closed:
             return True
         if tool.startswith("moss."):
             return self.has(f"capsule_{tool[5:]}")
-        family = toolset_of(tool)
-        return bool(family) and (family in self.types or ("core" in self.types and tool in CORE))
+        toolsets = toolsets_of(tool)
+        return bool(toolsets) and (self.types.issuperset(toolsets) or ("core" in self.types and tool in CORE))
 
 
 def closed_by(config: Config) -> Closed:

@@ -17,6 +17,8 @@ DEFAULTS: dict[str, Any] = {
     "import_max_bytes": 25_000_000,
     "artifact_validate": False,
     "allow_secrets": False,
+    "history_keep": 100,
+    "history_days": 365,
     "allowed_paths": [],
     "allow_unsafe_paths": False,
     "trust_repo_config": False,
@@ -29,7 +31,7 @@ DEFAULTS: dict[str, Any] = {
 }
 """Every key of a configuration file, with the value it has when no file names it."""
 
-_ONLY_GLOBAL = ("trust_repo_config",)
+_ONLY_GLOBAL = ("trust_repo_config", "history_keep", "history_days")
 _ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths")
 _ONLY_TO_FORBID = ("allow_secrets",)
 _FILE_MAX_BYTES = 1_000_000

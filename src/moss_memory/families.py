@@ -12,13 +12,23 @@ if TYPE_CHECKING:
 class Family:
     """One family: its tools' prefix, or their names where they share none, and the modules of its room."""
 
-    __slots__ = ("modules", "name", "prefix", "tools")
+    __slots__ = ("modules", "name", "prefix", "serves", "tools")
 
-    def __init__(self, name: str, *, prefix: str, modules: tuple[str, ...], tools: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        prefix: str,
+        modules: tuple[str, ...],
+        tools: tuple[str, ...] = (),
+        serves: dict[str, tuple[str, ...]] | None = None,
+    ) -> None:
         self.name = name
         self.prefix = prefix
         self.modules = modules
         self.tools = tools
+        self.serves = serves or {}
+        """The families that those tools work for which take a `type`: they come and go with them."""
 
     def has(self, tool: str) -> bool:
         """Whether a tool of this name would be of this family."""
@@ -117,13 +127,15 @@ FAMILIES = {
             prefix="moss",
             modules=(
                 "moss_memory.search.operations",
+                "moss_memory.history.operations",
                 "moss_memory.activity.operations",
                 "moss_memory.toolbox.operations",
             ),
+            serves=dict.fromkeys(("moss_history", "moss_revert", "moss_rename"), ("capsule", "artifact")),
         ),
     )
 }
-"""By the name that `toolsets` and `disabled_types` use; the one without a name is always on."""
+"""By the name that `toolsets` and `disabled_types` use; the one without a name serves others or is always on."""
 
 SOURCES = {
     source.name: source

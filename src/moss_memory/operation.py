@@ -59,7 +59,7 @@ class Operation:
         self.writes_if: WritesIf | None = traits["writes_if"]
         self.translate: Translate | None = traits["translate"]
         self.aliases: dict[str, str] = traits["aliases"] or {}
-        self.single_statement: bool = traits["single_statement"]
+        self.single_statement: bool | WritesIf = traits["single_statement"]
         self.stores: bool = traits["stores"]
         self.example: str = traits["example"]
         self.description = _dedent(body.__doc__ or "")
@@ -117,6 +117,11 @@ class Operation:
         if self.writes_if is not None:
             return self.writes_if(values)
         return self.mutates and (self.writes_with is None or bool(values.get(self.writes_with)))
+
+    def reads_once(self, values: dict[str, Any]) -> bool:
+        """Whether a read with these decoded arguments is one SQL statement."""
+        one = self.single_statement
+        return one if isinstance(one, bool) else one(values)
 
     def within(self, tx: Any, **values: Any) -> dict[str, Any]:
         """What it does, as a part of another tool's call; what it would store is looked through as if it were sent."""
@@ -192,7 +197,7 @@ def operation(
     long_if: LongIf | None = None,
     listed: bool = True,
     recover: Recover | None = None,
-    single_statement: bool = False,
+    single_statement: bool | WritesIf = False,
     stores: bool = False,
     bounded: bool = False,
     writes_with: str | None = None,
@@ -206,10 +211,10 @@ def operation(
 
     `answers` declares what it answers: the fields of its answer, or a shape that several tools share.
     `long_if` tells from the arguments, as they were sent, that this call may take seconds.
-    `single_statement` says that a read runs one SQL statement, which is its own snapshot; `writes_with`
-    names the argument without which the tool only reads, `writes_if` tells it from all of them. One that `stores` what
-    callers write takes `allow_secrets`; without it the door refuses what looks like a credential. One that is not
-    `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
+    `single_statement` says, or tells from the arguments, that a read is one SQL statement, which is its own snapshot;
+    `writes_with` names the argument without which the tool only reads, `writes_if` tells it from all of them. One that
+    `stores` what callers write takes `allow_secrets`; without it the door refuses what looks like a credential. One
+    that is not `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
     which answer and are not shown. A `bounded` tool takes `max_chars`, `max_bytes` and `max_lines`; its body gets
     them as one `budget`, into which it fits its answer. `recover` finds the best next call after an error, given the
     call that failed; `translate` says an error in the family's own codes. The body of a `storeless` tool gets the call

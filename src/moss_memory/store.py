@@ -82,7 +82,7 @@ class Store:
             raise MossError(
                 "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
             )
-        call = self._call(tool, cancelled, progress)
+        call = self._call(operation.alias_of or tool, cancelled, progress)
         if operation.stores:
             _keep_credentials_out(operation, tool, arguments, values, call)
         try:
@@ -93,7 +93,7 @@ class Store:
             elif operation.writes(values):
                 result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0)
             else:
-                result = self._read(operation.body, values, call, snapshot=not operation.single_statement)
+                result = self._read(operation.body, values, call, snapshot=not operation.reads_once(values))
         except MossError as error:
             self._advise(operation, values, call, error)
             raise

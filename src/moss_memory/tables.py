@@ -26,6 +26,10 @@ _MOST_VALUES = 4000
 """Of one statement: an index is brought to the disk after each, however many rows it writes."""
 
 
+_NEXT_VERSION = {"version": "version + 1", "version_at": "greatest(version_at, :now)", "version_tool": ":tool"}
+"""What a row is given that is overwritten: what is there stays as its version before."""
+
+
 class BadLine(Exception):  # noqa: N818
     """Why a line cannot become a row."""
 
@@ -314,7 +318,8 @@ class Table:
 
     def statements(self) -> dict[str, str]:
         """The statements with which rows that have names come in, by the names that an importer knows them by."""
-        changed = [f"{name} = :{name}" for name in self.columns if name not in ("id", "row_id")]
+        kept = ("id", "row_id")
+        changed = [f"{name} = {_NEXT_VERSION.get(name, ':' + name)}" for name in self.columns if name not in kept]
         named = "workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null"
         return {
             "insert": self.insert(),

@@ -37,6 +37,7 @@ def call_everything(call: Door) -> None:
     _capsules(call)
     _capsule_files(call)
     _artifacts(call)
+    _history(call)
     _branches(call)
     _notes(call)
     _graph(call)
@@ -51,6 +52,7 @@ def call_everything(call: Door) -> None:
 
 def call_unlisted(call: Door) -> None:
     """The same for the tools that no agent is told of."""
+    call("artifact_purge", dry_run=True)
     call("artifact_purge")
     call("moss_activity")
     call("moss_activity", workspace="a place where nothing happened")
@@ -103,9 +105,13 @@ def _capsules(call: Door) -> None:
     call("capsule_inventory", include_deleted=True)
     call("capsule_search", query="decisions", include_deleted=True)
     call("capsule_fetch", id=unnamed, include_deleted=True)
+    call("capsule_fetch_many", items=[{"id": unnamed}], include_deleted=True, include_text=False)
     call("capsule_restore", id=unnamed)
+    call("capsule_bulk_update", run_id="r1", set_phase="done", dry_run=True)
     call("capsule_bulk_update", run_id="r1", set_phase="done")
+    call("capsule_bulk_delete", name_prefix="bundle", dry_run=True)
     call("capsule_bulk_delete", name_prefix="bundle")
+    call("capsule_purge", dry_run=True)
     call("capsule_purge")
 
 
@@ -133,11 +139,37 @@ def _artifacts(call: Door) -> None:
     call("artifact_delete", id=bare["id"])
     call("artifact_list", include_deleted=True)
     call("artifact_fetch", id=bare["id"], include_deleted=True)
+    call("artifact_bulk_update", run_id="r1", set_phase="done", dry_run=True)
     call("artifact_bulk_update", run_id="r1", set_phase="done")
     call("artifact_bulk_delete", workspace="nowhere")
+    call("artifact_bulk_delete", run_id="r1", dry_run=True)
     call("artifact_kinds")
     os.remove(os.path.join(call.home, "kinds", "bad.json"))
     call("artifact_kinds")
+
+
+def _history(call: Door) -> None:
+    contents: dict[str, dict[str, Any]] = {
+        "capsule": {"capsule_text": FULL, "source": "codex"},
+        "artifact": {"kind": "freeform", "data": {"n": 2}},
+    }
+    for family, content in contents.items():
+        call(f"{family}_store", name="h", **content)
+        call(f"{family}_store", name="h", mode="replace", **content)
+        call(f"{family}_fetch", name="h", version=1)
+        unnamed = call(f"{family}_store", **content)["id"]
+        call("moss_history", type=family, name="h")
+        call("moss_history", type=family, id=unnamed)
+        call("moss_revert", type=family, name="h", version=1)
+        call("moss_rename", type=family, name="h", new_name="renamed")
+        call("moss_rename", type=family, id=unnamed, new_workspace="elsewhere")
+        call(f"{family}_delete", id=unnamed)
+        call(f"{family}_restore", id=unnamed)
+        for _ in range(2):
+            call(f"{family}_store", name="twice", **content)
+            call(f"{family}_delete", name="twice")
+        call(f"{family}_restore", filters={"deleted_after": 0})
+        call(f"{family}_restore", id=call(f"{family}_fetch", name="twice")["id"])
 
 
 def _branches(call: Door) -> None:

@@ -691,6 +691,105 @@ house: tools answer what they declare, all of it and nothing else, over every do
     test_an_error_is_no_answer_and_needs_none_of_its_fields
     test_every_shape_inside_an_answer_has_a_name_of_its_own
     test_a_shape_says_what_its_fields_mean_and_shows_only_what_it_has
+decisions §6: every change of a capsule makes a version, also one to equal content
+    test_every_change_of_a_capsule_counts_also_one_to_what_it_was
+    test_a_bulk_update_counts_for_every_capsule_that_it_changes
+decisions §6: an import keeps the file's versions, over a row it is the next one, without one it is 1
+    test_an_import_over_a_capsule_is_its_next_version
+    test_every_line_of_an_import_over_one_capsule_is_a_version
+    test_a_new_row_of_an_import_keeps_its_version_or_starts_at_one
+    test_an_imported_version_that_is_none_is_an_invalid_record
+    test_an_export_carries_the_version_and_no_history
+decisions §6: delete and restore do not count; of artifacts only store and revert do
+    test_deleting_and_restoring_make_no_version_and_answer_as_before
+    test_of_artifacts_only_store_and_revert_make_a_version
+decisions §6: every tool that shows or changes a capsule shows its version
+    test_every_tool_that_shows_a_capsule_shows_its_version
+    test_packs_and_hand_overs_show_the_version_of_a_capsule
+decisions §6: an expected_version that is another is refused with both, nothing there is not found
+    test_a_change_of_another_version_than_the_expected_one_is_refused
+    test_nothing_there_at_an_expected_version_is_not_found
+    test_a_store_expects_a_version_only_where_it_replaces
+    test_a_stored_bundle_takes_an_expected_version
+    test_what_the_text_breaks_is_refused_before_the_version
+decisions §6: moss_history lists versions newest first, the present one included, each with what it changed
+    test_the_history_lists_every_version_newest_first_with_the_present_one
+    test_an_unnamed_row_has_a_history_without_a_name
+    test_pages_of_a_history_show_every_version_once
+    test_a_history_that_is_asked_for_wrongly_is_refused
+    test_the_history_of_a_deleted_row_is_shown
+    test_a_change_names_the_sections_and_fields_that_differ
+    test_a_change_of_the_text_is_told_by_its_sections
+    test_a_change_of_many_things_and_of_odd_ones_is_one_short_line
+    test_a_change_of_an_artifact_names_fields_and_never_their_values
+decisions §6: fetch takes a version or a time, not both, and says what there is where there is none
+    test_every_version_is_fetched_as_it_was
+    test_a_version_that_is_not_there_is_not_found_and_told_which_are
+    test_a_time_that_is_none_is_refused
+    test_a_version_beside_a_time_is_refused
+    test_a_time_chooses_the_version_that_was_current_then
+    test_a_time_may_be_iso_8601_and_a_date_is_its_end
+    test_of_several_versions_in_one_second_a_time_means_the_last
+    test_times_of_versions_never_fall_when_the_clock_steps_back
+    test_an_expired_artifact_shows_its_versions_to_those_who_ask
+decisions §6: old versions are not searched
+    test_an_old_text_is_neither_searched_nor_listed
+decisions §6: a revert writes old content and metadata as a new version, unless it is equal
+    test_a_revert_makes_the_old_content_the_next_version
+    test_a_revert_to_equal_content_changes_nothing
+    test_a_revert_brings_metadata_back_and_leaves_names_alone
+    test_a_revert_leaves_the_time_to_live_of_an_artifact_alone
+    test_a_revert_is_not_checked_as_new_text_would_be
+    test_a_revert_to_what_is_not_there_is_refused
+    test_an_artifact_is_reverted_only_at_its_expected_version
+decisions §6: the newest history_keep versions are kept, none superseded more than history_days ago
+    test_the_newest_versions_are_kept_the_present_one_included
+    test_a_hundred_versions_are_kept_by_default
+    test_a_version_superseded_too_long_ago_is_let_go_at_the_next_write
+    test_a_bulk_update_lets_go_of_old_versions_too
+    test_one_row_is_trimmed_and_no_other
+decisions §6: an erased version stays listed
+    test_an_erased_version_stays_listed_and_cannot_be_read
+decisions §7: disabled_types closes a family in every answer
+    test_a_family_that_is_switched_off_has_no_history
+decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken
+    test_a_renamed_row_is_found_by_its_new_name_alone
+    test_a_row_moves_to_another_workspace_with_or_without_a_new_name
+    test_an_unnamed_row_is_given_a_name_or_moves_without_one
+    test_a_rename_to_a_taken_name_is_refused_with_the_call_that_shows_its_owner
+    test_a_row_may_be_given_its_own_name_in_another_spelling
+    test_a_name_of_the_other_family_and_of_a_deleted_row_is_free
+    test_a_rename_to_nothing_or_to_no_name_is_refused
+    test_a_rename_of_what_is_not_there_is_refused
+    test_a_title_that_was_only_the_name_follows_it
+    test_a_cleared_title_stays_cleared
+    test_a_renamed_row_is_searched_where_it_is_now
+    test_a_renamed_row_is_the_one_last_changed
+    test_the_name_of_an_expired_artifact_is_free
+    test_an_expired_artifact_cannot_be_renamed
+decisions §6: a restore takes an id, or a name for the most recently deleted one
+    test_a_deleted_row_comes_back_by_id_or_name_as_it_was
+    test_restoring_what_is_there_changes_nothing
+    test_by_name_the_most_recently_deleted_one_comes_back
+    test_an_unnamed_row_comes_back_by_its_id
+    test_a_row_whose_name_is_taken_stays_deleted
+    test_a_restore_without_or_with_two_addresses_is_refused
+    test_an_artifact_that_expired_is_not_brought_back
+    test_an_expired_artifact_makes_way_for_the_one_that_comes_back
+    test_the_refusal_of_a_deleted_row_brings_it_back
+decisions §6: a restore takes filters, at least one, and names what it skipped
+    test_filters_bring_back_all_that_match_all_of_them
+    test_each_family_has_the_filters_of_its_bulk_tools
+    test_filters_are_one_object_with_something_in_it
+    test_rows_whose_name_is_taken_are_skipped_and_named
+    test_a_bulk_delete_is_taken_back_whole_and_in_its_order
+decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, and changes nothing
+    test_a_dry_run_answers_as_usual_and_changes_nothing
+    test_a_dry_run_that_is_false_is_none
+    test_a_dry_run_is_refused_where_the_real_one_is
+    test_a_dry_purge_knows_the_age_and_says_that_nothing_is_erased
+    test_a_dry_run_makes_no_store
+    test_a_dry_run_leaves_expired_artifacts_out_and_unswept
 """
 
 

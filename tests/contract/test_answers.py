@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "retrieve_records")
-             for remark in ("degraded", "pending")} | {"CardTemplate.tags[]"}  # fmt: skip
-"""What tests/semantic make searches say of themselves; and the tags of a template, which are to be filled in."""
+             for remark in ("degraded", "pending")} | {"CardTemplate.tags[]", "Version.erased"}  # fmt: skip
+"""What tests/semantic make searches say of themselves; the tags of a template, which are to be filled in; and what
+was erased, which test_history.py makes by hand."""
 UNLISTED = ("artifact_purge", "moss_activity", "moss_changes", "record_capabilities")
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LISTS = [("capsule_list", 20, 100), ("capsule_inventory", 100, 500)]
 SUMMARY = {
     "id", "workspace", "workspace_norm", "name", "name_norm", "title", "capsule_chars", "tokens_estimate", "tags",
-    "source", "run_id", "phase", "role", "created_at", "updated_at", "fetch_key",
+    "source", "run_id", "phase", "role", "created_at", "updated_at", "version", "fetch_key",
 }  # fmt: skip
 
 

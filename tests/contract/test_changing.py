@@ -28,17 +28,18 @@ def test_an_update_changes_one_field_and_leaves_the_others(call: Door, field: st
     given: dict[str, Any] = {"title": "T", "tags": ["a"], "source": "s", "run_id": "r", "phase": "p", "role": "o"}
     stored = call("capsule_store", name="auth", capsule_text=FULL, **given)
     before = call("capsule_fetch", name="auth")
-    assert call("capsule_update", name="auth", **{field: value}) == stored
+    assert call("capsule_update", name="auth", **{field: value}) == {**stored, "version": 2}
     after = call("capsule_fetch", name="auth")
     assert after[field] == value
     measured = {"capsule_chars", "tokens_estimate"} if field == "capsule_text" else set()
-    for key in set(before) - {field, "updated_at"} - measured:
+    assert after["version"] == before["version"] + 1 == 2
+    for key in set(before) - {field, "updated_at", "version"} - measured:
         assert after[key] == before[key]
 
 
 def test_an_update_by_id_of_an_unnamed_capsule_answers_its_fetch_key(call: Door) -> None:
     stored = call("capsule_store", capsule_text=FULL)
-    assert call("capsule_update", id=stored["id"], title="T") == stored
+    assert call("capsule_update", id=stored["id"], title="T") == {**stored, "version": 2}
 
 
 def test_an_update_of_the_text_measures_it_anew(call: Door) -> None:
@@ -175,7 +176,7 @@ def test_an_append_goes_below_the_content_after_a_blank_line(call: Door) -> None
     assert answer["section_hit"] == "## Design Reviews"
     assert answer["replaced"] is False
     assert answer["fetch_key"] == {"moss_capsule": "auth", "moss_workspace": "feat"}
-    assert set(answer) == {"id", "fetch_key", "section_hit", "replaced"}
+    assert set(answer) == {"id", "fetch_key", "section_hit", "replaced", "version"}
 
 
 def test_an_append_finds_the_section_in_any_case(call: Door) -> None:
@@ -268,7 +269,7 @@ def test_an_append_is_not_checked_for_sections(call: Door) -> None:
 def test_an_append_to_an_unnamed_capsule_answers_no_fetch_key(call: Door) -> None:
     stored = call("capsule_store", capsule_text=FULL)
     answer = call("capsule_append", id=stored["id"], section="Objective", content="x")
-    assert set(answer) == {"id", "section_hit", "replaced"}
+    assert set(answer) == {"id", "section_hit", "replaced", "version"}
 
 
 def test_an_append_measures_the_text_anew_and_counts_as_a_change(call: Door) -> None:

@@ -34,7 +34,7 @@ def test_a_json_bundle_has_structured_parts(call: Door) -> None:
     b = thin(call, "three")
     answer = call("capsule_compose", items=[{"workspace": "w", "name": "a"}, {"id": b}], format="json")
     assert answer["parts"][0] == {
-        "id": a, "workspace": "W", "name": "a", "display_name": "T", "text": "one", "chars": 3
+        "id": a, "workspace": "W", "name": "a", "version": 1, "display_name": "T", "text": "one", "chars": 3
     }  # fmt: skip
     assert answer["parts"][1]["display_name"] == b
     assert (answer["bundle_chars"], answer["parts_count"]) == (8, 2)
@@ -82,7 +82,7 @@ def test_a_stored_bundle_is_a_capsule_like_any_other(call: Door) -> None:
     fields = {"workspace": "W", "title": "T", "tags": ["t"], "source": "s", "run_id": "r", "phase": "p", "role": "o"}
     answer = call("capsule_compose", items=[{"name": "a"}], store_as={"name": "All", **fields})
     fetched = call("capsule_fetch", workspace="w", name="all")
-    assert answer["stored"] == {"id": fetched["id"], "fetch_key": fetched["fetch_key"]}
+    assert answer["stored"] == {"id": fetched["id"], "fetch_key": fetched["fetch_key"], "version": 1}
     assert fetched["capsule_text"] == answer["bundle_text"] == f"## a\n\n{FULL}"
     assert {key: fetched[key] for key in fields} == fields
 

@@ -24,7 +24,7 @@ def test_a_fetch_shows_the_whole_capsule(call: Door) -> None:
     fetched = call("capsule_fetch", workspace="startupA", name="auth")
     assert set(fetched) == {
         "id", "workspace", "workspace_norm", "name", "name_norm", "title", "capsule_text", "capsule_chars",
-        "tokens_estimate", "tags", "source", "created_at", "updated_at", "fetch_key",
+        "tokens_estimate", "tags", "source", "created_at", "updated_at", "version", "fetch_key",
     }  # fmt: skip
     assert fetched["id"] == stored["id"]
     assert fetched["capsule_text"] == FULL

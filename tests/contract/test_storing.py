@@ -24,7 +24,8 @@ ALIKE = [
 
 def test_storing_answers_the_id_and_the_fetch_key(call: Door) -> None:
     answer = call("capsule_store", name="auth", workspace="shop", capsule_text=FULL)
-    assert set(answer) == {"id", "fetch_key"}
+    assert set(answer) == {"id", "fetch_key", "version"}
+    assert answer["version"] == 1
     assert answer["fetch_key"] == {"moss_capsule": "auth", "moss_workspace": "shop"}
 
 
@@ -106,7 +107,7 @@ def test_replace_overwrites_and_keeps_id_created_at_and_raw_names(call: Door) ->
     before = call("capsule_fetch", id=stored["id"])
     replaced = call("capsule_store", workspace="shop", name="AUTH", capsule_text=FULL + "more", mode="replace")
     after = call("capsule_fetch", id=stored["id"])
-    assert replaced == stored
+    assert replaced == {**stored, "version": 2}
     assert after["capsule_text"] == FULL + "more"
     for key in ("id", "created_at", "workspace", "name"):
         assert after[key] == before[key]

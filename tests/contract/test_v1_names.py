@@ -28,11 +28,11 @@ def walk(value: Any) -> list[str]:
 def test_every_v1_name_answers_as_its_later_tool_with_task_link(call: Door) -> None:
     stored = call("moss.store", workspace="startupA", name="auth", capsule_text=FULL)
     link = {"moss_capsule": "auth", "moss_workspace": "startupA"}
-    assert stored == {"id": stored["id"], "task_link": link}
+    assert stored == {"id": stored["id"], "task_link": link, "version": 1}
     address = {"workspace": "startupA", "name": "auth"}
     assert call("moss.fetch", **address)["task_link"] == link
     assert call("moss.fetch_many", items=[address])["items"][0]["task_link"] == link
-    assert call("moss.update", **address, title="T") == stored
+    assert call("moss.update", **address, title="T") == {**stored, "version": 2}
     assert call("moss.latest", workspace="startupA")["item"]["task_link"] == link
     assert call("moss.list", workspace="startupA")["items"][0]["task_link"] == link
     assert call("moss.inventory")["items"][0]["task_link"] == link

@@ -16,7 +16,7 @@ from support.patience import PATIENCE_S
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 FOLDER = ROOT / "docs" / "how-to"
-LEAST_COMPARED = {"what-if.md": 15, "plan-and-hand-over.md": 19, "record-decisions.md": 18}
+LEAST_COMPARED = {"what-if.md": 15, "plan-and-hand-over.md": 19, "record-decisions.md": 18, "take-back-a-change.md": 17}
 """By page; how many answers it shows at least, so that a page that shows none does not pass."""
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import Any
 
-from property.model import DAY, RefusedError, clean, norm
+from property.model import clean, norm
+from property.refused import DAY, RefusedError
+from property.version_list import all_of, begin, go_on, in_version
 
 SWEEP_EVERY = 300
 SWEEP_MOST = 100
 LABELS = ("run_id", "phase", "role")
+CONTENT = ("kind", "data", "text", "tags", *LABELS)
+"""What of an artifact a version is made of."""
 
 
 class ArtifactModel:
@@ -76,10 +81,13 @@ class ArtifactModel:
         elif owner is not None and how["mode"] == "error":
             raise RefusedError("NAME_ALREADY_EXISTS")
         if owner is None:
-            owner = {"id": None, "workspace": workspace, "name": name, "version": 0, "created": self.now,
+            owner = {"id": None, "workspace": workspace, "name": name, "created": self.now,
                      "updated": self.now, "deleted": None}  # fmt: skip
+            begin(owner, self.now, how.get("tool", "artifact_store"))
             self.rows.append(owner)
-        owner.update(fields, version=owner["version"] + 1)
+        else:
+            go_on(owner, CONTENT, self.now, how.get("tool", "artifact_store"))
+        owner.update(fields)
         self.changed(owner)
         self.sweep()
         return owner
@@ -108,6 +116,71 @@ class ArtifactModel:
         self.changed(row)
         self.sweep()
         return row
+
+    def revert(self, address: dict[str, str], version: int) -> tuple[dict[str, Any], bool]:
+        row = self.find(address)
+        old = in_version(row, version)
+        content = {key: old[key] for key in CONTENT}
+        if _exactly(content) == _exactly({key: row[key] for key in CONTENT}):
+            return row, False
+        go_on(row, CONTENT, self.now, "moss_revert")
+        row.update(content)
+        self.changed(row)
+        return row, True
+
+    def rename(self, address: dict[str, str], name: str | None, workspace: str | None) -> dict[str, Any]:
+        if name is None and workspace is None:
+            raise RefusedError("INVALID_REQUEST")
+        row = self.find(address)
+        new = {"name": name or row["name"], "workspace": workspace or row["workspace"]}
+        self._make_way(row, new["workspace"], new["name"])
+        row.update(new)
+        self.changed(row)
+        return row
+
+    def _make_way(self, row: dict[str, Any], workspace: str, name: str | None) -> None:
+        """Frees a name that an expired row holds; refuses one that another holds."""
+        owner = None if name is None else self.owner(workspace, name)
+        if owner is not None and owner is not row:
+            if not self.expired(owner):
+                raise RefusedError("NAME_ALREADY_EXISTS")
+            self._delete(owner)
+
+    def restore(self, address: dict[str, str]) -> tuple[dict[str, Any], bool]:
+        gone = [
+            row for row in self.rows if row["deleted"] is not None and not self.expired(row) and self._is(row, address)
+        ]
+        if not gone:
+            return self.find(address), False
+        row = max(gone, key=lambda one: (one["deleted"], one["seq"]))
+        self._make_way(row, row["workspace"], row["name"])
+        row["deleted"] = None
+        self.changed(row)
+        return row, True
+
+    def restore_all(self, filters: dict[str, str]) -> tuple[int, list[str]]:
+        """How many come back, and the ids of those whose name another has."""
+        gone = [row for row in self.matching(filters, deleted=True) if row["deleted"] is not None]
+        back: list[dict[str, Any]] = []
+        skipped = []
+        for row in sorted(gone, key=lambda one: (one["deleted"], one["seq"]), reverse=True):
+            names = [(norm(one["workspace"]), norm(one["name"])) for one in back if one["name"] is not None]
+            try:
+                if row["name"] is not None and (norm(row["workspace"]), norm(row["name"])) in names:
+                    raise RefusedError("NAME_ALREADY_EXISTS")
+                self._make_way(row, row["workspace"], row["name"])
+            except RefusedError:
+                skipped.append(row["id"])
+            else:
+                back.append(row)
+        for _, together in groupby(reversed(back), key=lambda one: (one["deleted"], one["seq"])):
+            rows = list(together)
+            for row in rows:
+                row["deleted"] = None
+                self.changed(row)
+            for row in rows:
+                row["seq"] = self.seq  # what one sweep took comes back in any order
+        return len(back), skipped
 
     def sweep(self) -> None:
         """At most every five minutes; a clock that stepped back behind the last sweep counts as a long time."""
@@ -173,6 +246,25 @@ class ArtifactModel:
             heading = " ".join(f"{row['kind']}{role} ({row['name'] or row['id']})".split())
             parts.append(f"## {heading}\n\n{row['text']}\n\n---")
         return "\n\n".join(parts), [row["id"] for row in rows]
+
+
+def _exactly(content: dict[str, Any]) -> str:
+    """Content as text, in which 1 and 1.0 differ and so does the order of names."""
+    return json.dumps(content)
+
+
+def listed_versions(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """An artifact's versions as `moss_history` lists them, without what each changed."""
+    sizes = [(one, shown(one)) for one in all_of(row)]
+    return [
+        {
+            "version": one["version"],
+            "at": one["at"],
+            "tool": one["tool"],
+            "chars": seen["data_chars"] + (seen["text_chars"] or 0),
+        }
+        for one, seen in sizes
+    ]
 
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:

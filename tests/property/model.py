@@ -6,16 +6,13 @@ import math
 import unicodedata
 from typing import Any
 
-DAY = 86_400
+from property.refused import DAY as DAY
+from property.refused import RefusedError as RefusedError
+from property.version_list import all_of, begin, go_on, in_version
+
 LABELS = ("source", "run_id", "phase", "role")
-
-
-class RefusedError(Exception):
-    """The code with which the documents refuse a call."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
+CONTENT = ("text", "title", "tags", *LABELS)
+"""What of a capsule a version is made of."""
 
 
 def norm(raw: str) -> str:
@@ -66,6 +63,12 @@ class Model:
             raise RefusedError("NOT_FOUND")
         return found
 
+    def change(self, capsule: dict[str, Any], tool: str, **values: Any) -> None:
+        """The next version of a capsule."""
+        go_on(capsule, CONTENT, self.now, tool)
+        capsule.update(values)
+        self.touch(capsule)
+
     def touch(self, capsule: dict[str, Any]) -> None:
         capsule["updated"] = max(capsule["updated"], self.now)
         capsule["seq"] = self.next_seq()
@@ -81,18 +84,21 @@ class Model:
         if taken is None:
             capsule = {"id": None, "workspace": workspace, "name": name, "created": self.now, "updated": self.now,
                        "deleted": None, "seq": self.next_seq(), **content}  # fmt: skip
+            begin(capsule, self.now, "capsule_store")
             self.capsules.append(capsule)
             return capsule
         if mode == "error":
             raise RefusedError("NAME_ALREADY_EXISTS")
-        taken.update(content)
-        self.touch(taken)
+        self.change(taken, "capsule_store", **content)
         return taken
 
-    def update(self, address: dict[str, str], changes: dict[str, Any]) -> None:
+    def update(self, address: dict[str, str], changes: dict[str, Any], expected: int | None) -> dict[str, Any]:
         if not changes:
             raise RefusedError("INVALID_REQUEST")
         capsule = self.active(address)
+        if expected not in (None, capsule["version"]):
+            raise RefusedError("VERSION_MISMATCH")
+        self.change(capsule, "capsule_update")
         for key, value in changes.items():
             if key == "tags":
                 capsule["tags"] = clean(value)
@@ -102,23 +108,95 @@ class Model:
                 capsule["title"] = value or None
             else:
                 capsule[key] = value.strip() or None
-        self.touch(capsule)
+        return capsule
+
+    def append(self, address: dict[str, str], word: str) -> dict[str, Any]:
+        capsule = self.active(address)
+        self.change(capsule, "capsule_append", text=capsule["text"] + f"\n\n{word}")
+        return capsule
+
+    def rename(self, address: dict[str, str], name: str | None, workspace: str | None) -> dict[str, Any]:
+        if name is None and workspace is None:
+            raise RefusedError("INVALID_REQUEST")
+        capsule = self.active(address)
+        new = {"name": name or capsule["name"], "workspace": workspace or capsule["workspace"]}
+        if self.owner(new["workspace"], new["name"]) not in (None, capsule):
+            raise RefusedError("NAME_ALREADY_EXISTS")
+        if capsule["title"] is not None and capsule["title"] == capsule["name"]:
+            new["title"] = new["name"]
+        self.change(capsule, "moss_rename", **new)
+        return capsule
+
+    def revert(self, address: dict[str, str], version: int) -> tuple[dict[str, Any], bool]:
+        capsule = self.active(address)
+        old = in_version(capsule, version)
+        content = {key: old[key] for key in CONTENT}
+        if content == {key: capsule[key] for key in CONTENT}:
+            return capsule, False
+        self.change(capsule, "moss_revert", **content)
+        return capsule, True
 
     def delete(self, address: dict[str, str]) -> None:
         capsule = self.active(address)
         capsule["deleted"] = self.now
         self.touch(capsule)
 
-    def restore(self, id: str) -> None:
-        capsule = self.by_id(id)
+    def deleted(self, address: dict[str, str]) -> dict[str, Any] | None:
+        """The deleted capsule at an address, of several the last one."""
+        gone = [capsule for capsule in self.capsules if capsule["deleted"] is not None]
+        if "id" in address:
+            gone = [capsule for capsule in gone if capsule["id"] == address["id"]]
+        else:
+            wanted = (norm(address.get("workspace", "default")), norm(address["name"]))
+            named = [capsule for capsule in gone if capsule["name"] is not None]
+            gone = [one for one in named if (norm(one["workspace"]), norm(one["name"])) == wanted]
+        return max(gone, key=lambda capsule: (capsule["deleted"], capsule["seq"]), default=None)
+
+    def restore(self, address: dict[str, str]) -> tuple[dict[str, Any], bool]:
+        capsule = self.deleted(address)
         if capsule is None:
-            raise RefusedError("NOT_FOUND")
-        if capsule["deleted"] is None:
-            return
+            return self.active(address), False
         if self.owner(capsule["workspace"], capsule["name"]):
             raise RefusedError("NAME_ALREADY_EXISTS")
+        self._bring_back(capsule)
+        return capsule, True
+
+    def _bring_back(self, capsule: dict[str, Any]) -> None:
         capsule["deleted"] = None
         self.touch(capsule)
+
+    def restore_all(self, filters: dict[str, str], deleted_after: int | None) -> tuple[int, list[str]]:
+        """How many come back, and the ids of those whose name another has, last deleted first."""
+        gone = [
+            capsule
+            for capsule in self.matching(filters, include_deleted=True)
+            if capsule["deleted"] is not None and (deleted_after is None or capsule["deleted"] >= deleted_after)
+        ]
+        back: list[dict[str, Any]] = []
+        skipped = []
+        for capsule in sorted(gone, key=lambda one: (one["deleted"], one["seq"]), reverse=True):
+            names = [(norm(one["workspace"]), norm(one["name"])) for one in back if one["name"] is not None]
+            named = capsule["name"] is not None
+            if named and (
+                self.owner(capsule["workspace"], capsule["name"])
+                or (norm(capsule["workspace"]), norm(capsule["name"])) in names
+            ):
+                skipped.append(capsule["id"])
+            else:
+                back.append(capsule)
+        for capsule in reversed(back):
+            self._bring_back(capsule)
+        return len(back), skipped
+
+    def any_of(self, address: dict[str, str]) -> dict[str, Any]:
+        """The capsule at an address, the active one before the last deleted one."""
+        try:
+            return self.active(address)
+        except RefusedError:
+            found = self.deleted(address)
+            if found is None:
+                raise
+            return found
 
     def matching(self, filters: dict[str, str], *, include_deleted: bool = False) -> list[dict[str, Any]]:
         """What fits every filter, newest change first."""
@@ -143,8 +221,11 @@ class Model:
     def bulk(self, filters: dict[str, str], changes: dict[str, Any]) -> int:
         hit = self.matching(filters)[::-1]
         for capsule in hit:
-            capsule.update(changes)
-            self.touch(capsule)
+            if "deleted" in changes:
+                capsule.update(changes)
+                self.touch(capsule)
+            else:
+                self.change(capsule, "capsule_bulk_update", **changes)
         return len(hit)
 
     def purge(self, filters: dict[str, str], older_than_days: int | None) -> int:
@@ -173,7 +254,9 @@ class Model:
             row = {**record, "seq": self.next_seq()}
             target = twin or owner
             if target is not None and mode == "replace":
-                target.update({**row, "id": target["id"]})
+                go_on(target, CONTENT, self.now, "capsule_import")
+                own = ("id", "version", "at", "tool", "old")
+                target.update({**row, **{key: target[key] for key in own}})
                 became.append(target)
                 continue
             if twin:
@@ -183,6 +266,7 @@ class Model:
                 number += 1
                 row["name"] = record["name"].rstrip()[: 256 - len(f"-{number}")] + f"-{number}"
                 owner = self.owner(row["workspace"], row["name"])
+            begin(row, self.now, "capsule_import", record["version"])
             self.capsules.append(row)
             became.append(row)
         return became
@@ -199,6 +283,7 @@ def shown(capsule: dict[str, Any], *, text: bool = False) -> dict[str, Any]:
         "tags": capsule["tags"],
         "created_at": capsule["created"],
         "updated_at": capsule["updated"],
+        "version": capsule["version"],
         "fetch_key": {"moss_id": capsule["id"]},
     }
     if capsule["name"] is not None:
@@ -213,3 +298,17 @@ def shown(capsule: dict[str, Any], *, text: bool = False) -> dict[str, Any]:
     if text:
         item["capsule_text"] = capsule["text"]
     return item
+
+
+def listed_versions(capsule: dict[str, Any]) -> list[dict[str, Any]]:
+    """A capsule's versions as `moss_history` lists them, without what each changed."""
+    return [
+        {
+            "version": one["version"],
+            "at": one["at"],
+            "tool": one["tool"],
+            **({} if one["source"] is None else {"source": one["source"]}),
+            "chars": len(one["text"]),
+        }
+        for one in all_of(capsule)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from itertools import groupby
@@ -14,8 +15,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from artifact.shelf import check_artifacts
 from contract.doors import START_MS, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
-from property.artifact_model import ArtifactModel, shown
-from property.model import RefusedError
+from property.artifact_model import ArtifactModel, listed_versions, shown
+from property.refused import RefusedError
+from property.version_list import DAYS, KEEP, all_of, at_time, in_version
+from support.beside import rows
 
 NAMES = st.sampled_from(["Auth", "auth ", "AUTH", "caf\u00e9", "CAFE\u0301", "My  Name", " my name", "\u0130x"])
 WORKSPACES = st.sampled_from(["default", "Shop", " shop", "\u00c9t\u00e9"])
@@ -61,7 +64,7 @@ class ArtifactMachine(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.mkdtemp(prefix="moss-artifact-model-")
         self.clock = Clock()
-        self.store = open_test_store(self.folder, self.clock)
+        self.store = open_test_store(self.folder, self.clock, history_keep=KEEP, history_days=DAYS)
         self.model = ArtifactModel(START_MS // 1000)
         self.ids: list[str] = ["01ARZ3NDEKTSV4RRFFQ69G5FAV"]
 
@@ -115,17 +118,17 @@ class ArtifactMachine(RuleBasedStateMachine):
 
     @rule(data=st.data(), mode=st.sampled_from(["error", "replace"]), content=CONTENT)
     def store_under_a_name_that_is_or_was_taken(self, data: st.DataObject, mode: str, content: dict[str, Any]) -> None:
-        rows = [row for row in self.model.rows if row["name"] is not None]
-        row = data.draw(st.sampled_from(rows)) if rows else {"workspace": "default", "name": "Auth"}
+        named = [row for row in self.model.rows if row["name"] is not None]
+        row = data.draw(st.sampled_from(named)) if named else {"workspace": "default", "name": "Auth"}
         self.check_store(row["workspace"].upper(), row["name"].lower(), content, mode=mode)
 
     @rule(data=st.data(), content=CONTENT, off_by=st.sampled_from([0, 0, 0, 1, -1]))
     def update_with_expected_version(self, data: st.DataObject, content: dict[str, Any], off_by: int) -> None:
-        rows = [row for row in self.model.rows if row["name"] is not None]
-        if not rows:
+        named = [row for row in self.model.rows if row["name"] is not None]
+        if not named:
             self.check_store("default", data.draw(st.none() | NAMES), content, expected_version=1, mode="replace")
             return
-        row = data.draw(st.sampled_from(rows))
+        row = data.draw(st.sampled_from(named))
         mode = data.draw(st.sampled_from(["error", "replace"]))
         name = row["name"].swapcase()
         self.check_store(row["workspace"], name, content, expected_version=row["version"] + off_by, mode=mode)
@@ -158,6 +161,63 @@ class ArtifactMachine(RuleBasedStateMachine):
         if answer is not None:
             life = {"ttl_seconds": row["ttl"], "expires_at": row["expires"]}
             assert answer == {"id": row["id"], "version": row["version"], **life}
+
+    @rule(data=st.data(), version=st.integers(1, 6))
+    def revert_one(self, data: st.DataObject, version: int) -> None:
+        address = self.address(data)
+        arguments = {"type": "artifact", **address, "version": version}
+        reverted, answer = self.both(lambda: self.model.revert(address, version), "moss_revert", arguments)
+        if reverted is not None:
+            row, changed = reverted
+            assert answer == {"id": row["id"], "version": row["version"], "reverted_to": version, "changed": changed}
+
+    @rule(data=st.data(), name=st.none() | NAMES, workspace=st.none() | WORKSPACES)
+    def rename_one(self, data: st.DataObject, name: str | None, workspace: str | None) -> None:
+        address = self.address(data)
+        arguments = {"type": "artifact", **address, "new_name": name, "new_workspace": workspace}
+        row, answer = self.both(lambda: self.model.rename(address, name, workspace), "moss_rename", arguments)
+        if answer is not None:
+            assert (answer["id"], answer["version"]) == (row["id"], row["version"])
+
+    @rule(data=st.data())
+    def restore_one(self, data: st.DataObject) -> None:
+        address = self.address(data)
+        restored, answer = self.both(lambda: self.model.restore(address), "artifact_restore", dict(address))
+        if answer is not None:
+            assert (answer["id"], answer["restored"]) == (restored[0]["id"], restored[1])
+
+    @rule(filters=SOME_FILTERS)
+    def restore_many(self, filters: dict[str, str]) -> None:
+        count, skipped = self.model.restore_all(filters)
+        answer = self.store.call("artifact_restore", {"filters": filters})
+        assert answer["restored_count"] == count
+        assert sorted(one["id"] for one in answer["skipped"]) == sorted(skipped)
+
+    @rule(data=st.data(), limit=st.integers(1, 5), offset=st.integers(0, 5))
+    def look_at_a_history(self, data: st.DataObject, limit: int, offset: int) -> None:
+        address = self.address(data)
+        arguments = {"type": "artifact", **address, "limit": limit, "offset": offset}
+        row, answer = self.both(lambda: self.model.find(address, deleted=True, expired=True), "moss_history", arguments)
+        if answer is not None:
+            expected = listed_versions(row)
+            assert all(version.pop("change").isprintable() for version in answer["versions"])
+            assert answer["versions"] == expected[offset : offset + limit]
+            assert (answer["current"], answer["pagination"]["total"]) == (row["version"], len(expected))
+
+    @rule(data=st.data(), version=st.integers(1, 8), back_s=st.sampled_from([-10, 0, 1, 60, 86_400, 4 * 86_400]))
+    def fetch_an_old_one(self, data: st.DataObject, version: int, back_s: int) -> None:
+        address = self.address(data)
+        asked = {**address, "include_deleted": True, "include_expired": True}
+        as_of = self.model.now - back_s
+
+        def found() -> dict[str, Any]:
+            return self.model.find(address, deleted=True, expired=True)
+
+        by_number = self.both(lambda: in_version(found(), version), "artifact_fetch", {**asked, "version": version})
+        by_time = self.both(lambda: at_time(found(), as_of), "artifact_fetch", {**asked, "as_of": as_of})
+        for row, answer in (by_number, by_time):
+            if row is not None:
+                assert answer == {**shown(row), "current_version": found()["version"]}
 
     @rule(filters=SOME_FILTERS)
     def delete_many(self, filters: dict[str, str]) -> None:
@@ -212,7 +272,8 @@ class ArtifactMachine(RuleBasedStateMachine):
             if store_as is None:
                 return text, None
             content = {"kind": "bundle", "data": {"sources": sources}, "text": text}
-            return text, self.model.store(store_as[0], store_as[1], content, mode=store_as[2])
+            how = {"mode": store_as[2], "tool": "artifact_compose"}
+            return text, self.model.store(store_as[0], store_as[1], content, **how)
 
         if store_as is not None:
             arguments["store_as"] = {
@@ -256,10 +317,10 @@ class ArtifactMachine(RuleBasedStateMachine):
         assert len(items) == len(expected)
         left = iter(items)
         for _, group in groupby(expected, key=lambda row: row["id"] if by == "created" else row["seq"]):
-            rows = {row["id"]: shown(row) for row in group}
-            for item in [next(left) for _ in rows]:
-                assert item["id"] in rows, ([item["id"] for item in items], [row["id"] for row in expected])
-                whole = rows.pop(item["id"])
+            whole_rows = {row["id"]: shown(row) for row in group}
+            for item in [next(left) for _ in whole_rows]:
+                assert item["id"] in whole_rows, ([item["id"] for item in items], [row["id"] for row in expected])
+                whole = whole_rows.pop(item["id"])
                 assert "text" not in item
                 assert item == {key: whole[key] for key in item}
 
@@ -277,6 +338,12 @@ class ArtifactMachine(RuleBasedStateMachine):
     def the_store_shows_what_the_model_holds(self) -> None:
         answer = self.store.call("artifact_list", {"include_deleted": True, "include_expired": True, "limit": 100})
         self.check_order(answer["items"], self.model.matching({}, deleted=True, expired=True), "updated")
+
+    @invariant()
+    def nothing_is_kept_of_what_is_gone(self) -> None:
+        if os.path.exists(os.path.join(self.folder, "moss.db")):
+            kept = sum(len(all_of(row)) - 1 for row in self.model.rows)
+            assert rows(self.folder, "select count(*) from versions") == [(kept,)]
 
 
 ArtifactMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from typing import Any
@@ -12,7 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from contract.doors import START_MS, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
-from property.model import Model, RefusedError, shown
+from property.model import Model, RefusedError, listed_versions, shown
+from property.version_list import DAYS, KEEP, all_of, at_time, in_version
 from support.beside import rows
 
 NAMES = st.sampled_from(
@@ -45,7 +47,7 @@ class CapsuleMachine(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.mkdtemp(prefix="moss-model-")
         self.clock = Clock()
-        self.store = open_test_store(self.folder, self.clock)
+        self.store = open_test_store(self.folder, self.clock, history_keep=KEEP, history_days=DAYS)
         self.model = Model()
         self.model.now = START_MS // 1000
         self.ids: list[str] = ["01ARZ3NDEKTSV4RRFFQ69G5FAV"]
@@ -101,28 +103,88 @@ class CapsuleMachine(RuleBasedStateMachine):
                 assert answer["id"] > max(self.ids)
                 capsule["id"] = answer["id"]
                 self.ids.append(answer["id"])
-            assert answer == {"id": capsule["id"], "fetch_key": shown(capsule)["fetch_key"]}
+            self.check_stored(answer, capsule)
 
-    @rule(data=st.data(), changes=FIELDS, text=st.none() | TEXTS, clear_title=st.booleans())
-    def update_one(self, data: st.DataObject, changes: dict[str, Any], text: str | None, clear_title: bool) -> None:
+    def check_stored(self, answer: dict[str, Any] | None, capsule: dict[str, Any]) -> None:
+        """What a call that changed a capsule answers."""
+        if answer is not None:
+            assert {key: answer.get(key) for key in ("id", "version")} == {
+                key: capsule[key] for key in ("id", "version")
+            }
+            if capsule["name"] is not None:
+                assert answer["fetch_key"] == shown(capsule)["fetch_key"]
+
+    @rule(data=st.data(), changes=FIELDS, text=st.none() | TEXTS, clear_title=st.booleans(),
+          expected=st.none() | st.integers(0, 3))  # fmt: skip
+    def update_one(
+        self, data: st.DataObject, changes: dict[str, Any], text: str | None, clear_title: bool, expected: int | None
+    ) -> None:
         address = self.address(data)
         if text is not None:
             changes = {**changes, "capsule_text": text}
         if clear_title:
             changes = {**changes, "title": ""}
-        arguments = {**address, **changes, "allow_thin": True}
-        self.both(lambda: self.model.update(address, changes), "capsule_update", arguments)
+        arguments = {**address, **changes, "allow_thin": True, "expected_version": expected}
+        capsule, answer = self.both(lambda: self.model.update(address, changes, expected), "capsule_update", arguments)
+        self.check_stored(answer, capsule)
 
     @rule(data=st.data(), word=WORDS)
     def append_to_one(self, data: st.DataObject, word: str) -> None:
         address = self.address(data)
 
-        def expected() -> None:
-            capsule = self.model.active(address)
-            capsule["text"] += f"\n\n{word}"
-            self.model.touch(capsule)
+        capsule, answer = self.both(
+            lambda: self.model.append(address, word),
+            "capsule_append",
+            {**address, "section": "notes", "content": word},
+        )
+        self.check_stored(answer, capsule)
 
-        self.both(expected, "capsule_append", {**address, "section": "notes", "content": word})
+    @rule(data=st.data(), name=st.none() | NAMES, workspace=st.none() | WORKSPACES)
+    def rename_one(self, data: st.DataObject, name: str | None, workspace: str | None) -> None:
+        address = self.address(data)
+        arguments = {"type": "capsule", **address, "new_name": name, "new_workspace": workspace}
+        capsule, answer = self.both(lambda: self.model.rename(address, name, workspace), "moss_rename", arguments)
+        self.check_stored(answer, capsule)
+
+    @rule(data=st.data(), version=st.integers(1, 6))
+    def revert_one(self, data: st.DataObject, version: int) -> None:
+        address = self.address(data)
+        arguments = {"type": "capsule", **address, "version": version}
+        reverted, answer = self.both(lambda: self.model.revert(address, version), "moss_revert", arguments)
+        if reverted is not None:
+            capsule, changed = reverted
+            assert answer == {
+                "id": capsule["id"], "version": capsule["version"], "reverted_to": version, "changed": changed
+            }  # fmt: skip
+
+    @rule(data=st.data(), limit=st.integers(1, 5), offset=st.integers(0, 5))
+    def look_at_a_history(self, data: st.DataObject, limit: int, offset: int) -> None:
+        address = self.address(data)
+        arguments = {"type": "capsule", **address, "limit": limit, "offset": offset}
+        capsule, answer = self.both(lambda: self.model.any_of(address), "moss_history", arguments)
+        if answer is None:
+            return
+        expected = listed_versions(capsule)
+        assert all(version.pop("change").isprintable() for version in answer["versions"])
+        assert answer["versions"] == expected[offset : offset + limit]
+        assert answer["current"] == capsule["version"]
+        assert answer["pagination"]["total"] == len(expected)
+
+    @rule(data=st.data(), version=st.integers(1, 8), back_s=st.sampled_from([-10, 0, 1, 60, 86_400, 4 * 86_400]))
+    def fetch_an_old_one(self, data: st.DataObject, version: int, back_s: int) -> None:
+        address = self.address(data)
+        asked = {**address, "include_deleted": True}
+        as_of = self.model.now - back_s
+        by_number = self.both(
+            lambda: in_version(self.model.any_of(address), version), "capsule_fetch", {**asked, "version": version}
+        )
+        by_time = self.both(
+            lambda: at_time(self.model.any_of(address), as_of), "capsule_fetch", {**asked, "as_of": as_of}
+        )
+        for capsule, answer in (by_number, by_time):
+            if capsule is not None:
+                current = self.model.any_of(address)["version"]
+                assert answer == {**shown(capsule, text=True), "current_version": current}
 
     @rule(data=st.data())
     def delete_one(self, data: st.DataObject) -> None:
@@ -131,8 +193,29 @@ class CapsuleMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def restore_one(self, data: st.DataObject) -> None:
-        chosen = data.draw(st.sampled_from(self.ids))
-        self.both(lambda: self.model.restore(chosen), "capsule_restore", {"id": chosen})
+        address = self.address(data)
+        restored, answer = self.both(lambda: self.model.restore(address), "capsule_restore", dict(address))
+        if restored is not None:
+            capsule, was_deleted = restored
+            assert answer == {
+                "id": capsule["id"], "restored": was_deleted, "fetch_key": shown(capsule)["fetch_key"]
+            }  # fmt: skip
+
+    @rule(filters=SOME_FILTERS, back_s=st.none() | st.sampled_from([0, 1000, 86_400]))
+    def restore_many(self, filters: dict[str, str], back_s: int | None) -> None:
+        after = None if back_s is None else self.model.now - back_s
+        count, skipped = self.model.restore_all(filters, after)
+        answer = self.store.call("capsule_restore", {"filters": {**filters, "deleted_after": after}})
+        taken = [{"id": one, "code": "NAME_ALREADY_EXISTS"} for one in skipped]
+        assert answer == {"restored_count": count, "skipped": taken}
+
+    @rule(filters=SOME_FILTERS)
+    def run_dry(self, filters: dict[str, str]) -> None:
+        ids = [capsule["id"] for capsule in self.model.matching(filters)]
+        for tool, counts in (("capsule_bulk_delete", "deleted"), ("capsule_bulk_update", "updated")):
+            sets = {"set_role": "dry"} if counts == "updated" else {}
+            answer = self.store.call(tool, {**filters, **sets, "dry_run": True})
+            assert (answer[counts], answer["ids"], answer["dry_run"]) == (len(ids), ids[:20], True)
 
     @rule(filters=SOME_FILTERS)
     def delete_many(self, filters: dict[str, str]) -> None:
@@ -265,6 +348,12 @@ class CapsuleMachine(RuleBasedStateMachine):
     def the_store_shows_what_the_model_holds(self) -> None:
         answer = self.store.call("capsule_inventory", {"include_deleted": True, "limit": 500})
         assert answer["items"] == [shown(capsule) for capsule in self.model.matching({}, include_deleted=True)]
+
+    @invariant()
+    def nothing_is_kept_of_what_is_gone(self) -> None:
+        if os.path.exists(os.path.join(self.folder, "moss.db")):
+            kept = sum(len(all_of(capsule)) - 1 for capsule in self.model.capsules)
+            assert rows(self.folder, "select count(*) from versions") == [(kept,)]
 
 
 CapsuleMachine.TestCase.settings = settings(max_examples=50, stateful_step_count=40)

@@ -11,8 +11,8 @@ from moss_memory.errors import MossError
 from moss_memory.store import Store
 from support.beside import dump
 
-LEFT_BEHIND = ("upkeep", "erasures")
-"""Tables of housekeeping, which a store makes for itself."""
+LEFT_BEHIND = ("upkeep", "erasures", "versions")
+"""Tables of housekeeping, which a store makes for itself; and earlier versions."""
 
 
 def files_of(folder: str | Path) -> dict[str, bytes]:

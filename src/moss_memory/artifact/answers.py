@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..answers import Column, Shape, free, integer, moment, nameless, text, texts
+from ..answers import Column, Shape, fetch_key_of, free, integer, moment, nameless, text, texts
+
+KEY = fetch_key_of("artifact", name="ArtifactKey")
 
 ITEM = Shape(
     "ArtifactItem",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ..answers import integer
 from ..arguments import Days, Phase, Role, RunId, Tag, Tags, Workspace
-from ..bulk import PURGED, NewPhase, NewRole, change_all, new_labels, purge, required_filters
+from ..bulk import DRY_RUN, PURGED, DryRun, NewPhase, NewRole, change_all, is_real, new_labels, purge, required_filters
 from ..errors import invalid
 from ..filters import Filters, filters_from
 from ..operation import operation
 from .operations import Kind, checked_kind, lifetime, sweep_expired
-from .rows import UNEXPIRED
+from .rows import versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ UNCHANGED = 0
 @operation(
     mutates=True,
     destructive=True,
-    answers={"deleted": integer("how many were deleted")},
+    writes_if=is_real,
+    answers={"deleted": integer("how many were deleted"), **DRY_RUN},
     example="moss artifact bulk-delete --run-id run-1",
 )
 def artifact_bulk_delete(
@@ -40,19 +41,22 @@ def artifact_bulk_delete(
     phase: Phase | None = None,
     role: Role | None = None,
     tag: Tag | None = None,
+    dry_run: DryRun = False,
 ) -> dict[str, Any]:
     """Soft-delete every artifact that matches all of the given filters; at least one is needed."""
     filters = _filters(tx, workspace=workspace, kind=kind, run_id=run_id, phase=phase, role=role, tag=tag)
-    deleted = change_all(tx, "artifacts", filters, {"deleted_at": tx.now}, UNEXPIRED)
-    sweep_expired(tx)
-    return {"deleted": deleted}
+    deleted, remarks = change_all(tx, versioned, filters, {"deleted_at": tx.now}, dry_run=dry_run)
+    if not dry_run:
+        sweep_expired(tx)
+    return {"deleted": deleted, **remarks}
 
 
 @operation(
     mutates=True,
     stores=True,
     destructive=True,
-    answers={"updated": integer("how many were changed")},
+    writes_if=is_real,
+    answers={"updated": integer("how many were changed"), **DRY_RUN},
     example="moss artifact bulk-update --run-id run-1 --set-phase done",
 )
 def artifact_bulk_update(
@@ -68,6 +72,7 @@ def artifact_bulk_update(
     set_role: NewRole | None = None,
     set_tags: Tags | None = None,
     set_ttl_seconds: NewTtlSeconds | None = UNCHANGED,
+    dry_run: DryRun = False,
 ) -> dict[str, Any]:
     """Set phase, role, tags or time to live of every artifact that matches all of the given filters.
 
@@ -79,9 +84,10 @@ def artifact_bulk_update(
         changes |= lifetime(tx, set_ttl_seconds, what="set_ttl_seconds")
     if not changes:
         raise invalid("nothing to set; give `set_phase`, `set_role`, `set_tags` or `set_ttl_seconds`")
-    updated = change_all(tx, "artifacts", filters, changes, UNEXPIRED)
-    sweep_expired(tx)
-    return {"updated": updated}
+    updated, remarks = change_all(tx, versioned, filters, changes, dry_run=dry_run)
+    if not dry_run:
+        sweep_expired(tx)
+    return {"updated": updated, **remarks}
 
 
 @operation(
@@ -89,14 +95,19 @@ def artifact_bulk_update(
     destructive=True,
     long=True,
     listed=False,
+    writes_if=is_real,
     answers=PURGED,
     example="moss purge --type artifact --older-than 7d",
 )
 def artifact_purge(
-    tx: Transaction, *, workspace: Workspace | None = None, older_than_days: Days | None = None
+    tx: Transaction,
+    *,
+    workspace: Workspace | None = None,
+    older_than_days: Days | None = None,
+    dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Remove soft-deleted artifacts for good, from the store, the search index and the disk."""
-    return purge(tx, "artifacts", "artifact", filters_from(tx, workspace=workspace), older_than_days)
+    """Remove soft-deleted artifacts for good, with their versions: from the store, the search index and the disk."""
+    return purge(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
 
 
 def _filters(tx: Transaction, *, kind: str | None, **given: str | None) -> Filters:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from ..tables import BadLine, Table, json_column, number, tags_column, text, whole
 from ..values import NAME_MAX_CHARS, label, normalize
 from .operations import checked_kind
+from .rows import versioned as versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..tables import Line, Values
 
-NOUN = "artifact"
 _LABELS = ("run_id", "phase", "role")
 TABLE = Table(
     "artifacts",
@@ -36,6 +36,8 @@ TABLE = Table(
     whole("text_chars", optional=True),
     number("row_id", "artifacts", optional=True),
     whole("change_seq", optional=True),
+    whole("version_at", default=0),
+    text("version_tool", default="artifact_store"),
     key=("workspace_norm", "id"),
 )
 

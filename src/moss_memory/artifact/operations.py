@@ -7,6 +7,7 @@ import json
 from ..addressing import Address, address_of
 from ..answers import LONG, PAGE, Column, Shape, flag, free, integer, list_of, moment, nameless, object_of, text
 from ..arguments import (
+    AsOf,
     Id,
     IncludeDeleted,
     Limit,
@@ -19,14 +20,17 @@ from ..arguments import (
     StoreMode,
     Tag,
     Tags,
+    Version,
     Workspace,
 )  # fmt: skip
-from ..errors import MossError, invalid, next_call
+from ..errors import MossError, invalid
 from ..filters import filters_from
 from ..operation import operation
+from ..restoring import answers_of_restore, restore, restore_filters
 from ..values import DEFAULT_WORKSPACE, Page, label, norm, normalize, tags_json
-from .answers import ARTIFACT, ITEM
-from .rows import UNEXPIRED, artifacts, list_columns, listed, shown, sql
+from ..versions import PAST, is_now, other_version, time_asked
+from .answers import ARTIFACT, ITEM, KEY
+from .rows import EXPECTED, UNEXPIRED, artifacts, list_columns, listed, measured, shown, sql, versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +48,9 @@ if TYPE_CHECKING:
     OrderBy = Literal["updated_at", "created_at"]
     ArtifactFormat = Literal["markdown", "json"]
     ArtifactStoreAs = dict[str, Any]
+    ArtifactRestoreFilters = dict[str, Any]
 else:
+    ArtifactRestoreFilters = restore_filters("workspace", "kind", "run_id", "phase", "role", "tag")
     Kind = {"type": "string", "description": "type of the data, e.g. explorer-finding"}
     Data = {"type": "object", "description": "structured content, a JSON object"}
     ArtifactText = {"type": "string", "description": "rendered view for LLMs"}
@@ -203,7 +209,12 @@ def artifact_list(
     return {"items": items[: page.limit], "pagination": pagination}
 
 
-@operation(single_statement=True, idempotent=True, answers=ARTIFACT, example="moss artifact fetch plan/run-1-code")
+@operation(
+    single_statement=is_now,
+    idempotent=True,
+    answers=ARTIFACT.with_fields(PAST, "FetchedArtifact"),
+    example="moss artifact fetch plan/run-1-code",
+)
 def artifact_fetch(
     tx: ReadTransaction,
     *,
@@ -212,10 +223,16 @@ def artifact_fetch(
     name: Name | None = None,
     include_expired: IncludeExpired = False,
     include_deleted: IncludeDeleted = False,
+    version: Version | None = None,
+    as_of: AsOf | None = None,
 ) -> dict[str, Any]:
-    """Load one artifact with its data and text, by id, or by workspace and name."""
+    """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
+    upto = time_asked(version, as_of)
     also = "" if include_expired else UNEXPIRED
-    return shown(artifacts.find(tx, Address(id, workspace, name), include_deleted=include_deleted, also=also))
+    row = artifacts.find(tx, Address(id, workspace, name), include_deleted=include_deleted, also=also)
+    if version is None and as_of is None:
+        return shown(row)
+    return {**shown(versioned.at(tx, row, version=version, as_of=upto)), "current_version": row["version"]}
 
 
 @operation(
@@ -285,6 +302,21 @@ def artifact_delete(
 
 
 @operation(
+    mutates=True, idempotent=True, answers=answers_of_restore(KEY), example="moss artifact restore plan/run-1-code"
+)
+def artifact_restore(
+    tx: Transaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    filters: ArtifactRestoreFilters | None = None,
+) -> dict[str, Any]:
+    """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
+    return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
+
+
+@operation(
     mutates=True,
     answers={
         "id": text("ULID"),
@@ -343,12 +375,7 @@ def _content(data: dict[str, Any], text: str | None) -> dict[str, Any]:
     _check_limit("data", "DATA_TOO_LARGE", len(data_json), DATA_MAX_CHARS)
     if text is not None:
         _check_limit("text", "TEXT_TOO_LARGE", len(text), TEXT_MAX_CHARS)
-    return {
-        "data_json": data_json,
-        "text": text,
-        "data_chars": len(data_json),
-        "text_chars": None if text is None else len(text),
-    }
+    return measured(data_json, text)
 
 
 def _check_limit(what: str, code: str, actual: int, limit: int) -> None:
@@ -373,7 +400,7 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
         else:
             return _update_versioned(tx, row, version)
     row["id"] = tx.new_id()
-    tx.run(sql["insert"], {**row, "change_seq": tx.next_change()})
+    tx.run(sql["insert"], {**row, "tool": tx.tool, "change_seq": tx.next_change()})
     return _stored(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)
 
 
@@ -381,21 +408,14 @@ def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: in
     """The next version of a named artifact; only when nothing changed is the reason looked up."""
     if row["name_norm"] is None:
         raise invalid("`expected_version` needs the name of the artifact to update", path="expected_version")
-    update = {**row, "change_seq": tx.next_change(), "expected_version": expected_version}
-    changed = tx.row(sql["update_versioned"], update)
+    update = {**row, "tool": tx.tool, "change_seq": tx.next_change(), "expected_version": expected_version}
+    versioned.keep(tx, EXPECTED, update)
+    changed = tx.row(sql["update_versioned"].filled(where=EXPECTED), update)
     if changed is not None:
         same_id, workspace, name, version = changed
         return _stored(same_id, workspace, name, row["kind"], version)
-    address = Address(None, row["workspace_raw"], row["name_raw"])
-    found = artifacts.find(tx, address, also=UNEXPIRED)
-    actual = found["version"]
-    raise MossError(
-        "VERSION_MISMATCH",
-        f"{address.shown()} is at version {actual}, not {expected_version}; fetch it, apply your change to what is "
-        f"there now and store with `expected_version: {actual}`",
-        details={"expected": expected_version, "actual": actual},
-        recovery=next_call("artifact_fetch", address.arguments(), "shows the current data and version"),
-    )
+    found = artifacts.find(tx, Address(None, row["workspace_raw"], row["name_raw"]), also=UNEXPIRED)
+    raise other_version(versioned, found, expected_version)
 
 
 def _stored(id: str, workspace: str, name: str | None, kind: str, version: int) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 -- name: insert
 insert into artifacts (
   id, workspace_raw, workspace_norm, name_raw, name_norm, kind, data_json, text, data_chars, text_chars,
-  run_id, phase, role, tags_json, version, ttl_seconds, expires_at, created_at, updated_at, change_seq
+  run_id, phase, role, tags_json, version, ttl_seconds, expires_at, created_at, updated_at, change_seq, version_at,
+  version_tool
 ) values (
   :id, :workspace_raw, :workspace_norm, :name_raw, :name_norm, :kind, :data_json, :text, :data_chars, :text_chars,
-  :run_id, :phase, :role, :tags_json, 1, :ttl_seconds, :expires_at, :now, :now, :change_seq
+  :run_id, :phase, :role, :tags_json, 1, :ttl_seconds, :expires_at, :now, :now, :change_seq, :now,
+  :tool
 )
 
 -- name: named
@@ -20,10 +22,28 @@ update artifacts set
   kind = :kind, data_json = :data_json, text = :text, data_chars = :data_chars, text_chars = :text_chars,
   run_id = :run_id, phase = :phase, role = :role, tags_json = :tags_json, version = version + 1,
   ttl_seconds = :ttl_seconds, expires_at = :expires_at,
-  updated_at = greatest(updated_at, :now), change_seq = :change_seq
-where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null
-  and (expires_at is null or expires_at > :now) and version = :expected_version
+  updated_at = greatest(updated_at, :now), change_seq = :change_seq,
+  version_at = greatest(version_at, :now), version_tool = :tool
+{where}
 returning id, workspace_raw, name_raw, version
+
+-- name: change
+-- The next version of an artifact; its names and its time to live stay.
+update artifacts set
+  kind = :kind, data_json = :data_json, text = :text, data_chars = :data_chars, text_chars = :text_chars,
+  run_id = :run_id, phase = :phase, role = :role, tags_json = :tags_json, version = version + 1,
+  updated_at = greatest(updated_at, :now), change_seq = :change_seq,
+  version_at = greatest(version_at, :now), version_tool = :tool
+where id = :id
+
+-- name: rename
+update artifacts set
+  workspace_raw = :workspace_raw, workspace_norm = :workspace_norm, name_raw = :name_raw, name_norm = :name_norm,
+  updated_at = greatest(updated_at, :now), change_seq = :change_seq
+where id = :id
+
+-- name: restore
+update artifacts set deleted_at = null, updated_at = greatest(updated_at, :now), change_seq = :change_seq where id = :id
 
 -- name: soft_delete
 update artifacts set deleted_at = :now, updated_at = greatest(updated_at, :now), change_seq = :change_seq where id = :id

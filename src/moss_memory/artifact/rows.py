@@ -6,6 +6,7 @@ import json
 
 from ..addressing import AddressedRows
 from ..storage.queries import load_queries
+from ..versions import Versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +17,16 @@ if TYPE_CHECKING:
 COLUMNS = (
     "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "kind", "data_json", "text", "data_chars",
     "text_chars", "run_id", "phase", "role", "tags_json", "version", "ttl_seconds", "expires_at", "created_at",
-    "updated_at", "deleted_at",
+    "updated_at", "deleted_at", "version_at", "version_tool",
 )  # fmt: skip
-LIST_COLUMNS = tuple(column for column in COLUMNS if column not in ("text", "workspace_norm", "name_norm"))
+_UNLISTED = ("text", "workspace_norm", "name_norm", "version_at", "version_tool")
+LIST_COLUMNS = tuple(column for column in COLUMNS if column not in _UNLISTED)
 UNEXPIRED = "(expires_at is null or expires_at > :now)"
+EXPECTED = (
+    "where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null"
+    f" and {UNEXPIRED} and version = :expected_version"
+)
+"""Which row a conditional update changes."""
 
 decode = json.JSONDecoder().raw_decode
 """Reads what Moss itself wrote: no blanks around it to look for."""
@@ -27,6 +34,26 @@ decode = json.JSONDecoder().raw_decode
 list_columns = ", ".join(LIST_COLUMNS)
 sql = load_queries(__file__)
 artifacts = AddressedRows("artifacts", COLUMNS, noun="artifact", lists="artifact_list", lists_all="artifact_list")
+
+
+def measured(data_json: str, text: str | None) -> dict[str, Any]:
+    """The content of an artifact with its measures."""
+    text_chars = None if text is None else len(text)
+    return {"data_json": data_json, "text": text, "data_chars": len(data_json), "text_chars": text_chars}
+
+
+versioned = Versioned(
+    artifacts,
+    columns={
+        "data_json": "data_json", "text": "text", "kind": "kind", "tags_json": "tags_json", "run_id": "run_id",
+        "phase": "phase", "role": "role",
+    },
+    chars="data_chars + coalesce(text_chars, 0)",
+    measured=lambda content: measured(content["data_json"], content["text"]),
+    sql=sql,
+    unversioned=("workspace_raw", "name_raw", "tags_json", "phase", "role"),
+    alive=UNEXPIRED,
+)  # fmt: skip
 
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:

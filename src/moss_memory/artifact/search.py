@@ -29,6 +29,7 @@ def _document(row: dict[str, Any]) -> dict[str, Any]:
         "address": {"workspace": row["workspace_raw"], "name": row["name_raw"]} if named else {"id": row["id"]},
         "title": row["name_raw"] or f"{row['kind']} {row['id']}",
         "kind": row["kind"],
+        "version": row["version"],
         "text": row["text"] or "",
         "updated_at": row["updated_at"],
     }

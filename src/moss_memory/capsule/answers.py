@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from ..answers import Column, Shape, integer, moment, nameless, object_of, text, texts
+from ..answers import Column, Shape, fetch_key_of, integer, moment, nameless, text, texts
 
-FETCH_KEY = Shape(
-    "FetchKey",
-    {
-        "moss_capsule": text("its name", optional=True, label="name"),
-        "moss_workspace": text("its workspace", optional=True, label="workspace"),
-        "moss_id": text("its id, where it has no name", optional=True, shown="never"),
-    },
-)
-KEY = object_of(FETCH_KEY, "what to put into a task, so that another session finds it", shown="opened")
+KEY = fetch_key_of("capsule")
+VERSION = integer("1 when stored, one more with every change")
 
 _SUMMARY = {
     "id": text("ULID"),
@@ -31,6 +24,7 @@ _SUMMARY = {
     "created_at": moment("when it was first stored"),
     "updated_at": moment("when it last changed"),
     "deleted_at": moment("when it was deleted", optional=True),
+    "version": VERSION,
     "fetch_key": KEY,
 }
 NAME = Column("name", least=8)
@@ -54,4 +48,4 @@ SUMMARY = Shape(
 CAPSULE = SUMMARY.with_fields(
     {"capsule_text": text("the capsule itself, if asked for", optional=True, shown="whole")}, "Capsule"
 )
-STORED = Shape("StoredCapsule", {"id": text("ULID"), "fetch_key": KEY})
+STORED = Shape("StoredCapsule", {"id": text("ULID"), "fetch_key": KEY, "version": VERSION})

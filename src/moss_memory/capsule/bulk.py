@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..answers import integer, text
 from ..arguments import NamePrefix, Phase, Role, RunId, Tag, Tags, Workspace
-from ..bulk import NewPhase, NewRole, change_all, new_labels, required_filters
+from ..bulk import DRY_RUN, DryRun, NewPhase, NewRole, change_all, is_real, new_labels, required_filters
 from ..errors import invalid
 from ..operation import operation
 from ..values import counted
+from .rows import versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 @operation(
     mutates=True,
     destructive=True,
-    answers={"deleted": integer("how many were deleted"), "message": text("what was done, in a sentence")},
+    writes_if=is_real,
+    answers={"deleted": integer("how many were deleted"), "message": text("what was done, in a sentence"), **DRY_RUN},
     example="moss bulk-delete --workspace shop --tag stale",
 )
 def capsule_bulk_delete(
@@ -31,21 +33,24 @@ def capsule_bulk_delete(
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,
+    dry_run: DryRun = False,
 ) -> dict[str, Any]:
     """Soft-delete every active capsule that matches all of the given filters; at least one is needed."""
     filters = required_filters(
         tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
     )
-    deleted = change_all(tx, "capsules", filters, {"deleted_at": tx.now})
-    return {"deleted": deleted, "message": f"Soft-deleted {counted(deleted, 'capsule')} matching {filters.shown()}"}
+    deleted, remarks = change_all(tx, versioned, filters, {"deleted_at": tx.now}, dry_run=dry_run)
+    verb = "Would soft-delete" if dry_run else "Soft-deleted"
+    message = f"{verb} {counted(deleted, 'capsule')} matching {filters.shown()}"
+    return {"deleted": deleted, "message": message, **remarks}
 
 
 @operation(
     mutates=True,
     stores=True,
     destructive=True,
-    idempotent=True,
-    answers={"updated": integer("how many were changed"), "message": text("what was done, in a sentence")},
+    writes_if=is_real,
+    answers={"updated": integer("how many were changed"), "message": text("what was done, in a sentence"), **DRY_RUN},
     example="moss bulk-update --run-id r7 --set-phase archived",
 )
 def capsule_bulk_update(
@@ -60,6 +65,7 @@ def capsule_bulk_update(
     set_phase: NewPhase | None = None,
     set_role: NewRole | None = None,
     set_tags: Tags | None = None,
+    dry_run: DryRun = False,
 ) -> dict[str, Any]:
     """Set phase, role or tags of every active capsule that matches all of the given filters.
 
@@ -71,8 +77,9 @@ def capsule_bulk_update(
     changes = new_labels(set_phase, set_role, set_tags)
     if not changes:
         raise invalid("nothing to set; give `set_phase`, `set_role` or `set_tags`")
-    updated = change_all(tx, "capsules", filters, changes)
+    updated, remarks = change_all(tx, versioned, filters, changes, dry_run=dry_run, as_versions=True)
     said = [f'{name}="{changes[name] or ""}"' for name in ("phase", "role") if name in changes]
     said += [f"tags={changes['tags_json'] or '[]'}"] if "tags_json" in changes else []
-    message = f"Updated {counted(updated, 'capsule')} matching {filters.shown()}; set {', '.join(said)}"
-    return {"updated": updated, "message": message}
+    verb = "Would update" if dry_run else "Updated"
+    message = f"{verb} {counted(updated, 'capsule')} matching {filters.shown()}; set {', '.join(said)}"
+    return {"updated": updated, "message": message, **remarks}

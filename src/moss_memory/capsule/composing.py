@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ..addressing import Address, address_of
 from ..answers import Column, Shape, flag, integer, list_of, nameless, object_of, text
-from ..arguments import Id, Name, Ref, StoreMode, Text, Workspace
+from ..arguments import ExpectedVersion, Id, Name, Ref, StoreMode, Text, Workspace
 from ..errors import MossError, invalid
 from ..operation import operation
+from ..versions import refuse_another_version
 from . import sections as markdown
-from .answers import FETCH_KEY, STORED
-from .operations import ITEMS_MAX, capsule_store, check_size, measured, thin_recovery
-from .rows import capsules, fetch_key, sql
+from .answers import KEY, STORED, VERSION
+from .operations import ITEMS_MAX, capsule_store, check_size, thin_recovery
+from .rows import capsules, fetch_key, measured, versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ else:
             "phase": {"type": "string"},
             "role": {"type": "string"},
             "mode": StoreMode,
+            "expected_version": {"type": "integer"},
             "allow_thin": {"type": "boolean"},
         },
         "required": ["name"],
@@ -53,6 +55,7 @@ _PART = Shape(
         "id": text("ULID"),
         "workspace": text("namespace"),
         "name": text("handle", optional=True),
+        "version": VERSION,
         "display_name": text("what it is called in the bundle"),
         "text": text("its text, or the wanted sections of it"),
         "chars": integer("characters of that"),
@@ -75,7 +78,8 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
         "id": text("ULID"),
         "section_hit": text("the header as it stands in the capsule"),
         "replaced": flag("whether a placeholder was replaced"),
-        "fetch_key": object_of(FETCH_KEY, "what leads back to it, where it has a name", optional=True, shown="opened"),
+        "version": VERSION,
+        "fetch_key": KEY.or_absent(),
     },
     example='moss append auth --section "Next actions" --content "- rotate the keys"',
 )
@@ -87,6 +91,7 @@ def capsule_append(
     name: Name | None = None,
     section: SectionName,
     content: Text,
+    expected_version: ExpectedVersion | None = None,
 ) -> dict[str, Any]:
     """Append content to one section of a capsule without rewriting the rest.
 
@@ -97,13 +102,13 @@ def capsule_append(
     if not content.strip():
         raise invalid("`content` is blank; give the text to append", path="content")
     row = capsules.find(tx, address)
+    refuse_another_version(versioned, row, expected_version)
     target = _section(row["capsule_text"], section)
     text, replaced = markdown.append_to(row["capsule_text"], target, content)
     check_size(tx, text)
     row |= measured(text)
-    tx.run(sql["change"], {**row, "now": tx.now, "change_seq": tx.next_change()})
-    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
-    answer: dict[str, Any] = {"id": row["id"], "section_hit": target.heading, "replaced": replaced}
+    versioned.change(tx, row)
+    answer = {"id": row["id"], "version": row["version"], "section_hit": target.heading, "replaced": replaced}
     if row["name_raw"] is not None:
         answer["fetch_key"] = fetch_key(row)
     return answer
@@ -199,7 +204,7 @@ def _parts(
         tx.check_cancelled()
         row = capsules.find(tx, address_of(ref, index))
         text = row["capsule_text"] if sections is None else markdown.keep_sections(row["capsule_text"], sections)
-        part = {"id": row["id"], "workspace": row["workspace_raw"]}
+        part = {"id": row["id"], "workspace": row["workspace_raw"], "version": row["version"]}
         if row["name_raw"] is not None:
             part["name"] = row["name_raw"]
         # On one line: a title with line breaks could forge sections.

@@ -7,13 +7,14 @@ import json
 from ..errors import MossError, invalid
 from ..operation import check_text
 from ..values import NAME_MAX_CHARS, counted, estimate_tokens, label, normalize, tags_json
-from .rows import sql
+from .rows import versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..storage.engine import Transaction
+    from ..versions import Versioned
 
     Where = dict[str, Any]
     """Where a record stands: the number of its line, and where there are several files, its file."""
@@ -77,12 +78,13 @@ class Importer:
     """Takes capsules, or rows of another family with names, and settles each collision by the mode asked for."""
 
     def __init__(
-        self, tx: Transaction, mode: str, *, noun: str = "capsule", statements: dict[str, str] | None = None
+        self, tx: Transaction, mode: str, *, versioned: Versioned = versioned, statements: dict[str, str] | None = None
     ) -> None:
         self._tx = tx
         self._mode = mode
-        self._noun = noun
-        self._sql = statements or sql
+        self._versioned = versioned
+        self._noun = versioned.family
+        self._sql = statements or versioned.sql
         self.imported = 0
         self.collisions: list[dict[str, Any]] = []
         self._refused_ids: set[str] = set()
@@ -96,6 +98,8 @@ class Importer:
         now = self._tx.now
         for _, row in lines:
             self._tx.check_cancelled()
+            if not row.get("version_at"):
+                row |= {"version_at": now, "version_tool": self._tx.tool}
             row["created_at"] = now if row["created_at"] is None else row["created_at"]
             row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
         if not self.collisions and self._take_together([row for _, row in lines]):
@@ -105,6 +109,11 @@ class Importer:
             self._take_one(where, row)
 
     def _take_together(self, rows: list[dict[str, Any]]) -> bool:
+        ids = {f"id_{place}": row["id"] for place, row in enumerate(rows)}
+        if self._mode == "replace":
+            if len(set(ids.values())) < len(ids):
+                return False  # what the first of two makes is a version of its own
+            self._versioned.keep(self._tx, f"where id in (:{', :'.join(ids)})", ids)
         last = self._tx.next_change(len(rows))
         for seq, row in enumerate(rows, last - len(rows) + 1):
             row["change_seq"] = seq
@@ -154,7 +163,7 @@ class Importer:
             self._collide(where, row, "AMBIGUOUS_COLLISION", message)
             return
         target = row["id"] if by_id else name_owner
-        self._tx.run(self._sql["overwrite"], {**row, "id": target, "change_seq": self._tx.next_change()})
+        self._versioned.write(self._tx, {**row, "id": target}, self._sql["overwrite"])
         self.imported += 1
 
     def _rename(self, row: dict[str, Any], *, by_id: bool, name_taken: bool) -> None:
@@ -208,6 +217,7 @@ def row_of(record: Any) -> dict[str, Any]:
         "created_at": _time(record, "created_at"),
         "updated_at": _time(record, "updated_at"),
         "deleted_at": _time(record, "deleted_at"),
+        "version": _version(record),
     }
 
 
@@ -234,6 +244,15 @@ def _time(record: dict[str, Any], field: str) -> int | None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MAX_TIME:
         raise InvalidRecordError(f"{field} must be a Unix time in whole seconds")
+    return value
+
+
+def _version(record: dict[str, Any]) -> int:
+    value = record.get("version")
+    if value is None:
+        return 1
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < _MAX_TIME:
+        raise InvalidRecordError("version must be a whole number, 1 or more")
     return value
 
 

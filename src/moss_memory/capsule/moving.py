@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..tables import Table, number, tags_column, text, whole
 from .import_lines import row_of
+from .rows import versioned as versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
 
     from ..tables import Line, Values
 
-NOUN = "capsule"
 TEXT = "capsule_text"
 _ALSO = {"workspace": "workspace_raw", "name": "name_raw"}
 """What people write for some of the columns."""
@@ -35,10 +35,15 @@ TABLE = Table(
     whole("tokens_estimate"),
     number("row_id", "capsules", optional=True),
     whole("change_seq", optional=True),
+    whole("version", default=1),
+    whole("version_at", default=0),
+    text("version_tool", default="capsule_store"),
     text(TEXT),
     key=("workspace_norm", "id"),
 )
 
+_AS_IT_WAS = ("row_id", "change_seq", "version_at", "version_tool")
+"""What only a file that Moss wrote says of a capsule."""
 _KEYS = {column.key for column in TABLE.columns.values()}
 
 
@@ -56,5 +61,5 @@ def row_from(line: Line, text: str, *, workspace: str, name: str) -> tuple[Value
     if "title" not in record:
         record["title"] = record["name_raw"]
     row = row_of({"id": "new", **record, TEXT: text})
-    numbers = {key: TABLE.columns[key].take(record) for key in ("row_id", "change_seq")}
+    numbers = {key: TABLE.columns[key].take(record) for key in _AS_IT_WAS}
     return {**row, **numbers, "id": record.get("id")}, unknown

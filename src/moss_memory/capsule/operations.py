@@ -5,6 +5,8 @@ from __future__ import annotations
 from ..addressing import Address, address_of
 from ..answers import Column, Shape, flag, list_of, object_of, text
 from ..arguments import (
+    AsOf,
+    ExpectedVersion,
     Id,
     IncludeDeleted,
     IncludeText,
@@ -17,14 +19,17 @@ from ..arguments import (
     StoreMode,
     Tags,
     Title,
+    Version,
     Workspace,
 )  # fmt: skip
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
-from ..values import DEFAULT_WORKSPACE, estimate_tokens, label, norm, normalize, tags_json
+from ..restoring import answers_of_restore, restore, restore_filters
+from ..values import DEFAULT_WORKSPACE, label, norm, normalize, tags_json
+from ..versions import PAST, is_now, refuse_another_version, time_asked
 from . import sections as markdown
-from .answers import CAPSULE, STORED
-from .rows import capsules, fetch_key, shown, sql
+from .answers import CAPSULE, KEY, STORED
+from .rows import capsules, fetch_key, measured, shown, sql, versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,8 +40,10 @@ if TYPE_CHECKING:
     AllowThin = bool
     CapsuleText = str
     DeletedId = str
+    RestoreFilters = dict[str, Any]
 else:
-    DeletedId = {"type": "string", "description": "id of a deleted capsule"}
+    RestoreFilters = restore_filters("workspace", "tag", "name_prefix", "run_id", "phase", "role")
+    DeletedId = {"type": "string", "description": "id, as lists show it with `include_deleted`"}
     AllowThin = {"type": "boolean", "description": "skip the check of the six sections"}
     CapsuleText = {"type": "string", "description": "the capsule, Markdown with the six sections"}
 
@@ -95,14 +102,17 @@ def capsule_store(
     phase: Phase | None = None,
     role: Role | None = None,
     mode: StoreMode = "error",
+    expected_version: ExpectedVersion | None = None,
     allow_thin: AllowThin = False,
 ) -> dict[str, Any]:
     """Save a capsule: a distilled hand-over that another session can load by name.
 
     It needs six sections: Objective, Current status, Decisions, Next actions, Key locations, Open questions.
     A taken name is refused unless `mode: "replace"`, which keeps the id and clears every optional field not
-    given again. Durable when it returns.
+    given again; the version before stays readable. Durable when it returns.
     """
+    if expected_version is not None and (mode != "replace" or name is None):
+        raise invalid('`expected_version` needs a `name` and `mode` "replace"', path="expected_version")
     row = {
         "workspace_raw": workspace,
         "workspace_norm": norm(workspace),
@@ -119,23 +129,42 @@ def capsule_store(
         "updated_at": tx.now,
         "deleted_at": None,
     }
+    if expected_version is not None:
+        return _replace(tx, capsules.find(tx, Address(None, workspace, name)), row, title, expected_version)
     owner = None if name is None else tx.value(sql["name_taken"], row)
     if owner is None:
-        row["id"] = tx.new_id()
-        row["change_seq"] = tx.next_change()
-        tx.run(sql["insert"], row)
+        row |= {"id": tx.new_id(), "version": 1, "version_at": tx.now, "version_tool": tx.tool}
+        tx.run(sql["insert"], {**row, "change_seq": tx.next_change()})
     elif mode == "error":
         hint = 'choose another name, update that one, or store with `mode: "replace"`'
         raise capsules.name_taken(workspace, str(name), hint)
     else:
-        kept = capsules.find(tx, Address(owner, None, None))
-        row = {**kept, **_content_of(row), "title": _title(title) or kept["name_raw"]}
-        tx.run(sql["change"], {**row, "now": tx.now, "change_seq": tx.next_change()})
+        return _replace(tx, capsules.find(tx, Address(owner, None, None)), row, title, None)
     tx.concerns(workspace=row["workspace_norm"], address=row["id"])
-    return {"id": row["id"], "fetch_key": fetch_key(row)}
+    return stored(row)
 
 
-@operation(single_statement=True, idempotent=True, answers=CAPSULE, example="moss fetch shop/auth")
+def _replace(
+    tx: Transaction, kept: dict[str, Any], new: dict[str, Any], title: str | None, expected_version: int | None
+) -> dict[str, Any]:
+    """Gives a capsule new content, which keeps its id, its names and the time it was made."""
+    refuse_another_version(versioned, kept, expected_version)
+    row = {**kept, **_content_of(new), "title": _title(title) or kept["name_raw"]}
+    versioned.change(tx, row)
+    return stored(row)
+
+
+def stored(row: dict[str, Any]) -> dict[str, Any]:
+    """What a tool that wrote a capsule answers."""
+    return {"id": row["id"], "fetch_key": fetch_key(row), "version": row["version"]}
+
+
+@operation(
+    single_statement=is_now,
+    idempotent=True,
+    answers=CAPSULE.with_fields(PAST, "FetchedCapsule"),
+    example="moss fetch shop/auth",
+)
 def capsule_fetch(
     tx: Transaction,
     *,
@@ -144,10 +173,17 @@ def capsule_fetch(
     name: Name | None = None,
     include_text: IncludeText = True,
     include_deleted: IncludeDeleted = False,
+    version: Version | None = None,
+    as_of: AsOf | None = None,
 ) -> dict[str, Any]:
-    """Load one capsule by id, or by workspace and name, with its full text."""
-    row = capsules.find(tx, Address(id, workspace, name), include_deleted=include_deleted)
-    return shown(row, include_text=include_text)
+    """Load one capsule by id, or by workspace and name, with its full text; also as it was in an earlier version."""
+    address = Address(id, workspace, name)
+    if version is None and as_of is None:
+        return shown(capsules.find(tx, address, include_deleted=include_deleted), include_text=include_text)
+    upto = time_asked(version, as_of)
+    row = capsules.find(tx, address, include_deleted=include_deleted)
+    old = versioned.at(tx, row, version=version, as_of=upto)
+    return {**shown(old, include_text=include_text), "current_version": row["version"]}
 
 
 @operation(
@@ -205,6 +241,7 @@ def capsule_update(
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,
+    expected_version: ExpectedVersion | None = None,
     allow_thin: AllowThin = False,
 ) -> dict[str, Any]:
     """Change a capsule's text or metadata; its id, workspace and name stay.
@@ -224,11 +261,10 @@ def capsule_update(
     if capsule_text is not None:
         changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin)
     row = capsules.find(tx, address)
+    refuse_another_version(versioned, row, expected_version)
     row |= changes
-    statement = "change" if capsule_text is not None else "change_metadata"
-    tx.run(sql[statement], {**row, "now": tx.now, "change_seq": tx.next_change()})
-    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
-    return {"id": row["id"], "fetch_key": fetch_key(row)}
+    versioned.change(tx, row, "change" if capsule_text is not None else "change_metadata")
+    return stored(row)
 
 
 @operation(
@@ -248,24 +284,20 @@ def capsule_delete(
     return {"deleted": True, "id": row["id"]}
 
 
-@operation(
-    mutates=True,
-    idempotent=True,
-    answers=STORED.with_fields({"restored": flag("false when it was not deleted")}),
-    example="moss restore 01ARZ3NDEKTSV4RRFFQ69G5FAV",
-)
-def capsule_restore(tx: Transaction, *, id: DeletedId) -> dict[str, Any]:
-    """Bring a soft-deleted capsule back under its name; refused when another has taken that name."""
-    address = Address(id, None, None)
-    row = capsules.find_or_none(tx, address, include_deleted=True)
-    if row is None:
-        raise capsules.not_found(address)
-    if row["deleted_at"] is not None:
-        if row["name_norm"] is not None and tx.row(sql["name_taken"], row) is not None:
-            raise capsules.name_taken(row["workspace_raw"], row["name_raw"], "delete or keep the one that has it")
-        tx.run(sql["restore"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
-    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
-    return {"restored": row["deleted_at"] is not None, "id": row["id"], "fetch_key": fetch_key(row)}
+@operation(mutates=True, idempotent=True, answers=answers_of_restore(KEY), example="moss restore shop/auth")
+def capsule_restore(
+    tx: Transaction,
+    *,
+    id: DeletedId | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    filters: RestoreFilters | None = None,
+) -> dict[str, Any]:
+    """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken.
+
+    By name the most recently deleted one.
+    """
+    return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
 
 
 def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
@@ -293,11 +325,6 @@ def check_size(tx: Transaction, text: str) -> None:
             "compress it, keeping decisions and next actions",
             details={"max_chars": limit, "actual_chars": len(text)},
         )
-
-
-def measured(text: str) -> dict[str, Any]:
-    """A text with its measures, as it is stored."""
-    return {"capsule_text": text, "capsule_chars": len(text), "tokens_estimate": estimate_tokens(text)}
 
 
 def _content_of(row: dict[str, Any]) -> dict[str, Any]:

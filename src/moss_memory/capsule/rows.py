@@ -6,6 +6,8 @@ import json
 
 from ..addressing import AddressedRows
 from ..storage.queries import load_queries
+from ..values import estimate_tokens
+from ..versions import Versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +17,13 @@ if TYPE_CHECKING:
 
 SUMMARY_COLUMNS = (
     "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "title", "capsule_chars", "tokens_estimate",
-    "tags_json", "source", "run_id", "phase", "role", "created_at", "updated_at", "deleted_at",
+    "tags_json", "source", "run_id", "phase", "role", "created_at", "updated_at", "deleted_at", "version", "version_at",
+    "version_tool",
 )  # fmt: skip
 FULL_COLUMNS = (*SUMMARY_COLUMNS, "capsule_text")
+EXPORTED_COLUMNS = tuple(column for column in FULL_COLUMNS if column not in ("version_at", "version_tool"))
+"""What an exported line holds: when and by which tool a version was written belongs to the store that it is in."""
+
 NEWEST_FIRST = "order by updated_at desc, change_seq desc"
 
 summary_columns = ", ".join(SUMMARY_COLUMNS)
@@ -28,11 +34,24 @@ sql = load_queries(__file__)
 capsules = AddressedRows("capsules", FULL_COLUMNS, noun="capsule", lists="capsule_list", lists_all="capsule_inventory")
 
 
-def fetch_key(row: dict[str, Any]) -> dict[str, str]:
-    """What to put into a task's metadata so that another session finds this capsule again."""
-    if row["name_raw"] is None:
-        return {"moss_id": row["id"]}
-    return {"moss_capsule": row["name_raw"], "moss_workspace": row["workspace_raw"]}
+def measured(text: str) -> dict[str, Any]:
+    """A capsule's text with its measures."""
+    return {"capsule_text": text, "capsule_chars": len(text), "tokens_estimate": estimate_tokens(text)}
+
+
+versioned = Versioned(
+    capsules,
+    columns={
+        "capsule_text": "text", "title": "title", "tags_json": "tags_json", "source": "source", "run_id": "run_id",
+        "phase": "phase", "role": "role",
+    },
+    chars="capsule_chars",
+    measured=lambda content: measured(content["capsule_text"]),
+    sql=sql,
+)  # fmt: skip
+
+
+fetch_key = capsules.fetch_key
 
 
 def shown(row: dict[str, Any], *, include_text: bool) -> dict[str, Any]:
@@ -59,6 +78,7 @@ def shown(row: dict[str, Any], *, include_text: bool) -> dict[str, Any]:
     item["updated_at"] = row["updated_at"]
     if row["deleted_at"] is not None:
         item["deleted_at"] = row["deleted_at"]
+    item["version"] = row["version"]
     item["fetch_key"] = fetch_key(row)
     return item
 

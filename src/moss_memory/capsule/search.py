@@ -77,6 +77,7 @@ def _document(row: dict[str, Any]) -> dict[str, Any]:
         "workspace": row["workspace_raw"],
         "address": {"workspace": row["workspace_raw"], "name": row["name_raw"]} if named else {"id": row["id"]},
         "title": row["title"] or row["name_raw"] or row["id"],
+        "version": row["version"],
         "text": row["capsule_text"],
         "updated_at": row["updated_at"],
     }

@@ -7,12 +7,12 @@ import time
 
 from ..answers import Column, Shape, file_path, integer, list_of, moment, text
 from ..arguments import Days, FilePath, IncludeDeleted, Workspace
-from ..bulk import PURGED, purge
+from ..bulk import PURGED, DryRun, is_real, purge
 from ..filters import filters_from
 from ..operation import operation
 from ..storage.files import ExportFile, ImportFile, large_warning, refuse_large
 from .import_lines import Importer, check_lines, parse_lines
-from .rows import FULL_COLUMNS, full_columns
+from .rows import EXPORTED_COLUMNS, versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,12 +116,23 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
     return {"imported": importer.imported, "skipped": len(wrong), "errors": wrong}
 
 
-@operation(mutates=True, destructive=True, long=True, answers=PURGED, example="moss purge --older-than 7d")
+@operation(
+    mutates=True,
+    destructive=True,
+    long=True,
+    writes_if=is_real,
+    answers=PURGED,
+    example="moss purge --older-than 7d",
+)
 def capsule_purge(
-    tx: Transaction, *, workspace: Workspace | None = None, older_than_days: Days | None = None
+    tx: Transaction,
+    *,
+    workspace: Workspace | None = None,
+    older_than_days: Days | None = None,
+    dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Remove soft-deleted capsules for good, from the store, the search index and the disk."""
-    return purge(tx, "capsules", "capsule", filters_from(tx, workspace=workspace), older_than_days)
+    """Remove soft-deleted capsules for good, with their versions: from the store, the search index and the disk."""
+    return purge(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
 
 
 def stream_lines(
@@ -141,7 +152,8 @@ def write_lines(tx: ReadTransaction, write: Callable[[bytes], None], filters: Fi
     write(_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))
     count = 0
     order = "order by updated_at, change_seq"
-    for row in tx.stream(f"select {full_columns} from capsules {where} {order}", filters.parameters):
+    columns = ", ".join(EXPORTED_COLUMNS)
+    for row in tx.stream(f"select {columns} from capsules {where} {order}", filters.parameters):
         tx.check_cancelled()
         write(_line(_record(row)))
         count += 1
@@ -153,7 +165,7 @@ def write_lines(tx: ReadTransaction, write: Callable[[bytes], None], filters: Fi
 
 
 def _record(row: Row) -> dict[str, Any]:
-    record = dict(zip(FULL_COLUMNS, row, strict=True))
+    record = dict(zip(EXPORTED_COLUMNS, row, strict=True))
     tags_json = record.pop("tags_json")
     record["tags"] = json.loads(tags_json) if tags_json else []
     return record

@@ -225,7 +225,7 @@ class NamedImporter(Importer):
     """Takes rows with all of their columns; into an empty table with the numbers that they had."""
 
     def __init__(self, tx: Transaction, mode: str, room: Any) -> None:
-        super().__init__(tx, mode, noun=room.NOUN, statements=room.TABLE.statements())
+        super().__init__(tx, mode, versioned=room.versioned, statements=room.TABLE.statements())
         self._as_it_was = tx.value(f"select 1 from {room.TABLE.name} limit 1") is None
         self._row_ids: set[int | None] = set()
 

@@ -6,8 +6,8 @@ import os
 
 from ..errors import MossError, invalid, nearest
 from ..json_files import json_files, read_object, shown_path
+from ..times import instant_us
 from .identity import canonical
-from .times import instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

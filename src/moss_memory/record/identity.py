@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from .times import exact_instant
+from ..times import exact_instant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

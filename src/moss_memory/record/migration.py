@@ -7,10 +7,10 @@ import time
 
 from ..errors import MossError
 from ..json_files import json_files, read_object, shown_path
+from ..times import shown_instant
 from ..values import DEFAULT_WORKSPACE, normalize
 from .fallback import COLLECTIONS, FILE_MAX_BYTES, capability_of
 from .identity import content_id, payload_id
-from .times import shown_instant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

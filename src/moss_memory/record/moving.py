@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from ..tables import BadLine, Table, json_column, norm, number, text, whole
+from ..times import shown_instant
 from .identity import payload_id
 from .snapshot import fold
 from .submission import ALWAYS_US, sql
-from .times import shown_instant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from ..answers import BAD_FILE, PAGINATION, SEARCH_REMARKS, flag, integer, list_
 from ..arguments import SearchMode, Workspace
 from ..errors import MossError
 from ..operation import looks_for_meaning, operation
+from ..times import instant_us
 from ..values import DEFAULT_WORKSPACE, label
 from .answers import CAPABILITY, ENTITY, EVENT, RECORD, SOME_PAGE
 from .capabilities import registry_of
@@ -21,7 +22,6 @@ from .retrieval import (
     where,
 )
 from .submission import Submission, first_answer, sql
-from .times import instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 from ..errors import MossError, invalid
+from ..times import shown_instant
 from ..values import norm, shown_time
 from .capabilities import registry_of
 from .identity import property_value
 from .snapshot import fold
 from .submission import sql
-from .times import shown_instant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import json
 from ..errors import invalid
 from ..storage.queries import load_queries
 from ..storage.rows import NamedRow
+from ..times import instant_us
 from ..values import norm
 from .identity import canonical, content_id, entity_id, event_id, payload_id, property_value, submission_id
 from .snapshot import Snapshot, fold, sets_of
-from .times import instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

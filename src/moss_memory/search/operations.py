@@ -60,6 +60,7 @@ _HIT = Shape(
         "address": object_of(_ADDRESS, "what to send to the tool that fetches it"),
         "title": text("its title, or what stands for one"),
         "kind": text("kind of an artifact, type of a node or record", optional=True),
+        "version": integer("of a capsule or artifact", optional=True),
         "updated_at": moment("when it last changed"),
         "snippet": highlighted("where the words are"),
         "score": number("how well it matches"),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         """One call's view of one state of the store."""
 
         config: Config
+        tool: str
+        """The tool that was called."""
 
         @property
         def now_ms(self) -> int:

@@ -208,7 +208,7 @@ def _store_capsule(tx: Transaction, standing: Standing, handoff: dict[str, list[
     name = f"{standing.task.id}-handoff"
     existing = capsules.find_or_none(tx, Address(None, standing.workspace, name))
     ours = existing is not None and existing["source"] == HANDOFF_SOURCE
-    stored = capsule_store.within(
+    stored: dict[str, Any] = capsule_store.within(
         tx,
         capsule_text=capsule_text(standing, handoff, tx.config.capsule_max_chars),
         workspace=standing.workspace,
@@ -217,4 +217,4 @@ def _store_capsule(tx: Transaction, standing: Standing, handoff: dict[str, list[
         source=HANDOFF_SOURCE,
         mode="replace" if ours else "error",
     )
-    return {"id": stored["id"], "fetch_key": stored["fetch_key"]}
+    return stored

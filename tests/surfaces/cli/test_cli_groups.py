@@ -194,7 +194,7 @@ def test_there_is_no_silent_workspace(cli: Cli) -> None:
 def test_the_letter_for_the_workspace_works_wherever_there_is_one(cli: Cli, capsule: str) -> None:
     cli("store", "-w", "shop", "--name", "auth", stdin=capsule).json  # noqa: B018
     assert cli("fetch", "auth", "-w", "shop").json["workspace"] == "shop"
-    assert cli("restore", "x", "-w", "shop").code == 2
+    assert cli("artifact", "kinds", "-w", "shop").code == 2
     assert "-w, --workspace WORKSPACE" in cli("branch", "list", "--help").out
 
 

@@ -15,7 +15,7 @@ from moss_memory.surfaces.cli.commands.builtin import function
 from moss_memory.surfaces.cli.commands.help import command_names, find_any
 from moss_memory.surfaces.cli.parsing.builtin import BUILT_IN
 from moss_memory.surfaces.cli.parsing.command import Command, find_command
-from moss_memory.surfaces.cli.parsing.groups import DEFAULTS, words_of
+from moss_memory.surfaces.cli.parsing.groups import meant_by, words_of
 from moss_memory.surfaces.cli.parsing.option import SENTENCES
 from moss_memory.surfaces.cli.parsing.usage import Usage
 
@@ -59,7 +59,7 @@ def sample(name: str, schema: dict[str, Any]) -> tuple[list[str], Any]:
 def test_every_argument_of_every_tool_is_an_option(operation: Operation, name: str) -> None:
     words, value = sample(name, operation.parameters[name])
     request = command_of(operation.name).parse(["--" + name.replace("_", "-"), *words])
-    assert request.arguments == {**DEFAULTS.get(operation.name, {}), name: value}
+    assert request.arguments == {**meant_by(operation.name, words_of(operation.name)), name: value}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
@@ -152,7 +152,9 @@ def test_a_flag_leaves_every_other_word_alone() -> None:
     assert request.arguments == {"include_text": True, "name": "falsehoods"}
 
 
-@pytest.mark.parametrize("tool", ["capsule_fetch", "capsule_update", "capsule_delete", "capsule_append"])
+@pytest.mark.parametrize(
+    "tool", ["capsule_fetch", "capsule_update", "capsule_delete", "capsule_append", "capsule_restore"]
+)
 @pytest.mark.parametrize(
     ("words", "address"),
     [
@@ -170,10 +172,6 @@ def test_a_flag_leaves_every_other_word_alone() -> None:
 )
 def test_a_word_is_a_name_unless_it_is_a_ulid(tool: str, words: list[str], address: dict[str, str]) -> None:
     assert command_of(tool).parse(words).arguments == address
-
-
-def test_restore_takes_its_word_as_an_id() -> None:
-    assert command_of("capsule_restore").parse(["imported-7"]).arguments == {"id": "imported-7"}
 
 
 @pytest.mark.parametrize("name", [name for name in command_names() if name not in ("config", "doctor")])
@@ -246,7 +244,7 @@ def test_after_two_dashes_everything_is_a_word() -> None:
         ("capsule_list", ["--home", ""], "name of a folder"),
         ("capsule_fetch", ["auth", "db"], "unexpected word 'db' after 'auth'"),
         ("capsule_fetch", ["auth", "--name", "db"], "name is given twice"),
-        ("capsule_restore", ["01X", "--id", "01Y"], "id is given twice"),
+        ("capsule_restore", [ULID, "--id", "01Y"], "id is given twice"),
         ("capsule_compose", ["--items", "5", "auth"], "given twice"),
         ("capsule_store", ["--file", "a", "--file", "b"], "given twice"),
         ("capsule_compose", ["--items", "[{"], "needs JSON"),

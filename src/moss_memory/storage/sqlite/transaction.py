@@ -25,12 +25,13 @@ _CHANGES_PER_CALL = 1 << 24
 class SqliteTransaction:
     """One call's statements on one connection, all of them on one state of the store."""
 
-    __slots__ = ("_connection", "_engine", "_now_ms", "_reader", "call", "config")
+    __slots__ = ("_connection", "_engine", "_now_ms", "_reader", "call", "config", "tool")
 
     def __init__(self, engine: SqliteEngine, call: Call, reader: Reader | None) -> None:
         self._engine = engine
         self.call = call
         self.config = call.config
+        self.tool = call.operation
         self._reader = reader
         self._connection = None if reader is None else reader.connection
         self._now_ms = 0 if reader is None else call.clock_ms()

@@ -111,9 +111,9 @@ class Offer:
         """Whether the client's list has a tool."""
         if self.closed.has(tool):
             return False
-        toolset = catalog.toolset_of(tool)
+        toolsets = catalog.toolsets_of(tool)
         chosen = self._toolsets
-        return not chosen or not toolset or toolset in chosen or ("core" in chosen and tool in CORE)
+        return not chosen or not toolsets or not chosen.isdisjoint(toolsets) or ("core" in chosen and tool in CORE)
 
 
 def offer_of(config: Config, toolsets: Sequence[str] | None, workspace: str | None = None) -> Offer:

@@ -6,7 +6,7 @@ from moss_memory import catalog
 
 from ..parsing.builtin import BUILT_IN
 from ..parsing.command import Command, find_command
-from ..parsing.groups import UNLISTED, group_of, long_words_of, words_of
+from ..parsing.groups import LEFT_TO_MOSS, UNLISTED, all_words_of, group_of, words_of
 from ..parsing.positional import ITEMS, PLACE
 from ..parsing.usage import Usage
 from ..parsing.words import are_switches, names_itself
@@ -59,8 +59,12 @@ def overview() -> str:
     groups: dict[str, list[tuple[str, str]]] = {}
     for operation in commanded():
         groups.setdefault(_heading(operation.name), []).append((words_of(operation.name), summary_of(operation)))
+    for operation in commanded():
+        for name in all_words_of(operation.name)[1:]:
+            if not name.startswith("capsule "):
+                groups[name.partition(" ")[0]].append((name, summary_of(operation)))
     for one in BUILT_IN.values():
-        group = one.name.partition(" ")[0] if " " in one.name else "moss itself"
+        group = one.name.partition(" ")[0] if " " in one.name else one.heading
         groups.setdefault(group, []).append((one.name, summary_of(one)))
     column = max(len(name) for rows in groups.values() for name, _ in rows) + 2
     return "\n".join(
@@ -90,7 +94,8 @@ def commanded() -> list[Operation]:
 
 def family_help(family: str) -> str:
     """The commands of one group, one line each."""
-    members = [(long_words_of(one.name), one) for one in commanded() if group_of(one.name) == family]
+    every = [(name, one) for one in commanded() for name in all_words_of(one.name)]
+    members = [(name, one) for name, one in every if name.startswith(family + " ")]
     rows = [(name, summary_of(one)) for name, one in members]
     rows += [(one.name, summary_of(one)) for one in BUILT_IN.values() if one.name.startswith(family + " ")]
     listed = _entries(rows, max(len(name) for name, _ in rows) + 2)
@@ -139,7 +144,7 @@ def command_names() -> list[str]:
     """Everything that can be typed after `moss`."""
     names = list(BUILT_IN)
     for operation in commanded():
-        names += [words_of(operation.name), long_words_of(operation.name)]
+        names += all_words_of(operation.name)
     return list(dict.fromkeys(names))
 
 
@@ -198,7 +203,9 @@ def _meaning(command: Command, option: Option) -> str:
 
 
 def _need(command: Command, option: Option) -> list[str]:
-    needed = option.name in command.operation.required and option.name != "workspace"
+    needed = option.name in command.operation.required and option.name != "workspace" and option.default is None
+    if option.name == LEFT_TO_MOSS.get(command.operation.name):
+        return ["if left out: the one before the present one"]
     if option.name == command.text:
         return ["read from stdin when not given" if needed else "read from stdin when it is piped there"]
     if needed and option.name == ITEMS == command.positional:

@@ -8,6 +8,7 @@ from moss_memory.operation import Operation
 from moss_memory.store import Store
 
 from ..parsing.command import ADDRESS, Command, find_command
+from ..parsing.groups import LEFT_TO_MOSS
 from ..parsing.positional import takes_json
 from ..parsing.usage import Usage
 from ..showing.output import STDIN, answer, is_terminal, progress_for, say, show, show_text
@@ -48,6 +49,7 @@ def run_tool(words: list[str], home: str | None) -> int:
     _read_text(command, request)
     with Interruptions(command.operation) as interruptions:
         store = Store(config)
+        _find_out(store, command, request)
         result = perform(store, command, request, interruptions)
         if "text" in request.extras:
             show_text(text_of(result, command.operation.answers))
@@ -58,6 +60,19 @@ def run_tool(words: list[str], home: str | None) -> int:
             # Leaves one whole database file behind; after a read there is nothing to leave.
             store.close()
     return 0
+
+
+def _find_out(store: Store, command: Command, request: Request) -> None:
+    """Fills in what the tool needs and the command leaves to Moss: the version before the present one."""
+    name = LEFT_TO_MOSS.get(command.operation.name)
+    if name is None or name in request.arguments:
+        return
+    from .comparing import version_before
+
+    own = {key: value for key, value in request.arguments.items() if key in ("type", "id", "workspace", "name")}
+    before, present = version_before(store, own)
+    # Between the two calls another could write: what is undone is what was the last change when this was typed.
+    request.arguments = {"expected_version": present, **request.arguments, name: before}
 
 
 def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:

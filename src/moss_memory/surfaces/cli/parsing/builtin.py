@@ -38,6 +38,7 @@ class BuiltIn:
         required: tuple[str, ...] = (),
         aliases: dict[str, str] | None = None,
         everywhere: tuple[str, ...] = ("home", "table", "help"),
+        heading: str = "moss itself",
     ) -> None:
         self.name = name
         self.description = description
@@ -53,6 +54,8 @@ class BuiltIn:
         self.aliases = aliases or {}
         self.everywhere = everywhere
         """Which of the options that every command takes mean something to this one."""
+        self.heading = heading
+        """Under what the overview lists it."""
 
 
 def _text(description: str, **more: Any) -> dict[str, Any]:
@@ -70,6 +73,19 @@ _WORKSPACE = _text("project namespace")
 _FAILED = BAD_FILE.with_fields(
     {"code": text("why")},
     table=(Column("file", least=16, widest=0), Column("code", goes=3), Column("message", least=20, widest=0)),
+)
+
+_COMPARED = {
+    "id": _text("ULID; instead of workspace + name"),
+    "workspace": _text("namespace"),
+    "name": _text("handle, unique in the workspace"),
+    "version": {"type": "integer", "minimum": 1, "description": "the older one; if left out: the one before the other"},
+    "to": {"type": "integer", "minimum": 1, "description": "the newer one; if left out: the present one"},
+}
+_COMPARES = (
+    "Show what changed from one version of {} to another, as a unified diff.\n\n"
+    "Without options what the last change did. Metadata come first, then {}. On a terminal it is coloured unless "
+    "NO_COLOR is set; in a pipe it is the plain diff. Also of what is deleted."
 )
 
 _ALL = (
@@ -101,6 +117,23 @@ _ALL = (
             "tls_key": _text("its key, a PEM file"),
         },
         does="commands.serving.serve_web",
+        everywhere=("home", "help"),
+    ),
+    BuiltIn(
+        "diff",
+        _COMPARES.format("a capsule or artifact", "the text, of an artifact its data and its text"),
+        "moss diff shop/auth --version 3 --to 5",
+        {"type": _text("of what; if left out: capsule", enum=["capsule", "artifact"]), **_COMPARED},
+        does="commands.comparing.compare",
+        everywhere=("home", "help"),
+        heading="across everything",
+    ),
+    BuiltIn(
+        "artifact diff",
+        _COMPARES.format("an artifact", "its data and its text"),
+        "moss artifact diff plan/run-1-code",
+        _COMPARED,
+        does="commands.comparing.compare_artifact",
         everywhere=("home", "help"),
     ),
     BuiltIn(

@@ -6,9 +6,8 @@ Written here rather than with argparse, which adds 9 ms to the 41 of `moss fetch
 from __future__ import annotations
 
 from moss_memory import catalog
-from moss_memory.tool_modules import MODULES
 
-from .groups import DEFAULTS, is_grouped, tool_of
+from .groups import LEFT_TO_MOSS, is_grouped, meant_by, tool_alone, tool_of
 from .option import MANY, flag_of, options_of
 from .positional import ITEMS, place_words, positional_of, slots_of, text_of
 from .usage import Usage
@@ -83,7 +82,7 @@ class Command:
                 loose.append(word)
         if loose and "help" not in request.extras:
             place_words(self, request, loose)
-        for name, value in DEFAULTS.get(self.operation.name, {}).items():
+        for name, value in meant_by(self.operation.name, self.words).items():
             request.arguments.setdefault(name, value)
         return request
 
@@ -159,7 +158,8 @@ class Command:
 
     def require(self, request: Request) -> None:
         """Refuses a request that lacks an argument which neither an option nor stdin gives."""
-        needed = [name for name in self.operation.required if name not in request.arguments and name != self.text]
+        given = (*request.arguments, self.text, LEFT_TO_MOSS.get(self.operation.name))
+        needed = [name for name in self.operation.required if name not in given]
         if not needed:
             return
         if needed[0] == ITEMS == self.positional:
@@ -180,6 +180,5 @@ def find_command(words: list[str]) -> tuple[Command, list[str]] | None:
         operation = catalog.find(tool_of(words[0], words[1]))
         if operation is not None:
             return Command(operation, f"{words[0]} {words[1]}"), words[2:]
-    first = words[0].replace("-", "_")
-    operation = catalog.find(f"moss_{first}" if f"moss_{first}" in MODULES else f"capsule_{first}")
+    operation = catalog.find(tool_alone(words[0]))
     return None if operation is None else (Command(operation, words[0]), words[1:])

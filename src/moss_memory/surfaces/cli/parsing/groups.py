@@ -6,6 +6,9 @@ capsule tools also answer without theirs (`moss store`).
 
 from __future__ import annotations
 
+from moss_memory.families import FAMILIES
+from moss_memory.tool_modules import MODULES
+
 PREFIXES = (
     ("branchmind_branch_", "branch"),
     ("branchmind_graph_", "graph"),
@@ -43,21 +46,31 @@ NAMED = {
 DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}}
 """What a command means where its tool would mean something else: `notes show` shows the notes, not the trace."""
 
+SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_rename"}
+"""Commands of tools that take a `type`: `moss versions` means capsules, `moss artifact versions` artifacts."""
+
 UNLISTED = ("record_capabilities",)
 """Tools that are commands although no agent is told of them."""
 
 _TOOLS = {words: tool for tool, words in NAMED.items()}
 
 
+LEFT_TO_MOSS = {"moss_revert": "version"}
+"""Arguments that tools need and commands find out where they are left out: `moss revert` goes back by one version."""
+
+
 def is_grouped(tool: str) -> bool:
     """Whether a command stands in one of the groups above; its required arguments are then also words."""
-    return tool in NAMED or " " in tool or tool.startswith(tuple(prefix for prefix, _ in PREFIXES))
+    in_group = " " in tool and not tool.startswith(("capsule ", "artifact "))
+    return tool in NAMED or in_group or tool.startswith(tuple(prefix for prefix, _ in PREFIXES))
 
 
 def words_of(tool: str) -> str:
     """How a tool is typed: `capsule_store` is `store`, `artifact_store` is `artifact store`."""
     if tool in NAMED:
         return NAMED[tool]
+    if tool in SHARED.values():
+        return next(verb for verb, shared in SHARED.items() if shared == tool)
     for prefix, group in PREFIXES:
         if tool.startswith(prefix):
             return f"{group} {_hyphened(tool[len(prefix) :])}"
@@ -75,8 +88,34 @@ def long_words_of(tool: str) -> str:
     return words if " " in words or family == "moss" else f"{family} {words}"
 
 
+def all_words_of(tool: str) -> list[str]:
+    """Every way in which a tool is typed, the shortest first."""
+    words = words_of(tool)
+    shared = [f"{family} {words}" for family in FAMILIES[""].serves.get(tool, ()) if words in SHARED]
+    return list(dict.fromkeys([words, long_words_of(tool), *shared]))
+
+
+def meant_by(tool: str, words: str) -> dict[str, str]:
+    """What a command means where its options leave it open; the group of a shared one says its `type`."""
+    if tool in SHARED.values():
+        group, space, _ = words.partition(" ")
+        return {"type": group if space else "capsule"}
+    return DEFAULTS.get(tool, {})
+
+
+def tool_alone(word: str) -> str:
+    """The tool that `moss WORD` means, whether or not there is one of that name."""
+    if word in SHARED:
+        return SHARED[word]
+    verb = word.replace("-", "_")
+    own = f"moss_{verb}"
+    return own if own in MODULES and own not in SHARED.values() else f"capsule_{verb}"
+
+
 def tool_of(group: str, verb: str) -> str:
     """The tool that `moss GROUP VERB` means, whether or not there is one of that name."""
+    if verb in SHARED and group in FAMILIES[""].serves.get(SHARED[verb], ()):
+        return SHARED[verb]
     verb = verb.replace("-", "_")
     named = _TOOLS.get(f"{group} {_hyphened(verb)}")
     prefix = next((prefix for prefix, name in PREFIXES if name == group), f"{group.replace('-', '_')}_")

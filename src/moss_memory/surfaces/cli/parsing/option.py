@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .groups import DEFAULTS
+from .groups import meant_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,10 +116,13 @@ def flag_of(name: str) -> str:
 def options_of(command: Command) -> dict[str, Option]:
     """Every option of a command by its name."""
     operation = command.operation
-    defaults = operation.defaults | DEFAULTS.get(operation.name, {})
+    by_itself = meant_by(operation.name, command.words)
+    defaults = operation.defaults | by_itself
     options = {name: _option(name, schema, defaults.get(name)) for name, schema in operation.parameters.items()}
     if operation.name in _MORE:
         options["path"].description += _MORE[operation.name]
+    if "type" in by_itself and " " in command.words:
+        del options["type"]  # the group has said it
     for name, argument in operation.aliases.items():
         if name.islower():  # spellings of other programs, such as thoughtNumber, are for their callers
             meant = options[argument]

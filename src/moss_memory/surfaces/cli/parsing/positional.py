@@ -5,7 +5,7 @@ from __future__ import annotations
 from .groups import is_grouped
 from .option import SINGULAR, flag_of, kind_of
 from .usage import Usage
-from .words import address_from, are_switches, name_from, place_from
+from .words import address_from, are_switches, name_from, new_names_from, place_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,10 +89,14 @@ def place_words(command: Command, request: Request, words: list[str]) -> None:
         for word in words:
             _merge(request, place_from(word, command.operation.parameters))
         return
-    if len(words) > 1 and name not in SEVERAL_WORDS:
-        raise _unexpected(words[1], command, after=words[0])
+    renames = name == ADDRESSED and "new_name" in command.operation.parameters
+    most = len(words) if name in SEVERAL_WORDS else 2 if renames else 1
+    if len(words) > most:
+        raise _unexpected(words[most], command, after=words[most - 1])
     if name in (ADDRESSED, NAMED):
         _place_address(command, request, words[0])
+        if len(words) > 1:
+            _merge(request, new_names_from(words[1]))
     else:
         _merge(request, {name: " ".join(words)})
 

@@ -77,6 +77,12 @@ def name_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:
     return {"workspace": workspace, "name": name} if slash and not workspace_given else {"name": text}
 
 
+def new_names_from(text: str) -> dict[str, str]:
+    """What a row is to be called: `WORKSPACE/NAME` both, anything else its name."""
+    workspace, slash, name = text.partition("/")
+    return {"new_workspace": workspace, "new_name": name} if slash else {"new_name": text}
+
+
 def place_from(text: str, parameters: dict[str, dict[str, Any]]) -> dict[str, str]:
     """Where a word says that something lies: `TASK-001` a target, anything else a branch; or what to do there."""
     if text in parameters.get("action", {}).get("enum", ()):

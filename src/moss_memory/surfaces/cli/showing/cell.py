@@ -60,7 +60,7 @@ def cell_of(field: Field, value: Any) -> Cell:
         path = printable(str(value))
         return Cell(path, path.rfind("/") + 1, len(path))
     if kind in _MOMENTS:
-        return Cell(_moment(value // _MOMENTS[kind]))
+        return Cell(shown_moment(value // _MOMENTS[kind]))
     return Cell(line_of(_said(field, value)), right=kind in _NUMBERS)
 
 
@@ -157,7 +157,8 @@ def _plain(marked: str) -> str:
     return printable(marked)
 
 
-def _moment(seconds: int) -> str:
+def shown_moment(seconds: int) -> str:
+    """A time as people read it, where they are."""
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
     except (OverflowError, OSError, ValueError):

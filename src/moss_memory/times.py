@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..errors import invalid
+from .errors import invalid
 
 _SHAPE = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)"

@@ -1,0 +1,49 @@
+"""Two texts as a unified diff: plain in a pipe, coloured on a terminal, where nothing in it steers."""
+
+from __future__ import annotations
+
+import os
+
+from .cell import printable
+from .output import STDOUT, is_terminal, show, show_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Line = tuple[str, str]
+    """What a line of a diff is: "head", "@", "-", "+" or " "; and the line."""
+
+_COLOURS = {"head": "1", "@": "36", "-": "31", "+": "32"}
+_UNENDED = (" ", "\\ No newline at end of file")
+
+
+def differences(old: str, new: str, parts: list[tuple[str, str, str]]) -> list[Line]:
+    """The lines of a unified diff of every part that differs; `old` and `new` say what is compared."""
+    import difflib  # only this command compares
+
+    found: list[Line] = []
+    for name, before, after in parts:
+        was, now = (f"{label} {name}".rstrip() for label in (old, new))
+        for place, line in enumerate(difflib.unified_diff(_lines(before), _lines(after), was, now)):
+            found.append(("head" if place < 2 else line[0], line.removesuffix("\n")))
+            if not line.endswith("\n"):
+                found.append(_UNENDED)
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    *whole, last = text.split("\n")
+    return [f"{line}\n" for line in whole] + ([last] if last else [])
+
+
+def show_difference(lines: list[Line]) -> None:
+    """Prints a diff; colours only where a person looks who did not ask for none."""
+    if not is_terminal(STDOUT):
+        show_text("".join([f"{line}\n" for _, line in lines]))
+        return
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    show("\n".join([_painted("" if plain else _COLOURS.get(kind, ""), line) for kind, line in lines]))
+
+
+def _painted(colour: str, line: str) -> str:
+    seen = printable(line, keep_lines=True)
+    return f"\x1b[{colour}m{seen}\x1b[0m" if colour else seen
