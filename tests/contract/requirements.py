@@ -790,6 +790,11 @@ decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, an
     test_a_dry_purge_knows_the_age_and_says_that_nothing_is_erased
     test_a_dry_run_makes_no_store
     test_a_dry_run_leaves_expired_artifacts_out_and_unswept
+decisions §9: the overview tells what there is and what changed, day by day
+    test_what_there_is_is_counted_by_family_and_workspace
+    test_each_change_counts_on_its_day_for_its_family
+    test_an_empty_store_has_no_activity
+    test_changes_after_a_known_one_come_oldest_first_and_each_once
 """
 
 
