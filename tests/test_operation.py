@@ -170,8 +170,13 @@ def test_any_json_object_passes_a_free_form_argument_unchanged(value: dict[str, 
     assert decode(text="a", free=value)["free"] == value
 
 
-@pytest.mark.parametrize("tool", catalog.operations(), ids=lambda tool: tool.name)
-def test_every_tool_has_a_promise_an_example_and_a_valid_schema(tool: Operation) -> None:
+def test_every_tool_has_a_promise_an_example_and_a_valid_schema(subtests: pytest.Subtests) -> None:
+    for tool in catalog.operations():
+        with subtests.test(tool=tool.name):
+            check_tool(tool)
+
+
+def check_tool(tool: Operation) -> None:
     from jsonschema import Draft202012Validator
 
     assert 10 < len(tool.summary) <= 120

@@ -49,11 +49,11 @@ def test_composed_and_decomposed_spellings_are_one_name(raw: str) -> None:
     assert normalize(decomposed, what="name") == normalize(raw, what="name")
 
 
-@pytest.mark.parametrize("character", [*map(chr, range(32)), *map(chr, range(0x7F, 0xA0))], ids=ascii)
-def test_a_control_character_anywhere_in_a_name_is_refused(character: str) -> None:
-    for raw in (f"a{character}b", f"{character}ab", f"ab{character}", f"\u00e9{character}"):
-        with pytest.raises(MossError, match="workspace"):
-            normalize(raw, what="workspace")
+def test_a_control_character_anywhere_in_a_name_is_refused(subtests: pytest.Subtests) -> None:
+    for character in (*map(chr, range(32)), *map(chr, range(0x7F, 0xA0))):
+        for raw in (f"a{character}b", f"{character}ab", f"ab{character}", f"\u00e9{character}"):
+            with subtests.test(raw=ascii(raw)), pytest.raises(MossError, match="workspace"):
+                normalize(raw, what="workspace")
 
 
 @pytest.mark.parametrize("raw", ["", " ", "\u00a0", "\u2003\u3000"])

@@ -413,12 +413,10 @@ decisions §0: one event for each mutation, none for reads and failures, never a
 decisions §0: whatever is sent is served or refused with a documented code, and a refusal changes nothing
     test_any_value_for_any_argument_is_served_or_refused_with_a_documented_code
     test_any_mixture_of_hostile_values_is_served_or_refused
-    test_the_arguments_that_are_spoilt_are_good_ones
     test_hostile_values_get_one_typed_answer_over_mcp
     test_arguments_that_are_no_object_are_refused
     test_a_missing_or_null_required_argument_is_refused_by_name
     test_an_unknown_tool_is_refused_naming_the_nearest
-    test_a_refusal_does_not_repeat_a_huge_value
 decisions §0: recovery is one best next call that can be sent as it is
     test_an_expired_artifact_is_said_to_be_expired_and_the_next_call_shows_it
     test_the_call_after_fetching_an_artifact_that_is_deleted_and_expired_shows_it

@@ -41,10 +41,11 @@ def test_the_family_has_every_tool_of_its_document() -> None:
     assert len(named) == 28
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_every_tool_of_the_family_requires_a_workspace(tool: Any) -> None:
-    assert "workspace" in tool.required
-    assert tool.schema()["properties"]["workspace"]["type"] == "string"
+def test_every_tool_of_the_family_requires_a_workspace(subtests: pytest.Subtests) -> None:
+    for tool in TOOLS:
+        with subtests.test(tool=tool.name):
+            assert "workspace" in tool.required
+            assert tool.schema()["properties"]["workspace"]["type"] == "string"
 
 
 def test_a_call_without_a_workspace_is_refused_by_name(room: Room) -> None:

@@ -46,8 +46,13 @@ def test_no_v1_name_is_listed() -> None:
     assert [name for name in listed() if name.startswith("moss.")] == []
 
 
-@pytest.mark.parametrize("tool", json.loads(Offer().listing()), ids=lambda tool: tool["name"])
-def test_a_listed_tool_is_complete(tool: dict[str, Any]) -> None:
+def test_every_listed_tool_is_complete(subtests: pytest.Subtests) -> None:
+    for tool in json.loads(Offer().listing()):
+        with subtests.test(tool=tool["name"]):
+            check_tool(tool)
+
+
+def check_tool(tool: dict[str, Any]) -> None:
     assert 20 <= len(tool["description"]) <= 400
     assert tool["inputSchema"]["type"] == "object"
     assert tool["inputSchema"]["additionalProperties"] is False
