@@ -80,10 +80,10 @@ class Offer:
         """The error of a call to a tool that is not offered, naming the nearest one that is."""
         names = [name for name, _ in tool_lines() if not self.closed.has(name)]
         if not names:
-            return invalid(f"there is no tool {tool!r}; every tool is disabled by the configuration")
+            return invalid(f"there is no tool {tool[:100]!r}; every tool is disabled by the configuration")
         wanted = "capsule_" + tool[5:] if tool.startswith(("moss.", "moss_")) else tool
         like = nearest(wanted, names)
-        return invalid(f"there is no tool {tool!r}; the nearest is `{like}`", nearest=like)
+        return invalid(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
 
     def forwarded(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
         """The tool that a call of `moss_call` means, and its arguments."""
