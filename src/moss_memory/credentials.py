@@ -61,15 +61,19 @@ def refuse_credentials(config: Config, tool: str, arguments: dict[str, Any]) -> 
 def findings_in(value: Any, path: str = "") -> list[dict[str, Any]]:
     """What looks like a credential in texts at any depth: `{kind, path, line, column}`, counted from 1."""
     return [
-        {
-            "kind": kind,
-            "path": where[:_PATH_CHARS],
-            "line": text.count("\n", 0, start) + 1,
-            "column": start - text.rfind("\n", 0, start),
-        }
+        {"kind": kind, "path": where[:_PATH_CHARS], "line": line, "column": column}
         for where, text in _texts(value, path)
-        for start, _, kind in spans_in(text)
+        for kind, line, column in _places(text)
     ]
+
+
+def _places(text: str) -> Iterator[tuple[str, int, int]]:
+    """The kind, line and column of each credential in a text."""
+    line, counted_to = 1, 0
+    for start, _, kind in spans_in(text):
+        line += text.count("\n", counted_to, start)
+        counted_to = start
+        yield kind, line, start - text.rfind("\n", 0, start)
 
 
 def told(found: list[dict[str, Any]]) -> dict[str, Any]:

@@ -184,6 +184,24 @@ class Store:
             raise self._engine.translate(error) or internal_error("index") from error
         return {"indexed": indexed, "pending": pending}
 
+    def find_credentials(
+        self,
+        *,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> list[dict[str, Any]]:
+        """Looks through all that is stored for credentials: the kind and the place of each, never the value."""
+        from .moving.credentials import credentials_in
+
+        call = self._call("doctor", cancelled, progress)
+        try:
+            found: list[dict[str, Any]] = self._read(credentials_in, {}, call, snapshot=True)
+        except MossError:
+            raise
+        except Exception as error:
+            raise self._engine.translate(error) or internal_error("doctor") from error
+        return found
+
     def export_folder(
         self,
         folder: str,

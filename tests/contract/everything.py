@@ -18,6 +18,8 @@ MANY = 110
 """More records than every page counts."""
 RELAXED = '"rotate the keys" AND decisions AND nowhere'
 """A strict query that nothing meets and of which every family has a word."""
+KEY = "AK" + "IA" + "Q3EGRB7ZVX2MHT5N"
+"""What looks like a credential; in one piece it would be found in this file."""
 LONG = "a long story, told at length " * 200
 
 
@@ -119,9 +121,12 @@ def _capsule_files(call: Door) -> None:
     call("capsule_export", path="out.jsonl")
     call("capsule_export", path="none.jsonl", workspace="nowhere")
     given = call.write_export(
-        {"id": 7}, {"name": "no workspace"}, {"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "name_raw": "a"}
+        {"id": 7},
+        {"name": "no workspace"},
+        {"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "name_raw": "a"},
     )
     call("capsule_import", path=given)
+    call("capsule_import", path=call.write_export({"title": KEY}))
 
 
 def _artifacts(call: Door) -> None:

@@ -682,6 +682,11 @@ decisions §7: a name that is not found says where it is, which names are neares
     test_the_distance_between_names_is_the_least_number_of_changed_letters
 decisions §7: capsule_latest that finds none names the newest of other workspaces
     test_latest_where_nothing_is_tells_the_newest_of_other_workspaces
+house: import, restore, revert and migrate never refuse a credential and say what they found
+    test_an_import_refuses_nothing_and_says_what_it_found
+    test_a_folder_that_comes_in_says_what_it_holds
+    test_kept_records_come_in_and_say_what_they_hold
+    test_everything_that_is_stored_can_be_looked_through
 house: tools answer what they declare, all of it and nothing else, over every door
     test_everything_declared_is_answered
     test_the_official_client_finds_every_answer_to_be_of_its_output_schema

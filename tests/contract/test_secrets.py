@@ -11,8 +11,11 @@ import pytest
 from contract.doors import FULL, open_test_store
 from moss_memory import catalog
 from moss_memory.errors import MossError
+from moss_memory.record.migration import migrate
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from contract.doors import Door
     from moss_memory.store import Store
 
@@ -133,3 +136,47 @@ def test_a_refusal_names_at_most_twenty_findings_and_redacts_them_all(door: Door
     assert len(error.details["findings"]) == 20
     assert "49 more" in error.message
     assert SECRET not in json.dumps(error.payload())
+
+
+def test_an_import_refuses_nothing_and_says_what_it_found(door: Door) -> None:
+    row = {"id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "workspace_raw": "default", "name_raw": "auth", "capsule_text": HELD}
+    name = door.write_export({**row, "id": "01ARZ3NDEKTSV4RRFFQ69G5FAW", "name_raw": "b", "capsule_text": FULL}, row)
+    answer = door("capsule_import", path=name)
+    assert answer["imported"] == 2
+    assert [(one["kind"], one["path"], one["line"]) for one in answer["findings"]] == [("aws-access-key", name, 2)]
+    assert SECRET not in json.dumps(answer)
+    assert SECRET in door("capsule_fetch", name="auth")["capsule_text"]
+
+
+def test_a_folder_that_comes_in_says_what_it_holds(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "auth.md").write_text(f"first line\nthe key: {SECRET}\n")
+    answer = store.import_folder(str(folder))
+    assert answer["imported"]["capsules"] == 1
+    assert answer["findings"] == [{"kind": "aws-access-key", "path": "auth.md", "line": 2, "column": 10}]
+
+
+def test_kept_records_come_in_and_say_what_they_hold(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "memory" / "feature_units"
+    folder.mkdir(parents=True)
+    times = {"created_at": "2025-11-01", "updated_at": "2025-11-01"}
+    (folder / "FU-1.json").write_text(json.dumps({"id": "FU-1", "status": "planning", "description": SECRET, **times}))
+    report = migrate(store, str(folder.parent))
+    assert report["failed"] == []
+    assert [(one["kind"], one["path"].endswith("FU-1.json.description")) for one in report["findings"]] == [
+        ("aws-access-key", True)
+    ]
+
+
+def test_everything_that_is_stored_can_be_looked_through(home: str) -> None:
+    with open_test_store(home, allow_secrets=True) as store:
+        store.call("capsule_store", {"capsule_text": HELD, "name": SECRET})
+        store.call("artifact_store", {"kind": "note", "data": {"key": SECRET}, "text": "x"})
+        store.call("branchmind_init", {"workspace": "shop"})
+        store.call("branchmind_notes_commit", {"workspace": "shop", "content": f"it is {SECRET}"})
+        store.call("tasks_create", {"workspace": "shop", "kind": "task", "title": "T", "description": SECRET})
+        found = store.find_credentials()
+    assert SECRET not in json.dumps(found)
+    assert {one["kind"] for one in found} == {"aws-access-key"}
+    assert {one["path"].partition("/")[0] for one in found} >= {"capsules", "artifacts", "tasks"}

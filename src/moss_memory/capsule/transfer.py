@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 
-from ..answers import Column, Shape, file_path, integer, list_of, moment, text
+from ..answers import FINDINGS, Column, Shape, file_path, integer, list_of, moment, text
 from ..arguments import Days, FilePath, IncludeDeleted, Workspace
 from ..bulk import PURGED, DryRun, is_real, purge
 from ..filters import filters_from
@@ -90,6 +91,7 @@ def capsule_export(
         "imported": integer("capsules that came in"),
         "skipped": integer("records that did not"),
         "errors": list_of(_PROBLEM, "what was wrong with those"),
+        **FINDINGS,
     },
     example="moss import --path backup.jsonl --mode rename",
 )
@@ -98,6 +100,8 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
 
     On a collision of id or active name: `error` imports nothing, `replace` overwrites, `rename` adds a number.
     """
+    from ..credentials import findings_in, told
+
     file = ImportFile(tx.config, path)
     try:
         refuse_large(file.path, file.size_bytes, tx.config.import_max_bytes)
@@ -106,6 +110,7 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
         file.close()
     # Nobody waits until here: all that can be judged without the store is judged before its first statement.
     lines, wrong = check_lines(tx, parse_lines(tx, content))
+    found = told(findings_in(content.decode("utf-8", "replace"), os.path.basename(file.path)))
     importer = Importer(tx, mode)
     for start in range(0, len(lines), _TOLD_EVERY):
         importer.take(lines[start : start + _TOLD_EVERY])
@@ -113,7 +118,7 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
     tx.check_cancelled()
     importer.refuse_collisions()
     tx.progress(len(lines), len(lines))
-    return {"imported": importer.imported, "skipped": len(wrong), "errors": wrong}
+    return {"imported": importer.imported, "skipped": len(wrong), "errors": wrong, **found}
 
 
 @operation(

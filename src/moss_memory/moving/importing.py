@@ -7,6 +7,7 @@ import json
 from ..artifact import moving as artifact
 from ..capsule import moving as capsule
 from ..capsule.import_lines import Importer, InvalidRecordError, invalid_record, problem, refuse_collisions
+from ..credentials import findings_in, told
 from ..errors import MossError, invalid
 from ..record import moving as record
 from ..tables import BadLine
@@ -57,6 +58,8 @@ class Folder:
         self.changed: list[str] = []
         """Files that are no longer what the manifest says of them, or that it does not name."""
         self.ignored: list[str] = []
+        self.findings: list[dict[str, Any]] = []
+        """What looks like a credential in the files."""
 
     def read(self, tx: Transaction) -> None:
         """Reads everything; raises when the whole of it cannot be what it says."""
@@ -91,6 +94,7 @@ class Folder:
             raise invalid(f"{name} is gone, which {MANIFEST} names; put it back, or export again. Nothing was imported")
         if self._manifest is not None and self._manifest.files.get(name) != digest(content):
             self.changed.append(name)
+        self.findings += findings_in(content.decode("utf-8", "replace"), name)
         return content
 
     def _take_markdown(self, name: str) -> None:
@@ -177,6 +181,7 @@ class Arrival:
             "skipped": sum(one["code"] == "INVALID_RECORD" for one in folder.wrong),
             "errors": folder.wrong,
             "changed": sorted(folder.changed),
+            **told(folder.findings),
         }
         if renamed:
             answer["renamed"] = [{"workspace": old, "now": new} for old, new in renamed]

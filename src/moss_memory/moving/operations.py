@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..answers import Column, Shape, file_path, integer, list_of, object_of, text, texts
+from ..answers import FINDINGS, Column, Shape, file_path, integer, list_of, object_of, text, texts
 from ..operation import operation
 from ..storage.tree import Tree
 
@@ -88,6 +88,7 @@ def export_folder(tx: ReadTransaction, *, folder: Folder, with_history: WithHist
         "changed": texts("files that are no longer as they were exported, or were not"),
         "renamed": list_of(_RENAMED, "workspaces whose reasoning and tasks have another name here", optional=True),
         "ignored": texts("files that mean nothing without a manifest", optional=True),
+        **FINDINGS,
     },
     example="moss import ~/notes/moss --mode rename",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from ..credentials import findings_in, told
 from ..errors import MossError
 from ..json_files import json_files, read_object, shown_path
 from ..times import shown_instant
@@ -43,12 +44,15 @@ def migrate(
     """
     files = kept_files(folder)
     report: dict[str, Any] = {"files": len(files), "migrated": 0, "already_there": 0, "failed": []}
+    found: list[dict[str, Any]] = []
     for number, (collection, path) in enumerate(files, start=1):
         try:
-            created = _migrate_file(store, collection, path, workspace=workspace, dry_run=dry_run)
+            body = _body(path)
+            created = _migrate_file(store, collection, path, body, workspace=workspace, dry_run=dry_run)
+            found += findings_in(body, shown_path(path))
             report["migrated" if created else "already_there"] += 1
         except (MossError, ValueError, OSError) as error:
-            code, message = _told(error)
+            code, message = _reason(error)
             report["failed"].append({"file": shown_path(path), "code": code, "message": message})
         if progress is not None:
             progress(number, len(files))
@@ -56,22 +60,29 @@ def migrate(
         **report,
         "verified": report["migrated"] + report["already_there"] if not dry_run else 0,
         "dry_run": dry_run,
+        **told(found),
     }
 
 
-def _told(error: MossError | ValueError | OSError) -> tuple[str, str]:
+def _reason(error: MossError | ValueError | OSError) -> tuple[str, str]:
     """What a report says of a file that failed, in the codes of this family."""
     if not isinstance(error, MossError):
         return "VALIDATION_ERROR", str(error)
     return "VALIDATION_ERROR" if error.code == "INVALID_REQUEST" else error.code, error.message
 
 
-def _migrate_file(store: Store, collection: str, path: str, *, workspace: str | None, dry_run: bool) -> bool:
-    """Submits one file; says whether its record is new. A dry run checks the file and only looks."""
+def _body(path: str) -> dict[str, Any]:
+    """The record in a file."""
     root = os.path.realpath(os.path.dirname(os.path.dirname(path)))
     if os.path.commonpath([root, os.path.realpath(path)]) != root:
         raise ValueError("it is a link that leads out of the folder; put the file itself there")
-    body = read_object(path, what="record", max_bytes=FILE_MAX_BYTES)
+    return read_object(path, what="record", max_bytes=FILE_MAX_BYTES)
+
+
+def _migrate_file(
+    store: Store, collection: str, path: str, body: dict[str, Any], *, workspace: str | None, dry_run: bool
+) -> bool:
+    """Submits one record; says whether it is new. A dry run checks it and only looks."""
     capability = capability_of(store.config.home, collection)
     capability.check(body)
     # The same file again is the same request: a second run adds no second observation.
@@ -82,6 +93,7 @@ def _migrate_file(store: Store, collection: str, path: str, *, workspace: str | 
         "body": body,
         "provenance": {"extracted_at": shown_instant(seen_us)},
         "client_request_id": request,
+        "allow_secrets": True,
     }
     if workspace is not None:
         arguments["workspace"] = workspace

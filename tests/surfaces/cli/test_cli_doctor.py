@@ -377,3 +377,17 @@ def test_a_missing_model_is_told_and_a_damaged_one_is_warned_of(cli: Cli, monkey
     _, missing = findings(cli)
     assert missing["meaning"][0]["status"] == "ok"
     assert embedder.INSTALL in missing["meaning"][0]["message"]
+
+
+@pytest.mark.usefixtures("auth")
+def test_what_looks_like_a_credential_is_found_in_the_store_and_not_shown(cli: Cli) -> None:
+    assert "secrets" not in findings(cli)[1]
+    assert [check["status"] for check in findings(cli, "--secrets")[1]["secrets"]] == ["ok"]
+    key = "AK" + "IA" + "Q3EGRB7ZVX2MHT5N"
+    cli("store", "--name", "held", "--allow-thin", "--allow-secrets", "--capsule-text", f"a\nb {key}").json  # noqa: B018
+    outcome = cli("doctor", "--secrets")
+    code, found = findings(cli, "--secrets")
+    assert code == 0
+    assert [check["status"] for check in found["secrets"]] == ["warn"]
+    assert "line 2, column 3, looks like a credential (aws-access-key)" in found["secrets"][0]["message"]
+    assert key not in outcome.out + outcome.err

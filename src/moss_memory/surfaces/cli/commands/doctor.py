@@ -41,7 +41,7 @@ class Report:
         self.checks.append(check)
 
 
-def examine(home: str | None, *, fix: bool = False) -> dict[str, Any]:
+def examine(home: str | None, *, fix: bool = False, secrets: bool = False) -> dict[str, Any]:
     """Runs every check and answers them all; changes nothing unless `fix`."""
     report = Report()
     report.add("moss", OK, f"moss-memory {__version__} on Python {sys.version.split()[0]}")
@@ -60,6 +60,8 @@ def examine(home: str | None, *, fix: bool = False) -> dict[str, Any]:
         report.add("store", OK, f"there is no store in {folder} yet; the first capsule makes it")
     elif engine is not None:
         _store(report, engine, config, fix=fix)
+        if secrets:
+            _secrets(report, config)
     counts = {status: sum(one["status"] == status for one in report.checks) for status in (OK, WARN, FAIL)}
     return {"healthy": not counts[FAIL], "home": folder, "counts": counts, "checks": report.checks}
 
@@ -153,6 +155,27 @@ def _store(report: Report, engine: Engine, config: Config, *, fix: bool) -> None
             _tell(report, finding)
     finally:
         _close(engine)
+
+
+def _secrets(report: Report, config: Config) -> None:
+    """What looks like a credential in all that is stored."""
+    from moss_memory.credentials import MOST_FINDINGS
+    from moss_memory.store import Store
+
+    try:
+        with Store(config) as store:
+            found = store.find_credentials()
+    except MossError as error:
+        report.add("secrets", WARN, f"not looked for: {error.message}", "see to the store first")
+        return
+    todo = "take it out with the tool that wrote it and change it where it is used; what is no credential may stay"
+    for one in found[:MOST_FINDINGS]:
+        where = f"{one['path']}, line {one['line']}, column {one['column']}"
+        report.add("secrets", WARN, f"{where}, looks like a credential ({one['kind']})", todo)
+    if len(found) > MOST_FINDINGS:
+        report.add("secrets", WARN, f"and {len(found) - MOST_FINDINGS} more", "see to these first")
+    elif not found:
+        report.add("secrets", OK, "nothing that is stored looks like a credential")
 
 
 def _close(engine: Engine) -> None:

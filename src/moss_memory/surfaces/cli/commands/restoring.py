@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
+from moss_memory.credentials import told
 from moss_memory.errors import MossError
+from moss_memory.store import Store
 
 from .request import load_settings
 
@@ -32,5 +34,7 @@ def restore_backup(home: str | None, path: str) -> dict[str, Any]:
         raise engine.translate(error) or error from error
     finally:
         engine.close()
-    answer = {"restored": backup, "home": config.home}
+    with Store(config) as store:
+        found = told(store.find_credentials())
+    answer: dict[str, Any] = {"restored": backup, "home": config.home, **found}
     return answer if kept is None else {**answer, "kept": kept}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.answers import BAD_FILE, Column, Shape, file_path, flag, integer, list_of, text
+from moss_memory.answers import BAD_FILE, FINDINGS, Column, Shape, file_path, flag, integer, list_of, text
 from moss_memory.catalog import TOOLSETS
 
 TYPE_CHECKING = False
@@ -201,6 +201,7 @@ _ALL = (
             "failed": list_of(_FAILED, "what could not be migrated"),
             "verified": integer("records that were read back"),
             "dry_run": flag("whether nothing was written"),
+            **FINDINGS,
         },
         does="commands.migrating.migrate_folder",
         required=("dir",),
@@ -238,6 +239,7 @@ _ALL = (
             "restored": file_path("the backup"),
             "home": file_path("the folder of the store"),
             "kept": file_path("the store that was there", optional=True),
+            **FINDINGS,
         },
         does="commands.restoring.restore_backup",
         required=("path",),
@@ -252,9 +254,13 @@ _ALL = (
     BuiltIn(
         "doctor",
         "Check the store, its search index, its modes and the settings, and say what to do.\n\n"
-        "Exits 1 when a check fails. With --fix, a damaged index is rebuilt and purges are finished.",
+        "Exits 1 when a check fails. With --fix, a damaged index is rebuilt and purges are finished. With --secrets, "
+        "everything that is stored is looked through for what looks like a credential; its value is never shown.",
         "moss doctor --table",
-        {"fix": _flag("rebuild the search index, finish purges")},
+        {
+            "fix": _flag("rebuild the search index, finish purges"),
+            "secrets": _flag("look for credentials in what is stored"),
+        },
         does="commands.doctor.examine",
         table="commands.doctor.report_table",
     ),

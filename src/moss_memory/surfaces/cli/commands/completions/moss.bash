@@ -21,7 +21,7 @@ _moss() {
     "config") offered="--home --table --help -h" valued="--home" ;;
     "delete") offered="--id --workspace -w --name --home --table --help -h" valued="--id --workspace -w --name --home" ;;
     "diff") offered="--type --id --workspace -w --name --version --to --home --help -h" valued="--type --id --workspace -w --name --version --to --home" ;;
-    "doctor") offered="--fix --home --table --help -h" valued="--home" ;;
+    "doctor") offered="--fix --secrets --home --table --help -h" valued="--home" ;;
     "export") offered="--path --workspace -w --include-deleted --all --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;

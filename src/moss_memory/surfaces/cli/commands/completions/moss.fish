@@ -150,6 +150,7 @@ complete -c moss -n '__moss_on diff' -l to -x -d 'the newer one; if left out: th
 complete -c moss -n '__moss_on diff' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store, instead of MOSS_HOME or ~/.moss'
 complete -c moss -n '__moss_on diff' -l help -s h -d 'this help'
 complete -c moss -n '__moss_on doctor' -l fix -d 'rebuild the search index, finish purges'
+complete -c moss -n '__moss_on doctor' -l secrets -d 'look for credentials in what is stored'
 complete -c moss -n '__moss_on doctor' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store, instead of MOSS_HOME or ~/.moss'
 complete -c moss -n '__moss_on doctor' -l table -d 'aligned columns for people instead of JSON'
 complete -c moss -n '__moss_on doctor' -l help -s h -d 'this help'
