@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .addressing import Address
-from .answers import Column, Shape, flag, integer, list_of, text
+from .answers import FINDINGS, Column, Shape, flag, integer, list_of, text
 from .errors import MossError
 from .filters import filters_from
 
@@ -47,6 +47,7 @@ def answers_of_restore(key: Field) -> dict[str, Field]:
         "fetch_key": key.or_absent(),
         "restored_count": integer("of many: how many were brought back", optional=True),
         "skipped": list_of(_SKIPPED, "of many: those whose name another has", optional=True),
+        **FINDINGS,
     }
 
 
@@ -79,7 +80,8 @@ def _restore_one(tx: Transaction, versioned: Versioned, address: Address) -> dic
         refuse_taken_name(tx, versioned, row, "rename or delete that one first")
         _bring_back(tx, versioned, row["id"])
     tx.concerns(workspace=row["workspace_norm"], address=row["id"])
-    return {"restored": restored, "id": row["id"], "fetch_key": versioned.rows.fetch_key(row)}
+    answer = {"restored": restored, "id": row["id"], "fetch_key": versioned.rows.fetch_key(row)}
+    return answer | _found(tx, versioned, [row])
 
 
 def _deleted(tx: ReadTransaction, versioned: Versioned, address: Address) -> dict[str, Any] | None:
@@ -120,7 +122,15 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
     for row in reversed(chosen):
         _bring_back(tx, versioned, row["id"])
     tx.concerns(workspace=filters.parameters.get("f_workspace"))
-    return {"restored_count": len(chosen), "skipped": skipped}
+    return {"restored_count": len(chosen), "skipped": skipped, **_found(tx, versioned, chosen)}
+
+
+def _found(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """What looks like a credential in what was brought back."""
+    from .credentials import told
+
+    whole = (versioned.rows.find(tx, Address(row["id"], None, None)) for row in rows)
+    return told([finding for row in whole for finding in versioned.findings(row)])
 
 
 def _filters(tx: ReadTransaction, *, deleted_after: int | None = None, **given: str | None) -> Filters:

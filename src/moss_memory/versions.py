@@ -8,7 +8,7 @@ from .errors import MossError, invalid, next_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from .addressing import AddressedRows
@@ -69,6 +69,23 @@ class Versioned:
             " and (superseded_at < :moss_oldest or version <="
             f" (select version from {rows.table} where row_id = versions.subject) + 1 - :moss_most)"
         )
+
+    def everything(self, tx: ReadTransaction) -> Iterator[tuple[str, int, dict[str, Any]]]:
+        """Every earlier version of every row: the row's id, the number, and what it holds."""
+        columns = ", ".join([f"v.{name}" for name in self.columns.values()])
+        rows = tx.stream(
+            f"select t.id, v.version, {columns} from versions as v join {self.rows.table} as t on t.row_id = v.subject"
+            " where v.family = :family order by t.id, v.version",
+            {"family": self.family},
+        )
+        for row, number, *values in rows:
+            yield row, number, dict(zip(self.columns, values, strict=True))
+
+    def findings(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+        """What looks like a credential in a row."""
+        from .credentials import findings_in  # only what brings old content back needs it
+
+        return findings_in(self.content(row), f"{self.rows.table}/{row['id']}")
 
     def keep(self, tx: Transaction, where: str, parameters: dict[str, Any]) -> None:
         """Keeps what the rows hold that are about to get their next version, and lets go of what is too old.

@@ -686,6 +686,8 @@ house: import, restore, revert and migrate never refuse a credential and say wha
     test_an_import_refuses_nothing_and_says_what_it_found
     test_a_folder_that_comes_in_says_what_it_holds
     test_kept_records_come_in_and_say_what_they_hold
+    test_what_is_restored_or_reverted_says_what_it_holds
+    test_an_earlier_version_is_looked_through_too
     test_everything_that_is_stored_can_be_looked_through
 house: tools answer what they declare, all of it and nothing else, over every door
     test_everything_declared_is_answered

@@ -77,7 +77,7 @@ def test_every_storing_tool_refuses_a_credential_in_everything_that_it_takes(sto
     operation = catalog.find(tool)
     assert operation is not None
     arguments = {name: value_of(schema) for name, schema in operation.parameters.items()}
-    arguments["allow_secrets"] = False
+    arguments |= {name: False for name in ("allow_secrets", "dry_run") if name in arguments}
     with pytest.raises(MossError) as caught:
         store.call(tool, arguments)
     assert caught.value.code == "SECRET_FOUND", caught.value.payload()
@@ -167,6 +167,26 @@ def test_kept_records_come_in_and_say_what_they_hold(store: Store, tmp_path: Pat
     assert [(one["kind"], one["path"].endswith("FU-1.json.description")) for one in report["findings"]] == [
         ("aws-access-key", True)
     ]
+
+
+def test_what_is_restored_or_reverted_says_what_it_holds(door: Door) -> None:
+    key = door("capsule_store", capsule_text=HELD, name="auth", allow_secrets=True)["id"]
+    door("capsule_update", name="auth", capsule_text=FULL)
+    found = door("moss_revert", type="capsule", name="auth", version=1)["findings"]
+    assert [(one["kind"], one["path"]) for one in found] == [("aws-access-key", f"capsules/{key}.capsule_text")]
+    assert "findings" not in door("moss_revert", type="capsule", name="auth", version=2)
+    door("moss_revert", type="capsule", name="auth", version=1)
+    door("capsule_delete", name="auth")
+    assert door("capsule_restore", name="auth")["findings"] == found
+    door("capsule_delete", name="auth")
+    assert door("capsule_restore", filters={"deleted_after": 0})["findings"] == found
+
+
+def test_an_earlier_version_is_looked_through_too(store: Store) -> None:
+    held = {"capsule_text": HELD, "name": "auth", "allow_secrets": True}
+    key = store.call("capsule_store", held)["id"]
+    store.call("capsule_update", {"name": "auth", "capsule_text": FULL})
+    assert [one["path"] for one in store.find_credentials()] == [f"capsules/{key}/version 1.capsule_text"]
 
 
 def test_everything_that_is_stored_can_be_looked_through(home: str) -> None:

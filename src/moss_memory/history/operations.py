@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..addressing import Address
 from ..answers import (
+    FINDINGS,
     PAGINATION,
     Column,
     Shape,
@@ -16,6 +17,7 @@ from ..answers import (
     text,
 )  # fmt: skip
 from ..arguments import ExpectedVersion, Id, Limit, Name, Offset, Workspace
+from ..credentials import told
 from ..errors import invalid
 from ..families import module
 from ..operation import operation
@@ -117,6 +119,7 @@ def moss_history(
         "version": integer("the present version"),
         "reverted_to": integer("the version whose content it has"),
         "changed": flag("false when it had that content already: then nothing was written"),
+        **FINDINGS,
     },
     example="moss revert shop/auth --version 3",
 )
@@ -141,7 +144,8 @@ def moss_revert(
         versioned.change(tx, row)
     else:
         tx.change_nothing()
-    return {"id": row["id"], "version": row["version"], "reverted_to": version, "changed": changed}
+    answer = {"id": row["id"], "version": row["version"], "reverted_to": version, "changed": changed}
+    return answer | told(versioned.findings(row))
 
 
 @operation(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..artifact.moving import TABLE as ARTIFACT
+from ..artifact.rows import versioned as artifacts
 from ..capsule.moving import TABLE as CAPSULE
+from ..capsule.rows import versioned as capsules
 from ..credentials import findings_in, redacted
 from ..reasoning import moving as reasoning
 from ..record import moving as record
@@ -11,6 +13,7 @@ from ..task import moving as task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from ..storage.engine import ReadTransaction
@@ -20,16 +23,21 @@ _TOLD_EVERY = 1000
 
 
 def credentials_in(tx: ReadTransaction) -> list[dict[str, Any]]:
-    """Every finding, deleted rows included; its path is the table, the row and the column."""
+    """Every finding, deleted rows and earlier versions included; its path is the table, the row and the column."""
     found = []
-    looked_at = 0
+    for count, (place, values) in enumerate(_rows(tx), 1):
+        if count % _TOLD_EVERY == 0:
+            tx.check_cancelled()
+            tx.progress(count)
+        found += findings_in(values, redacted(place))
+    return found
+
+
+def _rows(tx: ReadTransaction) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every row, and every earlier version of one, with its place."""
     for table in _TABLES:
         for values in table.rows(tx):
-            looked_at += 1
-            if looked_at % _TOLD_EVERY == 0:
-                tx.check_cancelled()
-                tx.progress(looked_at)
-            texts = {name: value for name, value in values.items() if isinstance(value, str)}
-            place = "/".join([table.name, *(str(values[name]) for name in table.key)])
-            found += findings_in(texts, redacted(place))
-    return found
+            yield "/".join([table.name, *(str(values[name]) for name in table.key)]), values
+    for versioned in (capsules, artifacts):
+        for row, number, values in versioned.everything(tx):
+            yield f"{versioned.rows.table}/{row}/version {number}", values
