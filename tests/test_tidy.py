@@ -30,6 +30,7 @@ ROOM_OF = {
     "artifact": "artifact",
     "tasks": "task",
     "moss": "search",
+    "moss_workspaces": "workspace",
     "moss_tools": "toolbox",
     "moss_call": "toolbox",
     "moss_history": "history",

@@ -128,6 +128,7 @@ FAMILIES = {
             modules=(
                 "moss_memory.search.operations",
                 "moss_memory.history.operations",
+                "moss_memory.workspace.operations",
                 "moss_memory.activity.operations",
                 "moss_memory.toolbox.operations",
             ),

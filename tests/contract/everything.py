@@ -50,6 +50,7 @@ def call_everything(call: Door) -> None:
     _records(call)
     _search(call)
     _tools(call)
+    call("moss_workspaces")
 
 
 def call_unlisted(call: Door) -> None:

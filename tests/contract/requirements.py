@@ -680,6 +680,11 @@ decisions §7: a name that is not found says where it is, which names are neares
     test_a_change_of_what_is_not_there_proposes_to_read_first
     test_what_was_deleted_here_is_brought_back_rather_than_sought_elsewhere
     test_the_distance_between_names_is_the_least_number_of_changed_letters
+decisions §7: moss_workspaces lists the workspaces with counts, most recently changed first
+    test_workspaces_are_listed_with_what_is_in_them_newest_change_first
+    test_what_is_gone_does_not_count_and_an_empty_workspace_is_not_listed
+    test_workspaces_come_in_pages
+    test_a_closed_family_makes_no_workspace_and_counts_nothing
 decisions §7: capsule_latest that finds none names the newest of other workspaces
     test_latest_where_nothing_is_tells_the_newest_of_other_workspaces
 house: import, restore, revert and migrate never refuse a credential and say what they found

@@ -166,9 +166,6 @@ class Command:
             missing = "at least one NAME or WORKSPACE/NAME is needed"
         else:
             missing = " and ".join(map(flag_of, needed)) + (" is needed" if len(needed) == 1 else " are needed")
-        hint = (
-            "\nMOSS_WORKSPACE, or `workspace` in the configuration, sets a default one" if "workspace" in needed else ""
-        )
         example = f"\nfor example: {self.operation.example}" if is_grouped(self.operation.name) else ""
         hint = " (MOSS_WORKSPACE sets a default one)" if "workspace" in needed else ""
         raise Usage(f"{missing} by `moss {self.words}`{hint}{example}", command=self.words)

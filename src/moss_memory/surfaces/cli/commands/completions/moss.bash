@@ -9,7 +9,7 @@ _moss() {
   case "$command" in artifact|branch|capsule|graph|history|notes|record|task|think|trace)
     if (( place > 2 )); then command="$command $second"; fi ;;
   esac
-  if (( place == 1 )); then offered="append backup bulk-delete bulk-update call completion compose config delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions artifact branch capsule graph history notes record task think trace --help --version --home"
+  if (( place == 1 )); then offered="append backup bulk-delete bulk-update call completion compose config delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --help --version --home"
   else case "$command" in
     "append") offered="--id --workspace -w --name --section --content --expected-version --allow-secrets --file --home --table --help -h" valued="--id --workspace -w --name --section --content --expected-version --file --home" ;;
     "backup") offered="--path --home --table --help -h" files=1 valued="--path --home" ;;
@@ -25,7 +25,7 @@ _moss() {
     "export") offered="--path --workspace -w --include-deleted --all --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;
-    "help") offered="append backup bulk-delete bulk-update call completion compose config delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
+    "help") offered="append backup bulk-delete bulk-update call completion compose config delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --help -h" files=1 valued="--path --mode --max-bytes --home" ;;
     "index") offered="--rebuild --home --table --help -h" valued="--home" ;;
     "inventory") offered="--workspace -w --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --limit --offset --home" ;;
@@ -44,6 +44,7 @@ _moss() {
     "tour") offered="--help -h" valued="" ;;
     "update") offered="--id --workspace -w --name --capsule-text --title --tags --source --run-id --phase --role --expected-version --allow-thin --allow-secrets --file --home --table --help -h" valued="--id --workspace -w --name --capsule-text --title --tags --source --run-id --phase --role --expected-version --file --home" ;;
     "versions") offered="--type --id --workspace -w --name --limit --offset --home --table --help -h" valued="--type --id --workspace -w --name --limit --offset --home" ;;
+    "workspaces") offered="--limit --offset --home --table --help -h" valued="--limit --offset --home" ;;
     "artifact bulk-delete") offered="--workspace -w --kind --run-id --phase --role --tag --dry-run --home --table --help -h" valued="--workspace -w --kind --run-id --phase --role --tag --home" ;;
     "artifact bulk-update") offered="--workspace -w --kind --run-id --phase --role --tag --set-phase --set-role --set-tags --set-ttl-seconds --dry-run --allow-secrets --home --table --help -h" valued="--workspace -w --kind --run-id --phase --role --tag --set-phase --set-role --set-tags --set-ttl-seconds --home" ;;
     "artifact compose") offered="--items --format --store-as --allow-secrets --item --text --home --table --help -h" valued="--items --format --store-as --item --home" ;;
@@ -183,7 +184,7 @@ _moss() {
     "compose --format") offered="markdown json" ;;
     "diff --type") offered="capsule artifact" ;;
     "export --path") files=1 ;;
-    "help --command") offered="append backup bulk-delete bulk-update call completion compose config delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions artifact branch capsule graph history notes record task think trace" ;;
+    "help --command") offered="append backup bulk-delete bulk-update call completion compose config delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace" ;;
     "import --path") files=1 ;;
     "import --mode") offered="error replace rename" ;;
     "mcp --toolsets") offered="capsule artifact reasoning task record core" ;;

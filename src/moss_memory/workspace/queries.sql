@@ -1,0 +1,35 @@
+-- name: capsules
+-- What is active in each workspace.
+select workspace_norm, count(*), max(updated_at) from capsules where deleted_at is null group by workspace_norm
+
+-- name: artifacts
+select workspace_norm, count(*), max(updated_at) from artifacts
+where deleted_at is null and (expires_at is null or expires_at > :now) group by workspace_norm
+
+-- name: tasks
+select workspace_norm, count(case when kind = 'task' then 1 end), max(updated_at_ms) / 1000 from tasks
+group by workspace_norm
+
+-- name: records
+select workspace_norm, count(*), max(updated_at_ms) / 1000 from records group by workspace_norm
+
+-- name: notes
+select workspace_norm, count(case when written_as = 'note' and hidden = 0 then 1 end), max(ts_ms) / 1000
+from doc_entries group by workspace_norm
+
+-- name: graphs
+select workspace_norm, max(ts_ms) / 1000 from graph_versions group by workspace_norm
+
+-- name: spelled_in_capsules
+select workspace_raw from capsules where workspace_norm = :workspace and deleted_at is null
+order by updated_at desc, change_seq desc limit 1
+
+-- name: spelled_in_artifacts
+select workspace_raw from artifacts where workspace_norm = :workspace and deleted_at is null
+order by updated_at desc, change_seq desc limit 1
+
+-- name: spelled_in_records
+select workspace_raw from records where workspace_norm = :workspace order by row_id desc limit 1
+
+-- name: spelled_in_workspaces
+select workspace_raw from workspaces where workspace_norm = :workspace

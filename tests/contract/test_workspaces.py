@@ -1,0 +1,77 @@
+"""Which workspaces there are, and what is in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from contract.doors import FULL, StoreDoor, open_test_store
+
+if TYPE_CHECKING:
+    from contract.doors import Clock, Door
+
+
+def fill(door: Door, clock: Clock) -> None:
+    """Five workspaces, each with something of another family."""
+    clock.advance(1)
+    door("capsule_store", workspace="Hand-overs", name="a", capsule_text=FULL)
+    clock.advance(1)
+    door("artifact_store", workspace="state", name="a", kind="k", data={})
+    clock.advance(1)
+    door("tasks_create", workspace="Work", kind="plan", title="Ship")
+    door("tasks_create", workspace="work", kind="task", title="Build", parent="PLAN-001")
+    clock.advance(1)
+    door("branchmind_graph_apply", workspace="Graph", ops=[{"op": "node_upsert", "id": "q", "type": "question"}])
+    clock.advance(1)
+    door("branchmind_notes_commit", workspace="notes", content="seen")
+    door("branchmind_notes_commit", workspace="notes", content="heard")
+
+
+def test_workspaces_are_listed_with_what_is_in_them_newest_change_first(door: Door, clock: Clock) -> None:
+    assert door("moss_workspaces") == {
+        "workspaces": [],
+        "pagination": {"limit": 50, "offset": 0, "has_more": False, "total": 0},
+    }
+    fill(door, clock)
+    found = door("moss_workspaces")["workspaces"]
+    assert [one["workspace"] for one in found] == ["notes", "Graph", "Work", "state", "Hand-overs"]
+    assert [one["updated_at"] for one in found] == [clock.seconds - age for age in range(5)]
+    counted = {one["workspace"]: {key: one[key] for key in one if one[key]} for one in found}
+    assert {name: set(counts) - {"workspace", "updated_at"} for name, counts in counted.items()} == {
+        "notes": {"notes"}, "Graph": set(), "Work": {"tasks"}, "state": {"artifacts"}, "Hand-overs": {"capsules"},
+    }  # fmt: skip
+    assert (counted["notes"]["notes"], counted["Work"]["tasks"]) == (2, 1)
+    clock.advance(1)
+    door("capsule_append", workspace="hand-overs", name="a", section="Decisions", content="x")
+    assert door("moss_workspaces")["workspaces"][0]["workspace"] == "Hand-overs"
+
+
+def test_what_is_gone_does_not_count_and_an_empty_workspace_is_not_listed(door: Door, clock: Clock) -> None:
+    door("capsule_store", workspace="w", name="a", capsule_text=FULL)
+    door("artifact_store", workspace="v", name="a", kind="k", data={}, ttl_seconds=10)
+    door("capsule_delete", workspace="w", name="a")
+    clock.advance(11)
+    assert door("moss_workspaces")["workspaces"] == []
+
+
+def test_workspaces_come_in_pages(door: Door) -> None:
+    for number in range(5):
+        door("capsule_store", workspace=f"w{number}", capsule_text=FULL)
+    seen = [door("moss_workspaces", limit=2, offset=offset) for offset in (0, 2, 4)]
+    assert sorted(one["workspace"] for page in seen for one in page["workspaces"]) == [f"w{n}" for n in range(5)]
+    assert [page["pagination"]["has_more"] for page in seen] == [True, True, False]
+    assert door.refuses("INVALID_REQUEST", "moss_workspaces", limit=0)
+
+
+@pytest.mark.parametrize(
+    ("closed", "left"),
+    [("capsule", {"state", "Work", "Graph", "notes"}), ("reasoning", {"Hand-overs", "state", "Work"})],
+)
+def test_a_closed_family_makes_no_workspace_and_counts_nothing(
+    home: str, clock: Clock, closed: str, left: set[str]
+) -> None:
+    with open_test_store(home, clock) as store:
+        fill(StoreDoor(store), clock)
+    with open_test_store(home, clock, disabled_types=[closed]) as store:
+        assert {one["workspace"] for one in store.call("moss_workspaces", {})["workspaces"]} == left
