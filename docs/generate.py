@@ -151,7 +151,8 @@ def pages() -> dict[str, str]:
 
 def _group(tool: Operation) -> str:
     """What a tool is listed with: its family, the history of several, or everything."""
-    return catalog.toolset_of(tool.name) or ("history" if catalog.toolsets_of(tool.name) else "")
+    of_history = tool.body.__module__.startswith("moss_memory.history.")
+    return catalog.toolset_of(tool.name) or ("history" if of_history else "")
 
 
 def _family_page(title: str, lead: str, tools: list[Operation]) -> str:

@@ -132,7 +132,10 @@ FAMILIES = {
                 "moss_memory.activity.operations",
                 "moss_memory.toolbox.operations",
             ),
-            serves=dict.fromkeys(("moss_history", "moss_revert", "moss_rename"), ("capsule", "artifact")),
+            serves={
+                **dict.fromkeys(("moss_history", "moss_revert", "moss_rename"), ("capsule", "artifact")),
+                "moss_workspaces": ("capsule", "artifact", "reasoning", "task", "record"),
+            },
         ),
     )
 }
