@@ -126,7 +126,8 @@ SETTINGS = {
     "a repository may not set it",
     "trust_repo_config": "lets repositories set the two above; only in the global file",
     "disabled_tools": "tools that the MCP server neither lists nor answers, with their v1.0 names",
-    "disabled_types": "families that the MCP server leaves out: capsule, artifact, reasoning, task, record",
+    "disabled_types": "families that are closed: capsule, artifact, reasoning, task, record; the MCP server neither "
+    "lists nor answers their tools, and no answer of another tool, on any face, shows or leads to what is theirs",
     "toolsets": "families that the MCP server lists, or `core`: [the few tools a session needs "
     "most](../how-to/connect.md#fewer-tools), which lead to all others; empty means all; `moss mcp --toolsets` wins",
     "output_schemas": "the MCP server also lists what each tool answers, as `outputSchema`; the list is then three "

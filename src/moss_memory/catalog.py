@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .errors import invalid
-from .families import FAMILIES, module
+from .families import CHOOSES, FAMILIES, FAMILY_OF, NEEDS, module
 from .operation import Operation
 from .tool_modules import MODULES
 
@@ -92,6 +92,12 @@ class Closed:
     def __bool__(self) -> bool:
         return bool(self.tools or self.types)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Closed) and (self.tools, self.types) == (other.tools, other.types)
+
+    def __hash__(self) -> int:
+        return hash((self.tools, self.types))
+
     def has(self, tool: str) -> bool:
         """Whether a tool, or the one that a v1.0 name stands for, is switched off."""
         if tool in self.tools:
@@ -100,6 +106,23 @@ class Closed:
             return self.has(f"capsule_{tool[5:]}")
         toolsets = toolsets_of(tool)
         return bool(toolsets) and (self.types.issuperset(toolsets) or ("core" in self.types and tool in CORE))
+
+    def refuse(self, operation: Operation, values: dict[str, Any]) -> None:
+        """Refuses a call of a tool over several families that names one which is closed."""
+        chosen = values.get("type")
+        if isinstance(chosen, str) and self.values(operation.name, "type", [chosen]) == []:
+            raise invalid(f"{chosen!r} is not possible: the configuration has switched that off", path="type")
+
+    def takes(self, tool: str, argument: str) -> bool:
+        """Whether an argument of a tool means something while these families are closed."""
+        return NEEDS.get((tool, argument)) not in self.types
+
+    def values(self, tool: str, argument: str, values: list[str]) -> list[str]:
+        """Those of an argument's values that name nothing closed."""
+        over_several = not toolset_of(tool) or argument == "include"
+        if argument not in CHOOSES or not over_several:
+            return values
+        return [value for value in values if FAMILY_OF.get(value) not in self.types]
 
 
 def closed_by(config: Config) -> Closed:

@@ -199,6 +199,22 @@ SOURCES = {
 """What the search index holds, by the name that a hit's `type` shows."""
 
 
+FAMILY_OF = {
+    **{source.name: source.family for source in SOURCES.values()},
+    "trace": "reasoning",
+    "task": "task",
+    "capsules": "capsule",
+    "artifacts": "artifact",
+}
+"""The family of what an argument can name: a `type` of what there is, or what a pack is to include."""
+
+NEEDS = {("tasks_handoff", "as_capsule"): "capsule"}
+"""Arguments that reach into another family, and which."""
+
+CHOOSES = ("type", "types", "include")
+"""Arguments, of tools over several families, whose values name families."""
+
+
 def module(name: str) -> Any:
     """A module by its full name, imported when it is first needed."""
     __import__(name)  # also when it is there: another thread may still be importing it, and this waits for it

@@ -78,18 +78,13 @@ class Store:
         patient: bool,
     ) -> dict[str, Any]:
         values = operation.decode(arguments, workspace)
-        if self._read_only and (operation.writes(values) or not (operation.mutates or operation.idempotent)):
-            raise MossError(
-                "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
-            )
+        self._check_allowed(operation, tool, values)
         call = self._call(operation.alias_of or tool, cancelled, progress)
         if operation.stores:
             _keep_credentials_out(operation, tool, arguments, values, call)
         try:
             if operation.storeless:
-                if workspace != self.config.workspace:
-                    call.config = self.config.replace(workspace=workspace)
-                result = operation.body(call, **values)
+                result = operation.body(self._placed(call, workspace), **values)
             elif operation.writes(values):
                 result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0)
             else:
@@ -108,8 +103,7 @@ class Store:
         if error.recovery is None and operation.recover is not None:
             given = {**values, "allow_secrets": True} if operation.stores and call.config.allow_secrets else values
             error.recovery = operation.recover(operation.name, given, error)
-        if error.recovery is not None and self._closed.has(error.recovery["tool"]):
-            error.recovery = None
+        error.recovery = self._if_open(error.recovery)
 
     def _call(
         self,
@@ -126,13 +120,29 @@ class Store:
             progress=progress,
         )
 
+    def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any]) -> None:
+        """Refuses what the configuration has closed, and writing where the store is only read."""
+        if self._closed:
+            self._closed.refuse(operation, values)
+        if self._read_only and (operation.writes(values) or not (operation.mutates or operation.idempotent)):
+            raise MossError(
+                "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
+            )
+
+    def _placed(self, call: Call, workspace: str) -> Call:
+        """The call with its default workspace among its settings."""
+        if workspace != self.config.workspace:
+            call.config = self.config.replace(workspace=workspace)
+        return call
+
     def _offered(self, tool: str) -> Operation | None:
         """The tool of that name, if it is one for callers and the configuration has not switched it off."""
         found = catalog.find(tool)
         return found if found is not None and found.listed and not self._closed.has(tool) else None
 
-    def _if_open(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
-        return None if self._closed.has(proposal["tool"]) else proposal
+    def _if_open(self, proposal: dict[str, Any] | None) -> dict[str, Any] | None:
+        """A proposed call, unless the configuration has switched off the tool it would lead to."""
+        return None if proposal is None or self._closed.has(proposal["tool"]) else proposal
 
     def _read(self, body: Callable[..., Any], values: dict[str, Any], call: Call, *, snapshot: bool) -> Any:
         tx = self._engine.begin_read(snapshot=snapshot, call=call)

@@ -694,6 +694,12 @@ house: import, restore, revert and migrate never refuse a credential and say wha
     test_what_is_restored_or_reverted_says_what_it_holds
     test_an_earlier_version_is_looked_through_too
     test_everything_that_is_stored_can_be_looked_through
+decisions §7: disabled_types closes a family in every answer
+    test_nothing_of_a_closed_family_is_in_any_answer
+    test_without_reasoning_the_radar_has_no_reference_and_a_task_keeps_its_own_notes
+    test_without_tasks_the_trace_of_a_task_is_still_reasonings
+    test_a_hand_over_is_no_capsule_where_capsules_are_closed
+    test_a_closed_family_is_neither_counted_nor_told_of
 house: tools answer what they declare, all of it and nothing else, over every door
     test_everything_declared_is_answered
     test_the_official_client_finds_every_answer_to_be_of_its_output_schema

@@ -19,6 +19,12 @@ ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "r
              for remark in ("degraded", "pending")} | {"CardTemplate.tags[]", "Version.erased"}  # fmt: skip
 """What tests/semantic make searches say of themselves; the tags of a template, which are to be filled in; and what
 was erased, which test_history.py makes by hand."""
+CLOSED = {
+    "tasks_radar.reasoning_ref left out",
+    "branchmind_export.target left out",
+    *(f"Day.{family} left out" for family in ("capsule", "artifact", "reasoning", "task", "record")),
+}
+"""What is left out where a family is closed, which test_closed_families.py looks at."""
 UNLISTED = ("artifact_purge", "moss_activity", "moss_changes", "record_capabilities")
 
 
@@ -53,7 +59,7 @@ def test_everything_declared_is_answered(home: str, clock: Clock) -> None:
         assert operation is not None
         declared.update(tellable(operation.answers, name, known))
     assert sorted(set(names) - door.called) == []
-    never = "\n".join(sorted(declared - door.heard - ELSEWHERE))
+    never = "\n".join(sorted(declared - door.heard - ELSEWHERE - CLOSED))
     assert never == "", f"declared and never answered:\n{never}"
 
 

@@ -33,7 +33,10 @@ _COUNTED = {
 
 _DAY = Shape(
     "Day",
-    {"day": text("the day in UTC, as 2026-01-31"), **{name: integer(f"changes of {name}s") for name in _NAMED}},
+    {
+        "day": text("the day in UTC, as 2026-01-31"),
+        **{name: integer(f"changes of {name}s", optional=True) for name in _NAMED},
+    },
     table=(Column("day"), *(Column(name) for name in _NAMED)),
 )
 _LAST = Shape("LastChange", {"workspace": text("where, in its normal form"), "ts_ms": moment_ms("when")})
@@ -91,11 +94,15 @@ def moss_changes(tx: ReadTransaction, *, after: After | None = None, limit: Limi
     last = tx.value("select max(seq) from events") or 0
     if after is None:
         return {"seq": last, "changes": [], "has_more": False}
-    found = tx.rows(
-        "select seq, workspace, tool, address, ts_ms from events where seq > :after order by seq limit :limit",
-        {"after": after, "limit": page.limit + 1},
+    found = tx.stream(
+        "select seq, workspace, tool, address, ts_ms from events where seq > :after order by seq", {"after": after}
     )
-    changes = [_without_none(dict(zip(_CHANGE.fields, row, strict=True))) for row in found]
+    changes: list[dict[str, Any]] = []
+    for row in found:
+        if _family_of(row[2]) not in tx.config.disabled_types:
+            changes.append(_without_none(dict(zip(_CHANGE.fields, row, strict=True))))
+        if len(changes) > page.limit:
+            break
     return {"seq": last, "changes": changes[: page.limit], "has_more": len(changes) > page.limit}
 
 
@@ -127,7 +134,7 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
     for day, tool, count in found:
         family = _family_of(tool)
         if family in enabled:
-            counts = days.setdefault(day, dict.fromkeys(_NAMED, 0))
+            counts = days.setdefault(day, dict.fromkeys(enabled, 0))
             counts[family] += count
     return [{"day": time.strftime("%Y-%m-%d", time.gmtime(day * 86_400)), **counts} for day, counts in days.items()]
 

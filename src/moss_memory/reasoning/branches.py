@@ -247,7 +247,8 @@ def _checkout(tx: ReadTransaction, workspace: str) -> str | None:
 
 
 def _last_event(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
-    row = tx.row(sql["last_task_event"], {"workspace": norm(workspace)})
+    closed = "task" in tx.config.disabled_types
+    row = None if closed else tx.row(sql["last_task_event"], {"workspace": norm(workspace)})
     if row is None:
         return None
     event_id, ts_ms = row

@@ -108,7 +108,7 @@ def branchmind_show(
     idempotent=True,
     bounded=True,
     answers={
-        "target": object_of(TARGET, "the plan or task"),
+        "target": object_of(TARGET, "the plan or task; left out where tasks are switched off", optional=True),
         "reasoning_ref": REFERENCE,
         "notes": _SLICE,
         "trace": _SLICE,
@@ -144,7 +144,8 @@ def branchmind_export(
         target = kept[0]["row"] if kept else {name: summary[name] for name in ("id", "kind", "title", "status")}
         if not kept:  # the budget is tight, and the reference says where the documents are
             slices = {name: {key: part[key] for key in ("entries", "pagination")} for name, part in slices.items()}
-        return {"target": target, "reasoning_ref": reference.shown(), **slices, "truncated": False}
+        about = {} if "task" in tx.config.disabled_types else {"target": target}
+        return {**about, "reasoning_ref": reference.shown(), **slices, "truncated": False}
 
     return budget.fit(labelled, build, least=0)
 

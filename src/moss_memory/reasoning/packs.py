@@ -6,6 +6,7 @@ from ..answers import Shape, free, list_of, object_of, text, texts
 from ..artifact.answers import ITEM
 from ..capsule.answers import CAPSULE
 from ..errors import MossError, invalid, next_call
+from ..families import FAMILY_OF
 from ..operation import operation
 from ..values import label, norm
 from .answers import CANDIDATE, CARD_PLACE, LAST_ENTRIES, NEXT, NODE, PAGINATION, STATS
@@ -500,7 +501,7 @@ def _card_page(place: CardPlace, page: CursorPage, cards: Rows, key: str, budget
 
 def _next_of_work(tx: ReadTransaction, place: CardPlace, target: str | None, pack: _Pack) -> dict[str, Any]:
     """The next call: a target's own, else what its cards ask for."""
-    if target is None:
+    if target is None or "task" in tx.config.disabled_types:
         return next_of(place, pack.candidates, pack.stats["cards"])
     from ..work.rows import find_task
     from ..work.standing import Standing
@@ -514,12 +515,14 @@ def _beside(
 ) -> tuple[dict[str, list[dict[str, Any]]], bool]:
     """The latest capsule of the workspace, the last artifacts of the run, and whether that has more of them."""
     found: dict[str, list[dict[str, Any]]] = {}
+    closed = tx.config.disabled_types
+    include = [name for name in include if FAMILY_OF[name] not in closed]
     if not include:
         return found, False
     from ..artifact.operations import artifact_list
     from ..capsule.browsing import capsule_latest
 
-    latest = capsule_latest.body(tx, workspace=workspace, include_text=True)
+    latest = {} if "capsule" in closed else capsule_latest.body(tx, workspace=workspace, include_text=True)
     capsule = latest.get("item")
     cut = False
     if "capsules" in include:

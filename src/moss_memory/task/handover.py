@@ -6,13 +6,12 @@ import re
 import shlex
 
 from ..reasoning.arguments import CursorPage
-from ..reasoning.documents import tail
 from ..reasoning.graph import NodeFilters, nodes_of
 from ..reasoning.views import graph_view
 from ..work.reference import Reference
 from ..work.rows import find_task, sql, steps_of, tasks_of_plan
 from ..work.standing import brief
-from .projection import home_of
+from .notes import notes_about
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +103,10 @@ def _locations(standing: Standing) -> list[str]:
     reference = Reference(standing.task)
     lies = f"Notes, trace and graph: branch {reference.branch} of workspace {standing.workspace}"
     documents = f"documents {reference.notes_doc}, {reference.trace_doc}, {reference.graph_doc}"
-    return [*places_in([*evidence, *_notes(standing)]), f"{lies}, {documents}"]
+    places = places_in([*evidence, *_notes(standing)])
+    if _without_reasoning(standing):
+        return places or [f"Workspace {standing.workspace}, {standing.task.id}"]
+    return [*places, f"{lies}, {documents}"]
 
 
 def places_in(texts: Iterable[str]) -> list[str]:
@@ -117,7 +119,13 @@ def _questions(standing: Standing, handoff: dict[str, list[str]]) -> list[str]:
     return [*handoff["risks"], *_cards(standing, "question", status="open")]
 
 
+def _without_reasoning(standing: Standing) -> bool:
+    return "reasoning" in standing.tx.config.disabled_types
+
+
 def _cards(standing: Standing, type: str, status: str | None = None) -> list[str]:
+    if _without_reasoning(standing):
+        return []
     graph = f"{standing.task.id}-graph"
     view = graph_view(standing.tx, standing.task.branch_id, graph)
     filters = NodeFilters(types=type, status=status)
@@ -127,5 +135,5 @@ def _cards(standing: Standing, type: str, status: str | None = None) -> list[str
 
 def _notes(standing: Standing) -> list[str]:
     """The last notes, the oldest of them first."""
-    found = tail(standing.tx, home_of(standing.workspace, standing.task, "notes"), CursorPage(None, NOTES_MAX))
+    found = notes_about(standing.tx, standing.workspace, standing.task, NOTES_MAX)
     return [note["content"] for note in reversed(found)]

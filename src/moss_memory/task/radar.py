@@ -61,7 +61,7 @@ _HANDOFF = Shape(
         "target": object_of(TARGET, "the plan or task"),
         "chosen": choice(("target", "focus", "only_open", "last_worked_on"), "why that one"),
         "focus": text("what the workspace works on", nullable=True),
-        "reasoning_ref": REFERENCE,
+        "reasoning_ref": REFERENCE.or_absent(),
         "radar": _RADAR,
         "steps": list_of(STEP, "its steps, as they read"),
     },
@@ -147,6 +147,8 @@ def tasks_handoff(
     budget: Budget,
 ) -> dict[str, Any]:
     """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
+    if as_capsule and "capsule" in tx.config.disabled_types:
+        raise invalid("`as_capsule` is not possible: the configuration has switched that off", path="as_capsule")
     task, _ = _target(tx, workspace, target)
     standing = Standing(tx, workspace, task)
     handoff = standing.handoff()

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 
 from ..operation import operation
-from ..reasoning.arguments import CursorPage
-from ..reasoning.documents import tail
 from ..values import norm
 from ..work.claims import WHOLE, claims_on
 from ..work.rows import CHECKPOINTS, dependencies_of, find_step, find_task, sql, steps_of
 from .answers import SHOWN
 from .arguments import RequiredWorkspace, StepId, StepPath, TaskId
-from .projection import home_of
+from .notes import notes_about
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +65,7 @@ class Tree:
         for of, content in tx.rows(sql["evidence_by_step"], {"task_row": task.row_id}):
             self._evidence.setdefault(of, []).append(content)
         self._notes: dict[str | None, list[str]] = {}
-        for note in tail(tx, home_of(workspace, task, "notes"), CursorPage(None, NOTES_SHOWN)):
+        for note in notes_about(tx, workspace, task, NOTES_SHOWN):
             title = note.get("title") or ""
             at = title.partition(" ")[0] if title.startswith("s:") else None
             self._notes.setdefault(at, []).insert(0, note["content"])

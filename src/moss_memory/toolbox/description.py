@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..catalog import Closed
     from ..operation import Operation
+
+_SENTENCE = re.compile(r"(?<=\.) ")
 
 _MARKS = ("additionalProperties", "minimum", "nullable", "checked_later")
 """What only Moss's own decoder reads, and what goes without saying."""
@@ -19,6 +24,30 @@ def described(operation: Operation) -> dict[str, Any]:
         "description": " ".join(operation.description.split()),
         "inputSchema": {**_public(operation.schema()), "additionalProperties": False},
     }
+
+
+def opened(tool: dict[str, Any], closed: Closed) -> dict[str, Any]:
+    """The tool without what leads to something closed: arguments, values of arguments, sentences that name a tool."""
+    name, schema = tool["name"], tool["inputSchema"]
+    properties = {
+        argument: _with_open_values(part, name, argument, closed)
+        for argument, part in schema["properties"].items()
+        if closed.takes(name, argument)
+    }
+    kept = [sentence for sentence in _SENTENCE.split(tool["description"]) if not _names_closed(sentence, closed)]
+    return {**tool, "description": " ".join(kept), "inputSchema": {**schema, "properties": properties}}
+
+
+def _with_open_values(schema: dict[str, Any], tool: str, argument: str, closed: Closed) -> dict[str, Any]:
+    if "enum" in schema:
+        return {**schema, "enum": closed.values(tool, argument, schema["enum"])}
+    if "items" in schema:
+        return {**schema, "items": _with_open_values(schema["items"], tool, argument, closed)}
+    return schema
+
+
+def _names_closed(sentence: str, closed: Closed) -> bool:
+    return any(closed.has(name) for name in re.findall(r"`(\w+)`", sentence))
 
 
 def placed(tool: dict[str, Any], workspace: str) -> dict[str, Any]:

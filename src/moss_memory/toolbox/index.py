@@ -8,7 +8,7 @@ import json
 from .. import catalog
 from ..answers import Spelled
 from ..query.words import STOP_WORDS, stems_of, words_in
-from .description import described, placed
+from .description import described, opened, placed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +37,10 @@ def known() -> list[str]:
 
 
 @functools.lru_cache(maxsize=1_000)
-def shown(name: str, workspace: str) -> Spelled:
-    """A tool as a model reads it whose calls mean this workspace, if there is one, where they name none."""
+def shown(name: str, workspace: str, closed: catalog.Closed | None) -> Spelled:
+    """A tool as a model reads it: with its default workspace, if there is one, and nothing that is closed."""
     tool = placed(_described()[name], workspace) if workspace else _described()[name]
+    tool = opened(tool, closed) if closed else tool
     return Spelled(tool, json.dumps(tool, ensure_ascii=False, separators=(",", ":")))
 
 

@@ -57,7 +57,7 @@ def moss_tools(call: Call, *, query: Question | None = None, names: ToolNames | 
     if query is not None:
         wanted += _open(found_by(query), closed)
     found = there if query is None and names is None else list(dict.fromkeys(wanted))
-    tools = [shown(name, call.config.workspace) for name in found[:MOST]]
+    tools = [shown(name, call.config.workspace, closed or None) for name in found[:MOST]]
     # Writing eight schemas anew would cost more than finding them.
     json = f'{{"tools":[{",".join([tool.json for tool in tools])}],"total":{len(found)}}}'
     return Spelled({"tools": tools, "total": len(found)}, json)

@@ -157,6 +157,12 @@ select seq from events where event_id = :event_id and payload is not null and wo
 select event_id, ts_ms, payload from events
 where workspace = :workspace and payload is not null and seq > :after order by seq limit :limit
 
+-- name: note_events
+-- What tells of the last notes that were written about a plan or task.
+select payload from events
+where workspace = :workspace and address = :address and tool = 'tasks_note' and payload is not null
+order by seq desc limit :limit
+
 -- name: claims
 -- Who works on a plan or task and its steps now.
 select c.step_id, c.agent, c.lease_s, c.lease_until_ms, s.path, s.sort_key from task_claims c

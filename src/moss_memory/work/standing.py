@@ -37,11 +37,12 @@ class Standing:
 
     def shown(self) -> dict[str, Any]:
         """The frame of the radar."""
+        closed = "reasoning" in self.tx.config.disabled_types
         return {
             "workspace": self.workspace,
             "target": {name: getattr(self.task, name) for name in ("id", "kind", "title", "status", "revision")},
             "focus": self._focus,
-            "reasoning_ref": Reference(self.task).shown(),
+            **({} if closed else {"reasoning_ref": Reference(self.task).shown()}),
         }
 
     def radar(self) -> dict[str, Any]:

@@ -59,11 +59,20 @@ class Offer:
         """The listed tools as a JSON array, taken from the file without parsing it."""
         if not self._listing:
             lines = [(name, line) for name, line in tool_lines() if self.lists(name)]
-            if self.workspace:
-                lines = [(name, with_workspace(line, self.workspace)) for name, line in lines]
+            if self.workspace or self.closed:
+                lines = [(name, self._as_seen(line)) for name, line in lines]
             shown = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
             self._listing = f"[{','.join(shown)}]"
         return self._listing
+
+    def _as_seen(self, line: str) -> str:
+        """A tool of the file as this client sees it: with its default workspace, and nothing that is closed."""
+        import json  # few name a workspace or close anything
+
+        from moss_memory.toolbox.description import opened, placed
+
+        tool = opened(json.loads(line), self.closed)
+        return encode(placed(tool, self.workspace) if self.workspace else tool)
 
     def find(self, tool: str) -> Operation | None:
         """The tool that answers to a name, v1.0 names included; none if it is unknown or disabled."""
@@ -151,15 +160,6 @@ def tool_lines() -> list[tuple[str, str]]:
     with open(TOOLS_FILE, encoding="utf-8") as file:
         lines = file.read().splitlines()
     return [(line[_NAME_START : line.index('"', _NAME_START)], line) for line in lines]
-
-
-def with_workspace(line: str, workspace: str) -> str:
-    """A tool of the file as a connection sees it that has a default workspace: shown as default, not required."""
-    import json  # few name a workspace
-
-    from moss_memory.toolbox.description import placed
-
-    return encode(placed(json.loads(line), workspace))
 
 
 def _with_output_schemas(lines: list[tuple[str, str]]) -> list[str]:
