@@ -106,7 +106,6 @@ SWEEP_ROWS = 100
 @operation(
     mutates=True,
     stores=True,
-    destructive=True,
     answers=STORED.with_fields(
         {
             "name": text("handle, as it was first written", nullable=True),
@@ -238,7 +237,6 @@ def artifact_fetch(
 @operation(
     mutates=True,
     stores=True,
-    destructive=True,
     writes_with="store_as",
     answers={
         "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),

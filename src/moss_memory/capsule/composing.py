@@ -117,7 +117,6 @@ def capsule_append(
 @operation(
     mutates=True,
     stores=True,
-    destructive=True,
     recover=thin_recovery,
     writes_with="store_as",
     answers={

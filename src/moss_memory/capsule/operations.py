@@ -84,7 +84,6 @@ _MISSING = Shape(
 @operation(
     mutates=True,
     stores=True,
-    destructive=True,
     recover=thin_recovery,
     answers=STORED,
     example="moss store --name auth --tags auth,jwt < capsule.md",
@@ -223,7 +222,6 @@ def capsule_fetch_many(
 @operation(
     mutates=True,
     stores=True,
-    destructive=True,
     recover=thin_recovery,
     answers=STORED,
     example='moss update auth --title "Auth, second round"',

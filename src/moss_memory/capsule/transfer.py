@@ -85,7 +85,6 @@ def capsule_export(
 
 @operation(
     mutates=True,
-    destructive=True,
     long=True,
     answers={
         "imported": integer("capsules that came in"),

@@ -71,6 +71,8 @@ def test_hints_follow_what_tools_do() -> None:
     assert not hints["capsule_store"].get("readOnlyHint")
     assert not hints["capsule_export"].get("readOnlyHint")
     assert not hints["branchmind_notes_commit"]["destructiveHint"]
+    for kept in ("capsule_store", "capsule_update", "capsule_import", "artifact_store"):
+        assert not hints[kept]["destructiveHint"], "the version before stays readable"
     assert not hints["branchmind_graph_apply"]["destructiveHint"], "the graph keeps what was there before"
     assert not hints["branchmind_graph_conflict_resolve"]["destructiveHint"]
     assert hints["moss_call"] == dict(hints["capsule_purge"], openWorldHint=False)
