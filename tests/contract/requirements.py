@@ -696,6 +696,7 @@ house: import, restore, revert and migrate never refuse a credential and say wha
     test_everything_that_is_stored_can_be_looked_through
 decisions §7: disabled_types closes a family in every answer
     test_nothing_of_a_closed_family_is_in_any_answer
+    test_a_family_that_is_switched_off_has_no_history
     test_without_reasoning_the_radar_has_no_reference_and_a_task_keeps_its_own_notes
     test_without_tasks_the_trace_of_a_task_is_still_reasonings
     test_a_hand_over_is_no_capsule_where_capsules_are_closed
@@ -766,8 +767,6 @@ decisions §6: the newest history_keep versions are kept, none superseded more t
     test_one_row_is_trimmed_and_no_other
 decisions §6: an erased version stays listed
     test_an_erased_version_stays_listed_and_cannot_be_read
-decisions §7: disabled_types closes a family in every answer
-    test_a_family_that_is_switched_off_has_no_history
 decisions §6: moss_rename gives another name or workspace in the given spelling, unless it is taken
     test_a_renamed_row_is_found_by_its_new_name_alone
     test_a_row_moves_to_another_workspace_with_or_without_a_new_name
