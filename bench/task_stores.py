@@ -33,6 +33,13 @@ def gathered_work_of(tasks: int) -> str:
     return _ready(f"gathered-work-{tasks}", tasks, gathered=True)
 
 
+def ready_work_of(tasks: int) -> str:
+    """The home of a store with so many tasks that can be started, and nothing else."""
+    home = cached(f"ready-work-{tasks}", lambda folder: _build_ready(folder, tasks))
+    read_once(os.path.join(home, DATABASE))
+    return home
+
+
 def task_id(number: int) -> str:
     """The id of a task, counted from 0."""
     return f"TASK-{number + 1:03d}"
@@ -65,6 +72,16 @@ def _build(home: str, tasks: int, *, gathered: bool) -> None:
                 store.call("branchmind_think_card", {"workspace": WORKSPACE, **where, **_card(author, number, place)})
     with tables_of(home) as tables:
         _fill_documents(tables, author, [task_id(number) for number in range(tasks)], gathered=gathered)
+
+
+def _build_ready(home: str, tasks: int) -> None:
+    author = Author(seed=34)
+    with open_store(home) as store:
+        store.call("tasks_create", {"workspace": WORKSPACE, "kind": "plan", "title": author.prose(40)})
+        _hurry(store)
+        for _ in range(tasks):
+            call = {"workspace": WORKSPACE, "kind": "task", "title": author.prose(40), "steps": [step_of(author)]}
+            store.call("tasks_create", call)
 
 
 def _hurry(store: Store) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import shutil
 from collections.abc import Callable
 
 from moss_memory import open_store
@@ -13,7 +14,7 @@ from moss_memory.store import Store
 from .bare_writes import Call, change_us
 from .measure import Line, compared_us, medians_us, scratch_folder
 from .reasoning_tables import NOTE_CHARS, WORKSPACE
-from .task_stores import PLAN, gathered_work_of, step_of, task_id, work_of
+from .task_stores import PLAN, gathered_work_of, ready_work_of, step_of, task_id, work_of
 from .texts import Author
 
 MANY, FEW = 1_000, 10
@@ -21,6 +22,9 @@ LOOKS = ("tasks_radar", "branchmind_context_pack", "branchmind_think_next")
 CHANGED = 40
 """Tasks in which every step is changed once, to measure a change."""
 STEPS = 10
+READY = (10_000, 100)
+CLAIMS = 80
+"""Of the few ready tasks most, so that the claimed ones that are passed over count too."""
 
 
 def look_lines(rounds: int = 600) -> list[Line]:
@@ -101,6 +105,26 @@ def change_line() -> Line:
     )  # fmt: skip
 
 
+def claim_lines() -> list[Line]:
+    """The best ready task, taken: against everything that writes, run bare, and among many against among few."""
+    claims = [{"workspace": WORKSPACE, "agent": f"agent {number}"} for number in range(CLAIMS)]
+    with scratch_folder() as folder:
+        homes = [shutil.copytree(ready_work_of(count), os.path.join(folder, str(count))) for count in READY]
+        one, other = change_us(homes[1], "claim", "tasks_claim", claims, at_least=6)
+        with open_store(homes[0]) as large, open_store(homes[1]) as small:
+            calls = [iter(claims), iter(claims)]
+            many, few = medians_us(
+                lambda: large.call("tasks_claim", next(calls[0])),
+                lambda: small.call("tasks_claim", next(calls[1])),
+                rounds=CLAIMS - 4,
+            )
+    return [
+        Line("`tasks_claim` of the best ready task, in process : its bare writes and commit",
+             one / other, 2, note=compared_us(one, other)),
+        Line("`tasks_claim` among 10,000 ready tasks : among 100", many / few, 1.5, note=compared_us(many, few)),
+    ]  # fmt: skip
+
+
 def _steps() -> list[Call]:
     return [
         {"workspace": WORKSPACE, "target": task_id(number), "path": f"s:{place}"}
@@ -120,7 +144,7 @@ def _plan(home: str, author: Author) -> None:
 
 def lines() -> list[Line]:
     """Every line about plans and tasks."""
-    return [*look_lines(), gathered_line(), change_line()]
+    return [*look_lines(), gathered_line(), change_line(), *claim_lines()]
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-import time
 from typing import TYPE_CHECKING
 
+from moss_memory.values import wall_clock_ms
 from property.task_model import check_one_organism
 from support.python_process import start
 from support.store_truth import open_at
@@ -103,8 +103,7 @@ def test_what_killed_processes_had_claimed_is_nobody_elses_until_the_lease_is_ov
     living = [agent for agent in agents if agent not in killed]
     assert all(answers[agent][-1] == "nothing left" for agent in living)
     assert all(held.values()), "a piece was left while somebody still asked"
-    later = int(time.time() * 1000) + LEASE_S * 1000
-    with open_at(home, clock_ms=lambda: later) as tomorrow:
+    with open_at(home, clock_ms=lambda: wall_clock_ms() + LEASE_S * 1000) as tomorrow:
         ready = tomorrow.call("tasks_ready", {"workspace": "w", "limit": TASKS})
         assert ready["pagination"]["total"] == TASKS, "what was never given back comes back by itself"
         assert tomorrow.call("tasks_claim", {"workspace": "w", "agent": "heir"})["id"] == ready["tasks"][0]["id"]
