@@ -49,7 +49,8 @@
     for (const box of document.querySelectorAll("[data-from-end]")) box.scrollLeft = box.scrollWidth;
   }
   settle();
-  document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  const current = document.querySelector(".places [aria-current]");
+  if (current) current.closest("ul").scrollLeft = current.offsetLeft - 24; // scrollIntoView would move where Tab begins
   document.addEventListener("htmx:after:swap", settle);
 
   // Only a page in view listens; one that comes into view again first catches up.

@@ -1,0 +1,150 @@
+"""Stored text is only ever text: no dialog, no breach of the policy, no request to anybody else."""
+
+from __future__ import annotations
+
+import urllib.request
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from moss_memory.config import load_config
+from moss_memory.store import Store
+from support.browser import Tab
+from support.pages_server import BASE, PagesServer
+from surfaces.web.hostile import PAYLOADS, WORKSPACE, furnish
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+HERE = f"workspace={quote(WORKSPACE)}"
+FORBIDDEN = {
+    "iframe", "object", "embed", "base", "style", "img", "video", "audio", "source", "marquee", "math", "animate",
+    "image",
+}  # fmt: skip
+ADDRESSES = ("href", "src", "action", "formaction", "xlink:href", "data", "srcdoc", "poster")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.fixture(scope="module")
+def hostile(home: str) -> Iterator[tuple[PagesServer, dict[str, list[str]]]]:
+    """The pages of a store in which everything is hostile, and the ids of what is in it."""
+    with Store(load_config(home, cwd=home)) as store:
+        made = furnish(store)
+        conflict = store.call("branchmind_graph_conflicts", {"workspace": WORKSPACE, "into": "main"})["conflicts"][0]
+        made["conflicts"] = [conflict["conflict_id"]]
+        made["branches"] = [
+            one["name"] for one in store.call("branchmind_branch_list", {"workspace": WORKSPACE})["branches"]
+        ]
+        with PagesServer(store) as server:
+            yield server, made
+
+
+def lists(made: dict[str, list[str]]) -> list[str]:
+    """The pages that show many of them at once."""
+    branch = next(name for name in made["branches"] if name != "main" and "/" not in name)
+    asked = quote("alert script onerror")
+    places = [
+        "/",
+        f"/?{HERE}",
+        "/reasoning",
+        f"/reasoning/conflicts/{made['conflicts'][0]}?{HERE}",
+        "/connect",
+        "/health",
+    ]
+    places += [
+        f"/reasoning?{HERE}&branch={quote(branch)}&compare=main",
+        f"/reasoning/log?{HERE}&doc={quote(WORKSPACE)}",
+    ]
+    places += [f"/{family}?{HERE}&page={page}" for family in ("capsules", "artifacts", "records") for page in (1, 2)]
+    places += [f"/tasks?{HERE}&status=TODO&page={page}" for page in (1, 2)] + [f"/tasks?{HERE}"]
+    places += [f"/search?{HERE}&mode=keyword&q={asked}&page={page}" for page in (1, 2)]
+    places += [f"/search?mode=keyword&q={quote(payload)}" for payload in PAYLOADS[:3]]
+    places += [f"/reasoning/log?{HERE}&doc=notes", f"/records/timeline?{HERE}&event_type={quote(WORKSPACE)}"]
+    return [*places, f"/capsules?tag={quote(PAYLOADS[9][:100])}", f"/artifacts?kind={quote(PAYLOADS[9])}"]
+
+
+def details(made: dict[str, list[str]], number: int) -> list[str]:
+    """The pages of one of them."""
+    capsule = made["capsules"][number]
+    return [
+        f"/capsules/{capsule}",
+        f"/capsules/{capsule}/edit",
+        f"/capsules/{capsule}/history",
+        f"/artifacts/{made['artifacts'][number]}",
+        f"/tasks/{made['tasks'][number]}?{HERE}",
+        f"/records/entities/{made['entities'][number]}?{HERE}",
+    ]
+
+
+def test_there_are_sixty_of_them() -> None:
+    assert len(set(PAYLOADS)) == 60
+
+
+def test_a_browser_finds_nothing_to_run_load_or_report(
+    browser: Browser, hostile: tuple[PagesServer, dict[str, list[str]]]
+) -> None:
+    server, made = hostile
+    tab = Tab(browser, server.origin, server.address)
+    for path in [*lists(made), *details(made, -1)]:
+        answer = tab.page.goto(server.address + path)
+        assert answer is not None
+        assert answer.status in (200, 400, 404), path
+        assert tab.page.locator("#page > .side").count() == 1, path
+        assert tab.page.evaluate("document.querySelectorAll('[onerror],[onload],[style],iframe,img').length") == 0, path
+    tab.open(f"/reasoning?{HERE}")
+    assert tab.page.locator(".g-node").count() > len(PAYLOADS)
+    tab.close()
+    assert tab.troubles == []
+
+
+class Reader(HTMLParser):
+    """Reads a page and notes what only a payload could have put there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.odd: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in FORBIDDEN:
+            self.odd.append(f"<{tag}>")
+        if tag == "script" and given.get("type") != "application/json" and not _own(given.get("src")):
+            self.odd.append(f"<script> {given}")
+        if tag == "meta" and "http-equiv" in given:
+            self.odd.append("<meta http-equiv>")
+        for name, value in attrs:
+            if name.startswith(("on", "data-hx")) or name == "style" or "hx-on" in name:
+                self.odd.append(f"<{tag} {name}>")
+            if name.startswith("hx-get") and not _own(value):
+                self.odd.append(f"<{tag} {name}={value}>")
+            if name in ADDRESSES and not _harmless(tag, value or ""):
+                self.odd.append(f"<{tag} {name}={value}>")
+
+
+def _own(address: str | None) -> bool:
+    return (address or "").startswith(BASE + "/")
+
+
+def _harmless(tag: str, address: str) -> bool:
+    """An address of ours; or, where a person would have to follow it, one of the web."""
+    return _own(address) or address.startswith(("?", "#")) or (tag == "a" and address.startswith("http://evil.example"))
+
+
+def test_no_page_of_any_of_them_has_an_element_or_attribute_that_is_not_ours(
+    hostile: tuple[PagesServer, dict[str, list[str]]],
+) -> None:
+    server, made = hostile
+    for number, payload in enumerate(PAYLOADS):
+        for path in details(made, number):
+            with urllib.request.urlopen(server.address + path) as answer:  # noqa: S310 - of this test
+                reader = Reader()
+                reader.feed(answer.read().decode())
+            assert reader.odd == [], f"{path}: {payload}"
