@@ -86,6 +86,46 @@ def test_a_deleted_capsule_can_be_brought_back(tab: Tab, store: Store) -> None:
     assert "deleted_at" not in store.call("capsule_fetch", {"id": capsule})
 
 
+def test_a_change_is_compared_line_by_line_and_taken_back(tab: Tab, store: Store) -> None:
+    capsule = stored(store, "taken back by version")
+    store.call("capsule_append", {"id": capsule, "section": "Decisions", "content": "a hasty one"})
+    page = tab.open(f"/capsules/{capsule}")
+    page.get_by_role("link", name="Compare").click()
+    added = page.locator(".line.added .text").all_inner_texts()
+    assert "a hasty one" in added
+    assert page.locator(".line.removed").count() == 0
+    page.get_by_role("button", name="Go back to version 1").click()
+    expect(page.get_by_role("status")).to_contain_text("The old version is the present one")
+    assert store.call("capsule_fetch", {"id": capsule})["capsule_text"] == FULL
+    page.locator(".history a").nth(1).click()
+    expect(page.locator(".notice.warn")).to_contain_text("Version 2, not the present one (3)")
+    expect(page.locator(".prose")).to_contain_text("a hasty one")
+
+
+def test_a_capsule_is_renamed_and_a_taken_name_is_refused(tab: Tab, store: Store) -> None:
+    capsule = stored(store, "old name")
+    page = tab.open(f"/capsules/{capsule}")
+    page.locator("summary", has_text="Rename").click()
+    page.get_by_label("Name").fill("new name")
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("status")).to_have_text("Renamed.")
+    assert store.call("capsule_fetch", {"workspace": SHOP, "name": "new name"})["id"] == capsule
+    page.locator("summary", has_text="Rename").click()
+    page.get_by_label("Name").fill("refunds")
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("This was refused")
+
+
+def test_an_edit_over_another_ones_change_is_refused(tab: Tab, store: Store) -> None:
+    capsule = stored(store, "contended")
+    page = tab.open(f"/capsules/{capsule}/edit")
+    store.call("capsule_update", {"id": capsule, "title": "theirs"})
+    page.get_by_label("Title").fill("mine")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert store.call("capsule_fetch", {"id": capsule})["title"] == "theirs"
+
+
 def test_what_an_agent_stores_while_the_page_is_open_appears(tab: Tab, store: Store) -> None:
     page = tab.open("/capsules")
     stored(store, "appears")

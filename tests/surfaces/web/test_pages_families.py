@@ -25,12 +25,25 @@ def test_an_artifact_shows_its_data_as_a_tree_and_the_time_that_is_left(tab: Tab
     expect(issues.get_by_text("a difference below one cent")).to_be_hidden()
 
 
-def test_a_deleted_artifact_says_so(tab: Tab, store: Store) -> None:
+def test_an_old_version_of_an_artifact_is_shown_and_brought_back(tab: Tab, store: Store) -> None:
+    page = tab.open("/artifacts?kind=design-spec")
+    page.get_by_role("link", name="partial-refunds").click()
+    page.locator(".history a").last.click()
+    expect(page.locator(".tree")).not_to_contain_text("no call is sent with two keys")
+    page.get_by_role("button", name="Go back to this one").click()
+    expect(page.get_by_role("status")).to_contain_text("The old version")
+    fetched = store.call("artifact_fetch", {"workspace": SHOP, "name": "partial-refunds"})
+    assert (fetched["version"], fetched["data"]["constraints"]) == (4, ["amounts are integers"])
+
+
+def test_a_deleted_artifact_says_so_and_is_brought_back(tab: Tab, store: Store) -> None:
     key = store.call("artifact_store", {"kind": "freeform", "data": {"a": [1, {"b": None}]}})["id"]
     page = tab.open(f"/artifacts/{key}")
     page.get_by_role("button", name="Delete").click()
     expect(page.get_by_role("status")).to_contain_text("Deleted")
     assert store.call("artifact_fetch", {"id": key, "include_deleted": True})["deleted_at"] is not None
+    page.get_by_role("button", name="Bring it back").click()
+    expect(page.get_by_role("status")).to_have_text("Brought back.")
 
 
 def test_the_board_has_every_task_in_the_column_of_its_status(tab: Tab, store: Store) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from moss_memory import catalog
-
 from .versions import number_of, versions_of
 
 TYPE_CHECKING = False
@@ -69,7 +67,6 @@ def reading(site: Site, visit: Visit) -> Response:
         family="artifact",
         artifact=artifact,
         versions=versions_of(site, "artifact", key, _VERSIONS),
-        can_restore=catalog.find("artifact_restore") is not None,
     )
 
 

@@ -86,7 +86,7 @@ def history(site: Site, visit: Visit) -> Response:
     key = visit.path["id"]
     capsule = site.call("capsule_fetch", id=key, include_deleted=True)
     versions = versions_of(site, "capsule", key, _VERSIONS, (visit.page - 1) * _VERSIONS)
-    current = versions["current"] if versions else 1
+    current = versions["current"]
     newer = number_of(visit.query.get("to")) or current
     older = number_of(visit.query.get("from")) or max(newer - 1, 1)
     return site.page(

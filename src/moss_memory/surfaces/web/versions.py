@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from moss_memory import catalog
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -18,8 +16,6 @@ def number_of(given: str | None) -> int:
     return int(given) if given and given.isascii() and given.isdigit() and len(given) <= _DIGITS else 0
 
 
-def versions_of(site: Site, family: str, key: str, most: int, offset: int = 0) -> dict[str, Any] | None:
-    """The versions of a capsule or artifact, newest first; none where the store keeps none."""
-    if catalog.find("moss_history") is None:
-        return None
+def versions_of(site: Site, family: str, key: str, most: int, offset: int = 0) -> dict[str, Any]:
+    """The versions of a capsule or artifact, newest first."""
     return site.call("moss_history", type=family, id=key, limit=most, offset=offset or None)
