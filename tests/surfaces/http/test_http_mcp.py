@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from contract.doors import FULL
 from moss_memory.surfaces.http import sessions as sessions_module
 from moss_memory.surfaces.http.sessions import IDLE_S, MOST, Sessions
 from moss_memory.surfaces.mcp.protocol import HANDSHAKE_VERSIONS
@@ -316,6 +317,41 @@ def test_streams_do_not_keep_a_server_that_is_to_end(own_fakes: HttpServer) -> N
         assert own_fakes.process.wait(PATIENCE_S) == 0
 
 
+def heard(response: Any) -> Any:
+    """The next message of a stream."""
+    while not (line := response.readline()).startswith(b"data: "):
+        assert line, "the stream ended"
+    return json.loads(line.removeprefix(b"data: "))
+
+
+def test_a_session_hears_of_changes_on_its_stream(server: HttpServer) -> None:
+    headers = [*server.authorized, *server.open()]
+    uri = "moss://capsule/news/auth"
+    subscribe = json.dumps(request("resources/subscribe", {"uri": uri}))
+    assert server.ask("POST", "/mcp", headers, subscribe).json["result"] == {}
+    with listening(server, headers) as response:
+        server.post(call("capsule_store", {"workspace": "news", "name": "auth", "capsule_text": FULL}))
+        assert heard(response) == {
+            "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}
+        }  # fmt: skip
+        server.ask("POST", "/mcp", headers, json.dumps(request("resources/list")))
+        server.post(call("capsule_store", {"workspace": "news", "name": "more", "capsule_text": FULL}))
+        assert heard(response)["method"] == "notifications/resources/list_changed"
+        server.ask("DELETE", "/mcp", headers)
+
+
+def test_prompts_resources_and_completions_answer_over_http(server: HttpServer) -> None:
+    server.post(call("capsule_store", {"workspace": "web", "name": "auth", "capsule_text": FULL}))
+    assert len(server.post(request("prompts/list")).json["result"]["prompts"]) == 4
+    read = request("resources/read", {"uri": "moss://capsule/web/auth"})
+    assert server.post(read).json["result"]["contents"][0]["text"] == FULL
+    missing = request("resources/read", {"uri": "moss://capsule/web/nothing"})
+    assert server.post(missing).json["error"]["code"] == -32002
+    ref = {"type": "ref/prompt", "name": "load"}
+    complete = request("completion/complete", {"ref": ref, "argument": {"name": "name", "value": "au"}})
+    assert "auth" in server.post(complete).json["result"]["completion"]["values"]
+
+
 # The stateless era
 
 
@@ -414,6 +450,47 @@ def test_this_era_knows_no_batches(fakes: HttpServer, body: str) -> None:
     answer = fakes.ask("POST", "/mcp", [*fakes.authorized, ("Mcp-Protocol-Version", VERSION)], body)
     assert answer.status == 400
     assert answer.json["id"] is None
+
+
+def test_a_stateless_client_listens_on_the_answer_to_its_request(server: HttpServer) -> None:
+    uri = "moss://capsule/modern/auth"
+    wanted = {"notifications": {"resourceSubscriptions": [uri], "resourcesListChanged": True}}
+    headers, body = modern(server, "subscriptions/listen", wanted)
+    tagged = {"io.modelcontextprotocol/subscriptionId": 1}
+    with listening(server, headers, "POST", body) as response:
+        assert response.getheader("content-type") == "text/event-stream"
+        acknowledged = heard(response)
+        assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+        assert acknowledged["params"] == {**wanted, "_meta": tagged}
+        server.post(call("capsule_store", {"workspace": "modern", "name": "auth", "capsule_text": FULL}))
+        assert heard(response)["params"] == {"uri": uri, "_meta": tagged}
+        assert heard(response)["method"] == "notifications/resources/list_changed"
+
+
+def test_a_server_that_ends_answers_those_who_listen(tmp_path: Path) -> None:
+    with HttpServer(tmp_path / "home") as server:
+        headers, body = modern(server, "subscriptions/listen", {"notifications": {}})
+        with listening(server, headers, "POST", body) as response:
+            assert heard(response)["params"]["notifications"] == {}
+            server.process.terminate()
+            last = heard(response)
+            assert last["id"] == 1
+            assert last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == 1
+            assert response.read() == b"\n"
+        assert server.process.wait(PATIENCE_S) == 0
+
+
+def test_who_listens_without_taking_events_is_refused(fakes: HttpServer) -> None:
+    headers, body = modern(fakes, "subscriptions/listen", {"notifications": {}})
+    plain = [*without(headers, "Accept"), ("Accept", "application/json")]
+    assert fakes.ask("POST", "/mcp", plain, body).status == 400
+    headers, body = modern(fakes, "subscriptions/listen", {"notifications": 5})
+    assert fakes.ask("POST", "/mcp", headers, body).json["error"]["code"] == -32602
+
+
+def test_an_address_with_nothing_at_it_is_a_bad_argument_in_this_era(server: HttpServer) -> None:
+    answer = ask_modern(server, "resources/read", {"uri": "moss://capsule/web/nothing"})
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32602)
 
 
 # A default workspace

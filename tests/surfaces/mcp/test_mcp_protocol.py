@@ -170,7 +170,16 @@ def test_a_cursor_nobody_gave_out_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "method",
-    ["resources/list", "prompts/list", "logging/setLevel", "nothing", "", "notifications/initialized", "\ud800"],
+    [
+        "sampling/createMessage",
+        "roots/list",
+        "logging/setLevel",
+        "subscriptions/listen",
+        "nothing",
+        "",
+        "notifications/initialized",
+        "\ud800",
+    ],
 )
 def test_a_method_that_is_not_offered_is_not_found(method: str) -> None:
     assert ask(method)["error"]["code"] == -32601

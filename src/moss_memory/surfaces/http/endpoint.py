@@ -7,15 +7,37 @@ from urllib.parse import parse_qsl
 
 from moss_memory.errors import MossError
 
-from ..mcp.messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, Failure, Refusal, failure, read
-from ..mcp.protocol import HANDSHAKE_VERSIONS, STATELESS_VERSION, VERSION_KEY, Cancellation, Protocol, ToolCall
+from ..mcp.errands import answered
+from ..mcp.messages import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    MAX_LINE_BYTES,
+    NO_ID,
+    Failure,
+    Refusal,
+    failure,
+    read,
+)
+from ..mcp.protocol import (
+    HANDSHAKE_VERSIONS,
+    STATELESS_VERSION,
+    VERSION_KEY,
+    Cancellation,
+    Errand,
+    Listening,
+    Protocol,
+    Subscription,
+    ToolCall,
+)
+from ..mcp.watching import Watch, ended, listen, subscribed
 from . import stateless
 from .bodies import read_body
 from .exchange import Exchange, Runner
 from .guard import HEADERS
+from .newsroom import Newsroom
 from .pool import in_thread
 from .replies import JSON, reply
-from .sessions import Sessions
+from .sessions import MOST, Sessions
 from .streams import Stream, pump
 
 TYPE_CHECKING = False
@@ -51,6 +73,8 @@ class Endpoint:
         self._protocol = Protocol(desk.offer)
         self._runner = Runner(desk)
         self._sessions = Sessions()
+        self._newsroom = Newsroom(desk)
+        self._listening: dict[Stream, Listening] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
@@ -81,6 +105,8 @@ class Endpoint:
         for session in self._sessions.all():
             if session.stream is not None:
                 session.stream.close()
+        for stream in list(self._listening):
+            self._end_stream(stream)
 
     def cancel_calls(self) -> None:
         """Asks the calls under way to come to an end; what they have not committed is undone."""
@@ -105,6 +131,8 @@ class Endpoint:
         else:
             stream = Stream()
             session.listen(stream)
+            if session.watch is not None:
+                self._newsroom.tell(session.watch, stream)
             await pump(stream, receive, send)
 
     def _session(self, version: str, headers: dict[bytes, bytes]) -> Session | tuple[int, str]:
@@ -190,9 +218,29 @@ class Endpoint:
         elif isinstance(outcome, Cancellation):
             session.cancel(outcome.key)
             await exchange.answer(None)
+        elif isinstance(outcome, (Errand, Subscription)):
+            await exchange.answer(await self._asked(outcome, session))
+        elif isinstance(outcome, Listening):
+            raise AssertionError("the handshake era has no such request")
         else:
             malformed = isinstance(message, Refusal) or not isinstance(message, dict)
             await exchange.answer(outcome, status=400 if malformed else 200)
+
+    async def _asked(self, asked: Errand | Subscription, session: Session) -> bytes:
+        """The answer to what asks the store without a tool; who saw the list or an address may hear of changes."""
+        if isinstance(asked, Errand):
+            answer = await in_thread(answered, asked, self._desk.store)
+            if asked.request.method == "resources/list" and session.watch is None:
+                session.watch = Watch(asked.offer)
+            if asked.request.method == "resources/list" and session.watch is not None:
+                watch = session.watch
+                await in_thread(lambda: watch.add_list(self._desk.store()))
+        else:
+            session.watch = session.watch or Watch(asked.offer)
+            answer = await in_thread(subscribed, session.watch, asked, self._desk.store)
+        if session.watch is not None and session.stream is not None:
+            self._newsroom.tell(session.watch, session.stream)
+        return answer
 
     async def _batch(self, messages: list[Any], session: Session, protocol: Protocol, exchange: Exchange) -> None:
         """Answers an array of messages, one after the other, with an array."""
@@ -210,10 +258,11 @@ class Endpoint:
                     outcome = await self._runner.run(call)
                 finally:
                     session.finish(call)
+            elif isinstance(outcome, (Errand, Subscription)):
+                outcome = await self._asked(outcome, session)
             elif isinstance(outcome, Cancellation):
                 session.cancel(outcome.key)
-                outcome = None
-            if outcome is not None:
+            if isinstance(outcome, bytes):
                 answers.append(outcome)
         await exchange.answer(b"[" + b",".join(answers) + b"]" if answers else None)
 
@@ -233,10 +282,44 @@ class Endpoint:
         outcome = refused or protocol.answer(message)
         if isinstance(outcome, ToolCall):
             await exchange.run(self._runner, outcome)
-        elif isinstance(outcome, bytes):
+            return
+        if isinstance(outcome, Listening):
+            outcome = await self._listen(outcome, exchange)
+            if outcome is None:
+                return
+        if isinstance(outcome, Errand):
+            outcome = await in_thread(answered, outcome, self._desk.store)
+        if isinstance(outcome, bytes):
             await exchange.answer(outcome, status=stateless.status_of(outcome))
         else:
             await exchange.answer(failure(NO_ID, INVALID_REQUEST, "Invalid request: no answer is due"), status=400)
+
+    async def _listen(self, listening: Listening, exchange: Exchange) -> bytes | None:
+        """Answers a request to listen with a stream that lasts; the refusal where it cannot."""
+        if not exchange.streams:
+            return failure(listening.request.id, INVALID_REQUEST, "Not acceptable: the answer is text/event-stream")
+        try:
+            watch, acknowledged = await in_thread(lambda: listen(self._desk.store(), listening))
+        except MossError as error:
+            return failure(listening.request.id, INVALID_PARAMS, error.message, error.payload())
+        if len(self._listening) >= MOST:
+            self._end_stream(next(iter(self._listening)))
+        stream = Stream()
+        self._listening[stream] = listening
+        stream.put(acknowledged)
+        self._newsroom.tell(watch, stream)
+        try:
+            await exchange.pump(stream)
+        finally:
+            self._newsroom.forget(watch)
+            self._listening.pop(stream, None)
+        return None
+
+    def _end_stream(self, stream: Stream) -> None:
+        """Ends a stream as its request promised: with an answer."""
+        listening = self._listening.pop(stream)
+        stream.put(ended(listening.request))
+        stream.close()
 
 
 def _names_version(message: Any) -> bool:

@@ -8,7 +8,7 @@ from ..mcp.calls import outcome_of
 from ..mcp.indexing import Indexing
 from .pool import POOL
 from .replies import JSON, reply
-from .streams import Stream, begin, event, gone
+from .streams import Stream, begin, event, gone, pump
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Exchange:
     def __init__(self, receive: Receive, send: Send, *, streams: bool) -> None:
         self._receive = receive
         self._send = send
-        self._streams = streams
+        self.streams = streams
 
     async def answer(self, answer: bytes | None, *, status: int = 200, headers: Headers = ()) -> None:
         """Sends an answer, or that none is due."""
@@ -59,13 +59,17 @@ class Exchange:
         else:
             await reply(self._send, status, answer, kind=JSON, headers=headers)
 
+    async def pump(self, stream: Stream) -> None:
+        """Answers with a stream that lasts until it ends or the client goes away."""
+        await pump(stream, self._receive, self._send)
+
     async def run(self, runner: Runner, call: ToolCall) -> None:
         """Answers a tool call. A client that goes away meanwhile has cancelled it."""
         watching: list[asyncio.Future[None]] = []
         loop = asyncio.get_running_loop()
         watch = loop.call_later(WATCH_S, lambda: watching.append(asyncio.ensure_future(self._cancel_when_gone(call))))
         try:
-            if self._streams and (call.progress_token is not None or call.operation.takes_long(call.arguments)):
+            if self.streams and (call.progress_token is not None or call.operation.takes_long(call.arguments)):
                 await self._stream(runner, call)
             else:
                 await self.answer(await runner.run(call))

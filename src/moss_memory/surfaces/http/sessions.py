@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..mcp.protocol import ToolCall
+    from ..mcp.watching import Watch
     from .streams import Stream
 
 MOST = 64
@@ -24,6 +25,7 @@ class Session:
         self.version = version
         self.seen_s = seen_s
         self.stream: Stream | None = None
+        self.watch: Watch | None = None
         self._running: dict[object, list[ToolCall]] = {}
 
     def begin(self, call: ToolCall) -> None:

@@ -36,16 +36,26 @@ if TYPE_CHECKING:
 
     from .listing import Offer
 
-    Outcome: TypeAlias = "bytes | ToolCall | Cancellation | None"
+    Outcome: TypeAlias = "bytes | ToolCall | Errand | Subscription | Listening | Cancellation | None"
 
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_VERSION = "2026-07-28"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 LIST_TTL_MS = 60_000
+ERRANDS = (
+    "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read",
+    "completion/complete",
+)  # fmt: skip
+"""Requests that are no tool calls and still ask the store."""
 
 SERVER_INFO = {"name": "moss", "title": "Moss", "version": __version__}
-CAPABILITIES: dict[str, Any] = {"tools": {"listChanged": False}}
+CAPABILITIES: dict[str, Any] = {
+    "tools": {"listChanged": False},
+    "prompts": {"listChanged": False},
+    "resources": {"subscribe": True, "listChanged": True},
+    "completions": {},
+}
 
 _STAMP = f'"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{encode(SERVER_INFO)}}}'
 _CACHE = f'"ttlMs":{LIST_TTL_MS},"cacheScope":"private"'
@@ -66,6 +76,40 @@ class ToolCall:
         self.arguments = arguments
         self.progress_token: str | int | None = None
         self.cancelled = False
+
+
+class Errand:
+    """A request that is answered from the store though it is no tool call: `errands.py` knows how."""
+
+    __slots__ = ("offer", "request")
+
+    def __init__(self, request: Request, offer: Offer) -> None:
+        self.request = request
+        self.offer = offer
+
+
+class Subscription:
+    """A client of the handshake era wants to hear of changes at an address, or no longer."""
+
+    __slots__ = ("offer", "request", "uri", "wanted")
+
+    def __init__(self, request: Request, offer: Offer, uri: str, *, wanted: bool) -> None:
+        self.request = request
+        self.offer = offer
+        self.uri = uri
+        self.wanted = wanted
+
+
+class Listening:
+    """A client of the stateless era opens a stream on which it hears of changes, until it closes it."""
+
+    __slots__ = ("lists", "offer", "request", "uris")
+
+    def __init__(self, request: Request, offer: Offer, uris: list[str], *, lists: bool) -> None:
+        self.request = request
+        self.offer = offer
+        self.uris = uris
+        self.lists = lists
 
 
 class Cancellation:
@@ -89,10 +133,11 @@ class Request:
         self.params = params
         self.stateless = False
 
-    def answer(self, fields: str) -> bytes:
-        """The successful answer with these fields, stamped as its era wants."""
+    def answer(self, fields: str, *, meta: dict[str, object] | None = None) -> bytes:
+        """The successful answer with these fields, stamped as its era wants; `meta` goes beside the stamp."""
         if self.stateless:
-            fields = f"{fields},{_STAMP}" if fields else _STAMP
+            stamp = _STAMP if meta is None else f"{_STAMP[:-1]},{encode(meta)[1:]}"
+            fields = f"{fields},{stamp}" if fields else stamp
         return success(self.id, f"{{{fields}}}")
 
 
@@ -107,6 +152,10 @@ class Protocol:
             "tools/list": self._list,
             "initialize": self._initialize,
             "server/discover": self._discover,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._subscribe,
+            "subscriptions/listen": self._listen,
+            **dict.fromkeys(ERRANDS, self._errand),
         }
 
     def answer(self, message: Any) -> Outcome:
@@ -157,6 +206,26 @@ class Protocol:
             return encode(instructions(self._offer()))
         except MossError:
             return encode(instructions(None))  # the configuration is broken, which the first call is told
+
+    def _errand(self, request: Request) -> Outcome:
+        return Errand(request, self._offer())
+
+    def _subscribe(self, request: Request) -> Outcome:
+        uri = request.params.get("uri")
+        if request.stateless:
+            return _unknown_method(request)
+        if not isinstance(uri, str):
+            return failure(request.id, INVALID_PARAMS, "Invalid params: uri must be a string")
+        return Subscription(request, self._offer(), uri, wanted=request.method == "resources/subscribe")
+
+    def _listen(self, request: Request) -> Outcome:
+        wanted = request.params.get("notifications")
+        if not request.stateless:
+            return _unknown_method(request)
+        uris = wanted.get("resourceSubscriptions") or [] if isinstance(wanted, dict) else None
+        if not isinstance(uris, list) or not isinstance(wanted, dict) or not all(isinstance(uri, str) for uri in uris):
+            return failure(request.id, INVALID_PARAMS, "Invalid params: notifications must say what to listen to")
+        return Listening(request, self._offer(), uris, lists=wanted.get("resourcesListChanged") is True)
 
     def _call(self, request: Request) -> Outcome:
         params = request.params

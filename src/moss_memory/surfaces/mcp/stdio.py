@@ -15,7 +15,7 @@ from .framing import Lines
 from .listing import unknown_toolsets
 from .messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, Refusal, failure, read
 from .output import Output, is_open, private_stdout, say
-from .protocol import Cancellation, Protocol
+from .protocol import Cancellation, Errand, Listening, Protocol, Subscription
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from .calls import Reply
     from .listing import Offer
+    from .watching import Hearing
 
 READ_BYTES = 65_536
 FINISH_S = 1.4
@@ -59,6 +60,8 @@ class Server:
 
     def __init__(self, offer: Callable[[], Offer], store: Callable[[], Store], stdout: int) -> None:
         self._protocol = Protocol(offer)
+        self._store = store
+        self._hearing: Hearing | None = None
         self._wake, wake_writer = os.pipe()
         os.set_blocking(wake_writer, False)
         self._wake_writer = wake_writer
@@ -95,7 +98,7 @@ class Server:
     def _loop(self) -> None:
         watched = (0, self._wake)
         while not self._over():
-            ready = select.select(watched, (), (), self._calls.wait_s())[0]
+            ready = select.select(watched, (), (), self._wait_s())[0]
             if self._wake in ready:
                 os.read(self._wake, 512)
             elif 0 in ready:
@@ -107,6 +110,15 @@ class Server:
                         return
                     self._line(line)
             self._calls.overtake()
+            if self._hearing is not None:
+                self._hearing.look()
+
+    def _wait_s(self) -> float | None:
+        """How long the loop may sleep; none means for ever."""
+        if self._hearing is None:
+            return self._calls.wait_s()
+        waits = [wait_s for wait_s in (self._calls.wait_s(), self._hearing.wait_s()) if wait_s is not None]
+        return min(waits) if waits else None
 
     def _over(self) -> bool:
         return self._stopping or self._output.closed
@@ -135,8 +147,31 @@ class Server:
         elif isinstance(outcome, Cancellation):
             reply(None)
             self._calls.cancel(outcome.key)
+            if self._hearing is not None:
+                self._hearing.cancel(outcome.key)
+        elif isinstance(outcome, Errand):
+            reply(self._run_errand(outcome))
+        elif isinstance(outcome, Subscription):
+            reply(self._hears().subscribe(outcome))
+        elif isinstance(outcome, Listening):
+            reply(self._hears().listen(outcome))
         else:
             self._calls.take(outcome, reply)
+
+    def _run_errand(self, errand: Errand) -> bytes:
+        from .errands import answered  # most sessions ask for tools alone
+
+        answer = answered(errand, self._store)
+        if errand.request.method == "resources/list" and not errand.request.stateless:
+            self._hears().hear_of_list(errand.offer)
+        return answer
+
+    def _hears(self) -> Hearing:
+        if self._hearing is None:
+            from .watching import Hearing
+
+            self._hearing = Hearing(self._store, self._output.send)
+        return self._hearing
 
     def _reply(self, answer: bytes | None) -> None:
         if answer is not None:
