@@ -96,7 +96,8 @@ MEANINGS = {
     "FILE_TOO_LARGE": "the import file is over `import_max_bytes`",
     "SECRET_FOUND": "what was to be stored looks like a credential; `details.findings` says of which kind and where, "
     "never the value; take it out, or `allow_secrets: true` where it is none",
-    "CAPSULE_TOO_THIN": "required sections are missing; `details.missing` names them",
+    "CAPSULE_TOO_THIN": "required sections are missing, or only say (fill in: …); `details.missing` names them, and "
+    "the text in `recovery` has places to fill in for them",
     "CANCELLED": "the caller gave up; nothing was changed",
     "INTERNAL": "a fault of Moss; the server logs its cause on stderr, the command line shows it with `MOSS_DEBUG=1`",
     "DB_INSERT_FAILED": "a record could not be written; `details.storage_code` says why, as the `STORAGE_` codes below",

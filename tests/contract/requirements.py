@@ -420,9 +420,10 @@ decisions §0: whatever is sent is served or refused with a documented code, and
 decisions §0: recovery is one best next call that can be sent as it is
     test_an_expired_artifact_is_said_to_be_expired_and_the_next_call_shows_it
     test_the_call_after_fetching_an_artifact_that_is_deleted_and_expired_shows_it
-    test_the_call_after_a_thin_store_stores_the_capsule_with_places_to_fill
+    test_the_call_after_a_thin_store_stores_the_capsule_once_it_is_filled_in
     test_the_call_after_a_thin_update_updates_the_same_capsule
-    test_the_call_after_a_thin_bundle_stores_the_bundle
+    test_the_call_after_a_thin_bundle_stores_the_bundle_once_it_is_filled_in
+    test_the_call_after_a_thin_json_capsule_stays_json
     test_the_call_after_fetching_a_deleted_capsule_brings_it_back
     test_the_call_after_fetching_a_deleted_capsule_whose_name_is_taken_shows_it
 decisions §0: a filter never widens a bulk change
@@ -643,6 +644,11 @@ decisions §7: where a default workspace is set, every tool that works in one us
 decisions §7: a default beside an id is not ambiguous; filters without a workspace look everywhere
     test_a_default_workspace_beside_an_id_is_not_ambiguous
     test_filters_still_look_everywhere
+decisions §7: the recovery of a thin capsule holds places to fill in, and a text in which one is left is thin
+    test_the_call_after_a_thin_store_sent_as_it_is_stores_nothing
+    test_a_section_that_only_asks_to_be_filled_in_is_missing
+    test_a_section_that_says_more_than_what_to_fill_in_is_there
+    test_append_import_and_revert_take_a_text_with_places_to_fill
 decisions §7: moss_tools finds every tool that is not switched off, at most 8, with its schema
     test_a_tool_is_found_by_a_question
     test_at_most_eight_tools_are_shown_and_the_total_is_told

@@ -117,7 +117,6 @@ def capsule_append(
 @operation(
     mutates=True,
     stores=True,
-    recover=thin_recovery,
     writes_with="store_as",
     answers={
         "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
@@ -161,8 +160,17 @@ def capsule_compose(
     if store_as is not None:
         if not parts:
             raise invalid("no capsule holds any of the wanted sections; there is nothing to store", path="sections")
-        answer["stored"] = capsule_store.within(tx, capsule_text=answer["bundle_text"], **store_as)
+        answer["stored"] = _stored(tx, {"capsule_text": answer["bundle_text"], **store_as})
     return answer
+
+
+def _stored(tx: Transaction, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The bundle as a capsule; one that lacks sections is better stored as a text of its own, with them."""
+    try:
+        return capsule_store.within(tx, **arguments)
+    except MossError as error:
+        error.recovery = thin_recovery("capsule_store", arguments, error)
+        raise
 
 
 def _check_bundle_size(tx: Transaction, size: int) -> None:

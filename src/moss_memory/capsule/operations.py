@@ -49,16 +49,14 @@ else:
 
 
 def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dict[str, Any] | None:
-    """The call that stores a thin capsule after all: with the missing headers, as places to fill."""
+    """The call that stores a thin capsule once the places to fill, which it adds, are filled."""
     if error.code != "CAPSULE_TOO_THIN" or error.details is None:
         return None
-    missing = error.details["missing"]
-    if tool == "capsule_compose":
-        store_as = {**arguments["store_as"], "allow_thin": True}
-        return next_call(tool, {**arguments, "store_as": store_as}, "stores the bundle without the six sections")
-    headers = "".join([f"\n\n## {title}\n(pending)" for title in missing])
-    text = arguments["capsule_text"].rstrip() + headers + "\n"
-    reason = "adds the missing headers; better fill them in first, or `allow_thin: true` stores it as it is"
+    if "capsule_text" not in arguments:
+        return None
+    missing = markdown.missing_sections(arguments["capsule_text"])
+    text = markdown.with_places_to_fill(arguments["capsule_text"], missing)
+    reason = "write what each (fill in: …) asks for before you send it; `allow_thin: true` stores the text as it is"
     return next_call(tool, {**arguments, "capsule_text": text}, reason)
 
 
@@ -303,13 +301,14 @@ def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, 
     if not text.strip():
         raise invalid("`capsule_text` is empty; write the six sections", path="capsule_text")
     check_size(tx, text)
-    missing = [] if allow_thin else markdown.missing_sections(text)
-    if missing:
-        raise MossError(
-            "CAPSULE_TOO_THIN",
-            f"capsule missing required sections: [{', '.join(missing)}]",
-            details={"missing": missing},
-        )
+    if allow_thin:
+        return measured(text)
+    missing, unfilled = markdown.missing_sections(text), markdown.unfilled_sections(text)
+    if missing or unfilled:
+        thin = [title for title in markdown.REQUIRED if title in missing or title in unfilled]
+        left = f"; still to be filled in: [{', '.join(unfilled)}]" if unfilled else ""
+        said = f"capsule missing required sections: [{', '.join(thin)}]{left}"
+        raise MossError("CAPSULE_TOO_THIN", said, details={"missing": thin})
     return measured(text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 REQUIRED: dict[str, tuple[str, ...]] = {
     "Objective": ("goal", "purpose"),
@@ -37,6 +38,16 @@ PLACEHOLDERS = frozenset(
     )
 )
 """What counts as no content yet, when it is all that a section holds."""
+
+
+_TO_FILL = {
+    "Objective": "what is to be achieved, in a sentence",
+    "Current status": "what works, what does not yet",
+    "Decisions": "what was decided, and why",
+    "Next actions": "what to do next, one a line",
+    "Key locations": "files, commands, addresses",
+    "Open questions": "what nobody knows yet, what may go wrong",
+}
 
 
 class Section:
@@ -72,6 +83,42 @@ def missing_sections(text: str) -> list[str]:
     keys = _json_keys(text)
     present = {_CANONICAL.get(label) for label in (_labels(text) if keys is None else keys)}
     return [canonical for canonical in REQUIRED if canonical not in present]
+
+
+def unfilled_sections(text: str) -> list[str]:
+    """The canonical names of the required sections of which a place to fill in is all they hold, in that order."""
+    if "(fill in:" not in text.lower():
+        return []
+    found = _json_object(text)
+    bodies = _bodies(text) if found is None else ((_json_label(key), str(value)) for key, value in found.items())
+    left = {_CANONICAL.get(label) for label, body in bodies if _is_to_fill(body)}
+    return [canonical for canonical in REQUIRED if canonical in left]
+
+
+def with_places_to_fill(text: str, missing: list[str]) -> str:
+    """The text with the missing sections, each a heading and what is to be written there."""
+    places = {title: f"(fill in: {_TO_FILL[title]})" for title in missing}
+    found = _json_object(text)
+    if found is not None:
+        import json
+
+        return json.dumps({**found, **places}, ensure_ascii=False, indent=2)
+    return text.rstrip() + "".join([f"\n\n## {title}\n{place}" for title, place in places.items()]) + "\n"
+
+
+def _is_to_fill(body: str) -> bool:
+    said = body.strip().lower()
+    return said.startswith("(fill in:") and said.endswith(")")
+
+
+def _bodies(text: str) -> Iterator[tuple[str, str]]:
+    """The labels of a Markdown text with what stands below or beside them."""
+    for section in parse(text):
+        yield _label(section.title), text[section.body_start : section.end]
+    for _, line in _lines_outside_fences(text):
+        label, colon, rest = line.partition(":")
+        if colon and heading_title(line) is None:
+            yield _label(label), rest.strip(" \t*_")
 
 
 def heading_title(line: str) -> str | None:
@@ -118,6 +165,16 @@ def _label(raw: str) -> str:
 
 def _json_keys(text: str) -> list[str] | None:
     """The top-level keys when the text is a JSON object, spelled like labels."""
+    found = _json_object(text)
+    return None if found is None else [_json_label(key) for key in found]
+
+
+def _json_label(key: str) -> str:
+    return _label(key.replace("_", " ").replace("-", " "))
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is, if it is one."""
     if not text.lstrip().startswith("{"):
         return None
     import json
@@ -126,7 +183,7 @@ def _json_keys(text: str) -> list[str] | None:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return [_label(key.replace("_", " ").replace("-", " ")) for key in found] if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else None
 
 
 def _lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
