@@ -36,6 +36,7 @@ STATUS: dict[str, int] = {
     "STORAGE_READONLY": 500,
     "SEMANTIC_UNAVAILABLE": 501,
     "STORAGE_BUSY": 503,
+    "STORAGE_UNKNOWN": 503,
     "STORAGE_FULL": 507,
 }
 

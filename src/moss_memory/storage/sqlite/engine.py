@@ -12,7 +12,9 @@ import apsw
 from ...errors import MossError
 from ..folders import make_private_folder
 from .failures import BUSY_TIMEOUT_MS, storage_error
+from .footing import Footing, log_removed
 from .lock import LINE, LOCK, WriteLock
+from .migrate import SCHEMA_VERSION
 from .opening import close_all, file_identity, only_value, open_writer
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
@@ -45,7 +47,7 @@ class SqliteEngine:
         self._lock = WriteLock(self._home)
         self._readers = Readers(self._path)
         self._writer: apsw.Connection | None = None
-        self._written: Identity | None = None
+        self._footing: Footing | None = None
         self._vectors: VectorMatrix | None = None
         self._vectors_lock = allocate_lock()
         self._watcher: Reader | None = None
@@ -79,10 +81,31 @@ class SqliteEngine:
         try:
             writer = self._ready_writer()
             writer.execute("begin immediate")
+            if only_value(writer, "pragma user_version") != SCHEMA_VERSION:
+                self._close_writer()  # another Moss has migrated it meanwhile; opening refuses that, or migrates again
+                writer = self._ready_writer()
+                writer.execute("begin immediate")
             return writer
         except BaseException:
             self._lock.release()
             raise
+
+    def confirm(self) -> None:
+        """Makes sure that what was just committed lies where everybody finds it."""
+        footing = self._footing
+        assert footing is not None
+        if footing.is_in_place():
+            footing.refuse_cut()
+            if footing.has_its_log():
+                return
+            if footing.rescue():
+                self._let_go()
+                return
+        raise MossError(
+            "STORAGE_UNKNOWN",
+            f"the files of the store in {self._home} were removed or replaced while this call wrote; look whether what "
+            "it wrote is there before you try again",
+        )
 
     def leave_write(self) -> None:
         """Lets the next writer in."""
@@ -222,11 +245,25 @@ class SqliteEngine:
     def _close_writer(self) -> None:
         if self._writer is not None:
             writer, self._writer = self._writer, None
+            self._footing = None
             close_all([writer])
 
     def translate(self, error: Exception) -> MossError | None:
         """What a driver's or the system's error means to a caller."""
+        if isinstance(error, apsw.SQLError):
+            return self._other_schema()
         return storage_error(error, self._home)
+
+    def _other_schema(self) -> MossError | None:
+        """Why a statement may have failed that is sound: another Moss has migrated the store meanwhile."""
+        self._readers.renew()
+        try:
+            self._readers.give_back(self._readers.take(self._prepare))
+        except MossError as error:
+            return error
+        except apsw.Error:
+            return None
+        return None
 
     def erase(self, connection: apsw.Connection, *, patience_s: float) -> bool:
         """Leaves no byte of deleted text on disk; false while a reader holds the write-ahead log.
@@ -257,14 +294,29 @@ class SqliteEngine:
 
     def _ready_writer(self) -> apsw.Connection:
         """A connection to the database that is in the place now, made where there is none; the caller has the lock."""
-        if self._writer is not None:
-            if file_identity(self._path) == self._written:
+        if self._writer is not None and self._footing is not None:
+            if not self._footing.is_in_place():
+                self._close_writer()
+            elif self._footing.has_its_log():
+                self._footing.refuse_cut()
                 return self._writer
-            self._close_writer()
+            elif self._footing.rescue():
+                self._let_go()
+            else:
+                raise log_removed(self._path)
         self._readers.look_at_once()
         self._writer = open_writer(self._path)
-        self._written = file_identity(self._path)
+        try:
+            self._footing = Footing(self._path, self._writer)
+        except BaseException:
+            self._close_writer()
+            raise
         return self._writer
+
+    def _let_go(self) -> None:
+        """Closes what has a removed log open; readers that are at work, when they are done."""
+        self._close_writer()
+        self._readers.renew()
 
     def _prepare(self) -> None:
         """Migrates the database, under the lock that every process respects."""

@@ -97,9 +97,24 @@ def is_marked(path: str) -> bool:
 
 def refuse_special(path: str) -> None:
     """Refuses a folder, a device or a pipe in the database's place before anything is opened."""
-    mode = os.lstat(path).st_mode
+    status = os.lstat(path)
+    mode = status.st_mode
+    if status.st_size == 0 and _has_content(path + "-wal"):
+        raise MossError(
+            "STORAGE_CORRUPT",
+            f"{path} is empty although its log is not: it was cut off. Keep both files; `moss restore-backup` brings "
+            "back a copy",
+            details={"file": path},
+        )
     if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
         raise not_a_store(path, "a folder" if stat.S_ISDIR(mode) else "a device, a pipe or a socket")
+
+
+def _has_content(path: str) -> bool:
+    try:
+        return os.lstat(path).st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def not_a_store(path: str, what: str) -> MossError:

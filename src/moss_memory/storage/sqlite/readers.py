@@ -26,10 +26,11 @@ LOOK_EVERY_S = 0.1
 class Reader:
     """A connection that one call at a time reads with."""
 
-    __slots__ = ("connection", "database", "lasts")
+    __slots__ = ("connection", "database", "generation", "lasts")
 
     def __init__(self, connection: apsw.Connection, database: Identity | None, *, lasts: bool) -> None:
         self.connection = connection
+        self.generation = 0
         self.database = database
         """The file that was in the place when it was opened; none when there was none."""
         self.lasts = lasts
@@ -47,6 +48,7 @@ class Readers:
         self.identity: Identity | None = None
         """What tells the database apart from any that stood or will stand in its place; none while there is none."""
         self.in_use = 0
+        self._generation = 0
 
     def take(self, prepare: Callable[[], None]) -> Reader:
         """A reader of the database that is in the place now, or of an empty store where there is none.
@@ -70,7 +72,7 @@ class Readers:
         """Keeps a reader for the next call, unless the database it reads is no longer the one in the place."""
         with self._lock:
             self.in_use -= 1
-            keep = reader.lasts and reader.database == self.identity
+            keep = reader.lasts and reader.database == self.identity and reader.generation == self._generation
             if keep:
                 self._idle.append(reader)
         if not keep:
@@ -79,6 +81,11 @@ class Readers:
     def look_at_once(self) -> None:
         """Makes the next call look which database is in the place."""
         self._look_again_at = 0.0
+
+    def renew(self) -> None:
+        """Lets go of all that are open, of those in use when they come back: the files beside the database are new."""
+        self._generation += 1
+        self.close()
 
     def close(self) -> None:
         """Lets go of those that are idle now, and of the others when they come back."""
@@ -104,8 +111,11 @@ class Readers:
     def _open_what_is_there(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
         """A new reader, also where the database was moved since it was last looked for."""
         for _ in range(_ATTEMPTS):
+            generation = self._generation
             try:
-                return self._open(identity, prepare)
+                reader = self._open(identity, prepare)
+                reader.generation = generation
+                return reader
             except (FileNotFoundError, apsw.CantOpenError, apsw.IOError):
                 found = file_identity(self._path)
                 if found == identity:

@@ -221,6 +221,7 @@ class SqliteWrite(SqliteTransaction):
             return
         unfinished = self._connection.execute("select 1 from erasures limit 1").fetchone()
         self._connection.execute("commit")
+        self._engine.confirm()
         if unfinished:
             self._finish_erasures(self._connection)
 
