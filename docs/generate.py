@@ -109,6 +109,8 @@ MEANINGS = {
     "STORAGE_READONLY": "the store cannot be written; reads go on",
     "STORAGE_BUSY": "another process kept the store busy for a minute; `details.holder` says which, since when and "
     "with which tool; try again",
+    "STORAGE_UNKNOWN": "the files of the store were removed or replaced while a call wrote; look whether what it wrote "
+    "is there before you try again",
     "STORAGE_FULL": "no space is left; reads go on",
 }
 

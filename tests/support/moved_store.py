@@ -33,7 +33,10 @@ def rows_of(home: str) -> dict[str, list[Any]]:
 
 
 def check_moves(store: Store, folder: Path, *, with_history: bool = True) -> None:
-    """Asserts that an export, brought into an empty store, gives it back: every row, every answer, every byte."""
+    """Asserts that an export, brought into an empty store, gives it back: every row, every answer, every byte.
+
+    Without history every row but the earlier versions.
+    """
     now = Clock(store._clock_ms())
     first, second, home = folder / "first", folder / "second", str(folder / "moved")
     store.export_folder(str(first), with_history=with_history)
@@ -44,7 +47,10 @@ def check_moves(store: Store, folder: Path, *, with_history: bool = True) -> Non
         assert files_of(second) == files_of(first)
         store.close()
         moved.close()
-        assert rows_of(home) == rows_of(store.config.home)
+        there = rows_of(store.config.home)
+        assert rows_of(home) == (
+            there if with_history else {name: rows for name, rows in there.items() if name != "versions"}
+        )
         for tool, arguments in questions(home):
             assert answer(moved, tool, arguments) == answer(store, tool, arguments), (tool, arguments)
         again = moved.export_folder(str(second), with_history=with_history)

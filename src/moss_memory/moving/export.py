@@ -12,7 +12,7 @@ from ..reasoning import moving as reasoning
 from ..record import moving as record
 from ..storage.files import large_warning
 from ..task import moving as task
-from . import front_matter
+from . import front_matter, past
 from .layout import ARTIFACTS, MANIFEST, Manifest, capsule_path, digest
 
 TYPE_CHECKING = False
@@ -34,16 +34,16 @@ def export_folder(tx: ReadTransaction, tree: Tree, *, with_history: bool = False
     is done the manifest says that it is not.
     """
     tree.claim()
-    export = Export(tx, tree)
-    return export.run()
+    return Export(tx, tree, with_history=with_history).run()
 
 
 class Export:
     """One export: first it learns what is to be where, then it writes what is not."""
 
-    def __init__(self, tx: ReadTransaction, tree: Tree) -> None:
+    def __init__(self, tx: ReadTransaction, tree: Tree, *, with_history: bool) -> None:
         self._tx = tx
         self._tree = tree
+        self._with_history = with_history
         self._old = _old_manifest(tree)
         self._tables = dict(self._line_files())
         self._new = self._manifest()
@@ -127,6 +127,8 @@ class Export:
         yield reasoning.FILE, _lines(self._of_workspaces((reasoning.NUMBERS,), reasoning.TABLES))
         yield task.FILE, _lines(self._of_workspaces((), task.TABLES))
         yield record.FILE, _lines(self._records())
+        if self._with_history:
+            yield past.FILE, _lines(past.lines(self._tx))
 
     def _of_workspaces(self, whole: tuple[Any, ...], tables: tuple[Any, ...]) -> Iterator[Line]:
         """The lines of a family that moves a workspace at a time: numbers of all first, then workspace by workspace."""

@@ -12,7 +12,7 @@ from ..errors import MossError, invalid
 from ..record import moving as record
 from ..tables import BadLine
 from ..values import DEFAULT_WORKSPACE
-from . import front_matter
+from . import front_matter, past
 from .layout import ARTIFACTS, CAPSULES, MANIFEST, Manifest, digest
 from .workspaces import FILES as WORKSPACE_FILES
 from .workspaces import Workspaces
@@ -53,6 +53,7 @@ class Folder:
         self.artifacts: list[tuple[Where, Values]] = []
         self.records: list[tuple[Table, Where, Values, Any]] = []
         self.workspaces = Workspaces()
+        self.past = past.Past()
         self.wrong: list[dict[str, Any]] = []
         """Files and lines that hold no row."""
         self.changed: list[str] = []
@@ -124,6 +125,11 @@ class Folder:
             for number, line in _json_lines(name, self._content(name)):
                 self._take_line(name, {"file": name, "line": number}, line)
 
+    def told_of_past(self) -> dict[str, int]:
+        """How many earlier versions came in, where the folder has any."""
+        has_any = self._manifest is not None and past.FILE in self._manifest.files
+        return {"history": self.past.written} if has_any else {}
+
     def _take_line(self, name: str, where: Where, line: Line) -> None:
         try:
             if name == ARTIFACTS:
@@ -132,6 +138,8 @@ class Folder:
                 self.workspaces.add(name, line, f"{name} line {where['line']}")
             elif name == record.FILE:
                 self._take_record(where, line)
+            elif name == past.FILE:
+                self.past.add(line)
         except BadLine as problem:
             raise invalid(f"{name} line {where['line']}: {problem}; nothing was imported", **where) from None
 
@@ -160,6 +168,8 @@ class Arrival:
         self._mode = mode
         self._collisions: list[dict[str, Any]] = []
         self._done = 0
+        self._arrived: dict[tuple[str, str], str] = {}
+        """Rows that are new, by family and the id that they have in the folder: the one that they have here."""
 
     def run(self) -> dict[str, Any]:
         """Writes everything; a collision that the mode does not settle undoes it all."""
@@ -170,6 +180,7 @@ class Arrival:
             for room, key, rows in ((capsule, "capsules", folder.capsules), (artifact, "artifacts", folder.artifacts)):
                 imported[key] = self._take_named(room, rows)
             self._take_records()
+            folder.past.write(tx, self._arrived)
         except BadLine as problem:
             raise invalid(f"{problem}; nothing was imported") from None
         refuse_collisions(self._collisions, self._mode)
@@ -177,7 +188,7 @@ class Arrival:
         tx.progress(1, 1)
         answer: dict[str, Any] = {
             "folder": folder._tree.path,
-            "imported": {**imported, **lines, "records": len(folder.records)},
+            "imported": {**imported, **lines, "records": len(folder.records), **folder.told_of_past()},
             "skipped": sum(one["code"] == "INVALID_RECORD" for one in folder.wrong),
             "errors": folder.wrong,
             "changed": sorted(folder.changed),
@@ -209,6 +220,8 @@ class Arrival:
             self._done += _AT_ONCE
             self._tx.progress(self._done)
         self._collisions += importer.collisions
+        family = room.versioned.family
+        self._arrived |= {(family, there): here for there, here in importer.arrived.items()}
         return importer.imported
 
     def _take_records(self) -> None:
@@ -233,11 +246,13 @@ class NamedImporter(Importer):
         super().__init__(tx, mode, versioned=room.versioned, statements=room.TABLE.statements())
         self._as_it_was = tx.value(f"select 1 from {room.TABLE.name} limit 1") is None
         self._row_ids: set[int | None] = set()
+        self.arrived: dict[str, str] = {}
+        """The rows that are new: the id in the folder, and the one here."""
 
     def take(self, lines: list[tuple[Where, Values]]) -> None:
         """Takes some rows; what has no number yet gets one."""
         for _, row in lines:
-            row["id"] = row["id"] or self._tx.new_id()
+            row["id"] = row["came_as"] = row["id"] or self._tx.new_id()
             if not self._as_it_was or row["row_id"] in self._row_ids:
                 row["row_id"] = None
             self._row_ids.add(row["row_id"])
@@ -248,10 +263,14 @@ class NamedImporter(Importer):
         super().take(lines)
 
     def _take_together(self, rows: list[Values]) -> bool:
-        return self._mode != "replace" and self._tx.insert_all(self._sql["insert"], rows)
+        if self._mode == "replace" or not self._tx.insert_all(self._sql["insert"], rows):
+            return False
+        self.arrived |= {row["came_as"]: row["id"] for row in rows}
+        return True
 
     def _insert(self, row: Values) -> None:
         self._tx.run(self._sql["insert"], row)
+        self.arrived[row["came_as"]] = row["id"]
         self.imported += 1
 
 

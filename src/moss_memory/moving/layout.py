@@ -17,7 +17,6 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 CAPSULES = "capsules"
 ARTIFACTS = "artifacts.jsonl"
-HISTORY = "history.jsonl"
 SLUG_MAX_CHARS = 60
 _ULID = re.compile("[0-9A-Z]{26}")
 _OURS = re.compile(r"capsules/[A-Za-z0-9-]{1,60}/[A-Za-z0-9-]{1,140}\.md|[a-z]{1,20}\.jsonl")
