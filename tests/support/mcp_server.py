@@ -17,14 +17,15 @@ MOSS = "import sys; from moss_memory.surfaces.cli.main import main; sys.exit(mai
 class McpServer:
     """Calls tools one after the other; each answer is the tool's result or its error code."""
 
-    def __init__(self, home: Path, *options: str) -> None:
+    def __init__(self, home: Path, *options: str, workspace: str | None = None) -> None:
         self._next_id = 0
+        project = {} if workspace is None else {"MOSS_WORKSPACE": workspace}
         self._process = subprocess.Popen(
             [sys.executable, "-c", MOSS, "mcp", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=environment(MOSS_HOME=str(home)),
+            env=environment(MOSS_HOME=str(home), **project),
             cwd=home.parent,
         )
         client = {"name": "test", "version": "1"}
