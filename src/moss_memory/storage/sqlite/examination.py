@@ -11,6 +11,7 @@ from .opening import only_value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
     import apsw
 
@@ -38,7 +39,7 @@ def look_over(engine: SqliteEngine, call: Call, *, fix: bool) -> Iterator[Findin
     if fix:
         list(_attempt(engine, call, "erasures", _erasures, writes=True))  # a commit finishes what is pending
     yield from _attempt(engine, call, "erasures", _erasures)
-    yield from _attempt(engine, call, "meaning", _meaning)
+    yield from _attempt(engine, call, "meaning", lambda connection: _meaning(connection, call.config.model_folder))
 
 
 def _attempt(engine: SqliteEngine, call: Call, subject: str, look: Look, *, writes: bool = False) -> Iterator[Finding]:
@@ -105,9 +106,12 @@ def _erasures(connection: apsw.Connection) -> Iterator[Finding]:
     yield _waiting("erasures", only_value(connection, "select count(*) from erasures"))
 
 
-def _meaning(connection: apsw.Connection) -> Iterator[Finding]:
-    yield _waiting("meaning", only_value(connection, "select count(*) from unembedded"))
+def _meaning(connection: apsw.Connection, folder: str) -> Iterator[Finding]:
+    found: Any = connection.execute("select model, count(*) from vectors group by model order by model")
+    made = dict(found)
+    count = only_value(connection, "select count(*) from unembedded")
+    yield _waiting("meaning", count, made=made, folder=folder)
 
 
-def _waiting(subject: str, count: int) -> Finding:
-    return Finding(subject, PENDING if count else SOUND, count=count)
+def _waiting(subject: str, count: int, **facts: Any) -> Finding:
+    return Finding(subject, PENDING if count else SOUND, count=count, **facts)

@@ -9,6 +9,7 @@ first.
 from __future__ import annotations
 
 from ...meaning.embedder import embedder
+from ...meaning.encoder import FLOOR
 from ...query.expression import wanted
 from ...query.hits import Document, Hit, Hits, codes_of
 from ...query.matcher import Matcher
@@ -41,33 +42,33 @@ def by_meaning(engine: SqliteEngine, connection: apsw.Connection, call: Call, re
     """
     # The snapshot begins with the first row read: now, not when the model is loaded and others have written.
     connection.execute("select seq from unembedded limit 1").fetchone()
-    model = embedder()
+    model = embedder(call.config.model_folder)
     query = request.query
     scope = Scope(connection, request, now, without=query.unwanted)
     matrix = engine.vectors()
     parts = matrix.read(connection, model, engine.identity)
     asked = matrix.question(model, query.meaning)
     fresh, pending = make_waiting(engine, scope, call, model, matrix)
-    compared = Compared([*parts, fresh], asked)
+    compared = Compared([*parts, fresh], asked, model.floor)
     question = Question(connection, query.words)
-    near = _near(scope, compared, model.floor)
+    near = _near(scope, compared)
     if request.mode == "both":
         ranked, total = _both(scope, question, compared, near, request)
     else:
         if pending:
-            near += _waiting(connection, request, now, near, matrix.other_models)
+            near += _waiting(connection, request, now, near, model.name, matrix.other_models)
         ranked, total = near[request.offset : request.most], len(near)
     matcher = Matcher(question.forms(), () if query.expression is None else wanted(query.expression))
     items = [Hit(Document.of(doc), score, compared.place(doc)) for score, doc in ranked]
     return Hits(items, total, matcher, pending=pending)
 
 
-def _near(scope: Scope, compared: Compared, floor: float) -> list[tuple[float, int]]:
+def _near(scope: Scope, compared: Compared) -> list[tuple[float, int]]:
     """The first documents within the filters that are near enough, nearest first, as `(nearness, doc)`."""
     import numpy as np
 
     enough = np.flatnonzero(
-        (compared.nearness >= floor) & np.isin(codes_of(compared.docs), [source.code for source in scope.sources])
+        (compared.nearness >= FLOOR) & np.isin(codes_of(compared.docs), [source.code for source in scope.sources])
     )
     order = enough[np.lexsort((-compared.docs[enough], -compared.nearness[enough]))]
     docs, nearness = compared.docs[order].tolist(), compared.nearness[order].tolist()
@@ -103,11 +104,16 @@ def _both(
 
 
 def _waiting(
-    connection: apsw.Connection, request: Request, now: int, near: list[tuple[float, int]], other_models: bool
+    connection: apsw.Connection,
+    request: Request,
+    now: int,
+    near: list[tuple[float, int]],
+    model: str,
+    other_models: bool,
 ) -> list[tuple[float, int]]:
     """After what meaning found, what words find among the documents that have no vector yet."""
     worded = by_words(connection, request.replace(limit=NEAREST, offset=0), now).items
     docs = [hit.document.number for hit in worded]
     meant = {doc for _, doc in near}
-    without = waiting(connection, docs, other_models)
+    without = waiting(connection, docs, model, other_models)
     return [(0.0, doc) for doc in docs if doc in without and doc not in meant]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from _thread import allocate_lock
 from itertools import islice
 
+from ...meaning.encoder import FLOOR
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -154,14 +156,18 @@ class Passages:
 
 
 class Compared:
-    """How near the documents of a store are to one question."""
+    """How near the documents of a store are to one question, on one scale for all models.
 
-    def __init__(self, parts: list[Passages], asked: Vectors) -> None:
+    What is unrelated lies somewhere else for each model; where that begins is its floor, and here `FLOOR` for all.
+    """
+
+    def __init__(self, parts: list[Passages], asked: Vectors, floor: float) -> None:
         import numpy as np
 
         self._asked = asked
         self._parts = [part for part in parts if len(part.docs)]
-        self._nearness = [part.nearness(asked) for part in self._parts]
+        wider = (1 - FLOOR) / (1 - floor)
+        self._nearness = [part.nearness(asked) * wider + (FLOOR - floor * wider) for part in self._parts]
         self.docs = np.concatenate([np.zeros(0, dtype=np.int64), *(part.docs for part in self._parts)])
         self.nearness = np.concatenate([np.zeros(0), *self._nearness])
 

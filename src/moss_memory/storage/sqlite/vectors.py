@@ -42,12 +42,12 @@ _MOST_WAITING = 1000
 _JSON_LIST = "(select value from json_each(:moss_docs))"
 
 
-def waiting(connection: apsw.Connection, docs: Sequence[int], other_models: bool) -> set[int]:
+def waiting(connection: apsw.Connection, docs: Sequence[int], model: str, other_models: bool) -> set[int]:
     """Which of the documents have no vector of this model yet."""
     found = _column(connection, f"select doc from unembedded where doc in {_JSON_LIST}", moss_docs=json_list(docs))
     if other_models:
         sql = f"select doc from vectors where doc in {_JSON_LIST} and model <> :moss_model"
-        found += _column(connection, sql, moss_docs=json_list(docs), moss_model=embedder().name)
+        found += _column(connection, sql, moss_docs=json_list(docs), moss_model=model)
     return set(found)
 
 
@@ -142,7 +142,7 @@ def save(engine: SqliteEngine, call: Call, model: Embedder, made: Made, *, patie
 def _write(connection: apsw.Connection, model: str, made: Made) -> None:
     docs = [doc for doc, _, _ in made]
     there = texts_of(connection, docs)
-    wanted = waiting(connection, docs, True)
+    wanted = waiting(connection, docs, model, True)
     for doc, written, blob in made:
         if doc in wanted and there.get(doc, written) == written:
             connection.execute("delete from vectors where doc = ?", (doc,))
@@ -156,7 +156,7 @@ def index(engine: SqliteEngine, call: Call, *, patience_s: float, most: int | No
 
     What was made before an interruption stays. With `rebuild` all are made again.
     """
-    model = embedder()
+    model = embedder(call.config.model_folder)
     matrix = engine.vectors()
     if rebuild:
         _queue_all(engine, call, patience_s)
@@ -164,7 +164,7 @@ def index(engine: SqliteEngine, call: Call, *, patience_s: float, most: int | No
     done = 0
     total: int | None = None
     while True:
-        batch, left = _next_batch(engine, call, BATCH if most is None else min(BATCH, most - done))
+        batch, left = _next_batch(engine, call, model.name, BATCH if most is None else min(BATCH, most - done))
         total = done + left if total is None else max(total, done + left)
         if call.progress is not None:
             call.progress(done, total)
@@ -196,11 +196,13 @@ def _make(
         matrix.making.release()
 
 
-def _next_batch(engine: SqliteEngine, call: Call, size: int) -> tuple[list[tuple[int, tuple[str, str]]], int]:
+def _next_batch(
+    engine: SqliteEngine, call: Call, name: str, size: int
+) -> tuple[list[tuple[int, tuple[str, str]]], int]:
     """The newest documents without a vector of this model, with title and text, and how many there are."""
     tx = engine.begin_read(snapshot=True, call=call)
     try:
-        model = {"moss_model": embedder().name}
+        model = {"moss_model": name}
         others = tx.connection.execute("select 1 from vectors where model <> :moss_model limit 1", model).fetchone()
         source = "select seq, doc from unembedded"
         if others:

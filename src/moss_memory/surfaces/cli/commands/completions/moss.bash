@@ -27,7 +27,7 @@ _moss() {
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;
     "help") offered="append backup bulk-delete bulk-update call completion compose config delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --help -h" files=1 valued="--path --mode --max-bytes --home" ;;
-    "index") offered="--rebuild --home --table --help -h" valued="--home" ;;
+    "index") offered="--rebuild --model --home --table --help -h" valued="--model --home" ;;
     "inventory") offered="--workspace -w --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --limit --offset --home" ;;
     "latest") offered="--workspace -w --run-id --phase --role --include-text --include-deleted --text --home --table --help -h" valued="--workspace -w --run-id --phase --role --home" ;;
     "list") offered="--workspace -w --run-id --phase --role --include-deleted --limit --offset --home --table --help -h" valued="--workspace -w --run-id --phase --role --limit --offset --home" ;;

@@ -195,6 +195,7 @@ complete -c moss -n '__moss_on import "capsule import"' -l home -r -a '(__fish_c
 complete -c moss -n '__moss_on import "capsule import"' -l table -d 'aligned columns for people instead of JSON'
 complete -c moss -n '__moss_on import "capsule import"' -l help -s h -d 'this help'
 complete -c moss -n '__moss_on index' -l rebuild -d 'forget what was prepared and start again'
+complete -c moss -n '__moss_on index' -l model -x -d 'from now on the encoder in this folder; `built-in` is the one of the extra'
 complete -c moss -n '__moss_on index' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store, instead of MOSS_HOME or ~/.moss'
 complete -c moss -n '__moss_on index' -l table -d 'aligned columns for people instead of JSON'
 complete -c moss -n '__moss_on index' -l help -s h -d 'this help'
