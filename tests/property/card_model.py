@@ -16,6 +16,8 @@ from property.model import RefusedError
 
 TYPES = ("frame", "hypothesis", "question", "test", "evidence", "decision", "note", "update")
 RANKED = ("question", "hypothesis", "test")
+SETTLING = ("supports", "settles", "answers", "resolves", "decides", "rejects")
+UNDONE = ("rejected", "withdrawn", "superseded")
 Edge = tuple[str, str, str]
 
 
@@ -79,7 +81,14 @@ class Branch:
         """The open cards that block it."""
         cards = self.cards()
         blocking = {start for start, rel, end in self.edges if (rel, end) == ("blocks", card_id)}
-        return sorted(one for one in blocking if one in cards and cards[one].status == "open")
+        return sorted(one for one in blocking if one in cards and self.is_open(one))
+
+    def is_open(self, card_id: str) -> bool:
+        """Whether its status says so and no decision that holds has settled it."""
+        cards = self.cards()
+        decided = {one for one, card in cards.items() if card.type == "decision" and card.status not in UNDONE}
+        settled = any(start in decided and rel in SETTLING for start, rel, end in self.edges if end == card_id)
+        return cards[card_id].status == "open" and not settled
 
 
 class CardModel:
@@ -209,7 +218,7 @@ class CardModel:
             kind = RANKED.index(version.card.type)
             return card_id not in branch.pins, bool(branch.blockers_of(card_id)), kind, -last_seq(version)
 
-        found = [one for one, card in branch.cards().items() if card.type in RANKED and card.status == "open"]
+        found = [one for one, card in branch.cards().items() if card.type in RANKED and branch.is_open(one)]
         return sorted(found, key=rank)
 
 

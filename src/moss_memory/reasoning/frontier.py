@@ -27,9 +27,29 @@ _NEXT_TOOL = {
 }
 
 
+SETTLING = ("supports", "settles", "answers", "resolves", "decides", "rejects")
+"""How a decision is linked to what it decides: `supports` as think_card writes it, or in think_link's words."""
+
+_UNDONE = ("rejected", "withdrawn", "superseded")
+"""The status of a decision that no longer holds."""
+
+
 def is_open(card: Version) -> bool:
-    """Whether a card still asks for something."""
+    """Whether a card still asks for something, as far as its own status says."""
     return card.status in (None, OPEN)
+
+
+def settled(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> set[str]:
+    """Those of the cards that a decision which still holds has settled."""
+    wanted = list(ids)
+    if not wanted:
+        return set()
+    rels = ", ".join(f"'{rel}'" for rel in SETTLING)
+    chosen = f"{tx.is_any('v.to_id', 'ids')} and v.rel in ({rels}) and v.deleted = 0"
+    links = [(str(link.from_id), str(link.to_id)) for link in versions(tx, view, doc, chosen, {"ids": wanted})]
+    cards = _cards(tx, view, doc, ids=sorted({source for source, _ in links}))
+    decided = {card.key for card in cards if card.type == "decision" and card.status not in _UNDONE}
+    return {card for source, card in links if source in decided}
 
 
 def pins_of(tx: ReadTransaction, view: View, doc: str) -> set[str]:
@@ -62,6 +82,7 @@ def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -
         )
         if is_open(card)
     }  # fmt: skip
+    still_open -= settled(tx, view, doc, sorted(still_open))
     return {card: sorted(one for one in blockers if one in still_open) for card, blockers in blocked.items()}
 
 
@@ -69,6 +90,8 @@ def candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) -> list
     """The best cards to go on with: pinned first, then unblocked, then by type, then the last changed."""
     pinned = pins_of(tx, view, doc)
     first = [card for card in _cards(tx, view, doc, ids=sorted(pinned)) if is_open(card) and card.type in RANKED_TYPES]
+    done = settled(tx, view, doc, [card.key for card in first])
+    first = [card for card in first if card.key not in done]
     blocked = blockers_of(tx, view, doc, [card.key for card in first])
     first.sort(key=lambda card: (bool(blocked.get(card.key)), RANKED_TYPES.index(card.type), -card.seq))
     found = [_candidate(card, pinned=True, blocked_by=blocked.get(card.key, [])) for card in first]
@@ -118,6 +141,8 @@ def _unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit
 def _sort_out(
     tx: ReadTransaction, view: View, doc: str, batch: list[Version], found: list[Any], waiting: list[Any]
 ) -> None:
+    done = settled(tx, view, doc, [card.key for card in batch])
+    batch = [card for card in batch if card.key not in done]
     blocked = blockers_of(tx, view, doc, [card.key for card in batch]) if batch else {}
     for card in batch:
         blocked_by = blocked.get(card.key, [])

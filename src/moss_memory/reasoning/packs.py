@@ -243,7 +243,10 @@ def branchmind_think_frontier(
     limit: PageLimit = 20,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List the open questions, hypotheses and tests to go on with, best first, each with the reason."""
+    """List the open questions, hypotheses and tests to go on with, best first, each with the reason.
+
+    What a decision that links to it has settled is not open.
+    """
     place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=min(limit, 200))
     return budget.fit(

@@ -6,6 +6,7 @@ import re
 import shlex
 
 from ..reasoning.arguments import CursorPage
+from ..reasoning.frontier import settled
 from ..reasoning.graph import NodeFilters, nodes_of
 from ..reasoning.views import graph_view
 from ..work.reference import Reference
@@ -16,6 +17,7 @@ from .notes import notes_about
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from ..work.rows import Step
     from ..work.standing import Standing
@@ -129,7 +131,10 @@ def _cards(standing: Standing, type: str, status: str | None = None) -> list[str
     graph = f"{standing.task.id}-graph"
     view = graph_view(standing.tx, standing.task.branch_id, graph)
     filters = NodeFilters(types=type, status=status)
-    cards = nodes_of(standing.tx, view, graph, filters, CursorPage(None, CARDS_MAX))
+    cards: list[dict[str, Any]] = nodes_of(standing.tx, view, graph, filters, CursorPage(None, CARDS_MAX))
+    if status == "open":
+        done = settled(standing.tx, view, graph, [card["id"] for card in cards])
+        cards = [card for card in cards if card["id"] not in done]
     return [": ".join(filter(None, (card.get("title"), card.get("text")))) for card in cards]
 
 

@@ -87,6 +87,12 @@ shapes context_pack: include shows capsules and artifacts; without run_id those 
 shapes think_frontier: candidates with their fields, each says why
     test_candidates_have_the_promised_fields_and_a_reason
     test_the_frontier_shows_twenty_unless_told_otherwise_and_the_best_ones
+house: a card that a decision settles is no longer open
+    test_a_card_that_a_decision_settles_is_no_longer_open
+    test_what_a_decision_settled_blocks_nothing
+    test_a_decision_that_no_longer_holds_settles_nothing
+    test_a_decision_on_a_branch_settles_there_until_it_is_merged
+    test_a_settled_question_is_not_handed_over_as_open
 decisions §3: pinned first, then blocked-by-nothing, then type, then recency
     test_open_questions_hypotheses_and_tests_are_ranked_by_type_and_then_by_recency
     test_what_is_blocked_comes_after_all_that_is_not

@@ -274,3 +274,58 @@ def test_the_same_cards_of_a_target_are_linked_pinned_and_ranked_there(desk: Des
         assert (answer["branch"], answer["graph_doc"]) == ("task/TASK-001", "TASK-001-graph"), tool
     assert frontier(desk, **here) == ["h1", "q1"]
     assert frontier(desk) == []
+
+
+def test_a_card_that_a_decision_settles_is_no_longer_open(desk: Desk) -> None:
+    add(desk, "q1", "q2", "h1")
+    desk.room("think_pin", ids="q1")
+    desk.room("think_add_decision", card={"id": "d1", "title": "rotate them"}, supports=["q1"])
+    desk.room("think_add_evidence", card={"id": "e1", "title": "seen"}, supports=["q2"])
+    assert frontier(desk) == ["q2", "h1"]
+    assert desk.room("think_next")["candidate"]["id"] == "q2"
+    assert [one["id"] for one in desk.room("think_pack")["candidates"]] == ["q2", "h1"]
+    assert [one["id"] for one in desk.room("think_watch")["candidates"]] == ["q2", "h1"]
+    desk.room("think_link", from_="d1", rel="rejects", to="h1")
+    assert frontier(desk) == ["q2"]
+
+
+def test_what_a_decision_settled_blocks_nothing(desk: Desk) -> None:
+    add(desk, "q1", "h1")
+    desk.room("think_link", from_="q1", rel="blocks", to="h1")
+    assert candidate(desk, "h1")["blocked_by"] == ["q1"]
+    desk.room("think_add_decision", card={"id": "d1", "title": "so it is"}, supports=["q1"])
+    assert candidate(desk, "h1")["blocked_by"] == []
+
+
+def test_a_decision_that_no_longer_holds_settles_nothing(desk: Desk) -> None:
+    add(desk, "q1")
+    desk.room("think_add_decision", card={"id": "d1", "title": "so it is"}, supports=["q1"])
+    assert frontier(desk) == []
+    desk.room("think_set_status", ids="d1", status="superseded")
+    assert frontier(desk) == ["q1"]
+    desk.room("think_set_status", ids="d1", status="accepted")
+    assert frontier(desk) == []
+    desk.room.apply({"op": "node_delete", "id": "d1"})
+    assert frontier(desk) == ["q1"]
+
+
+def test_a_decision_on_a_branch_settles_there_until_it_is_merged(desk: Desk) -> None:
+    add(desk, "q1")
+    desk.room("branch_create", name="try")
+    desk.room("think_add_decision", card={"id": "d1", "title": "so it is"}, supports=["q1"], branch="try")
+    assert frontier(desk, ref="try") == []
+    assert frontier(desk) == ["q1"]
+    desk.room("graph_merge", **{"from": "try", "into": "main"})
+    assert frontier(desk) == []
+
+
+def test_a_settled_question_is_not_handed_over_as_open(desk: Desk) -> None:
+    desk("create", kind="task", title="Rotate")
+    for one in ("q1", "q2"):
+        desk.room("think_add_question", target="TASK-001", card={"id": one, "title": f"Title of {one}"})
+    desk.room("think_add_decision", target="TASK-001", card={"id": "d1", "title": "so it is"}, supports=["q1"])
+    key = desk("handoff", target="TASK-001", as_capsule=True)["capsule"]["fetch_key"]
+    text = desk.door("capsule_fetch", workspace=key["moss_workspace"], name=key["moss_capsule"])["capsule_text"]
+    questions = text.partition("## Open questions")[2]
+    assert "Title of q2" in questions
+    assert "Title of q1" not in questions
