@@ -13,12 +13,16 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from soak import writers
+from soak import callers, crashes, writers
 from soak.trial import Trial
 
 LINES: dict[str, Callable[[Path], Trial]] = {
     "writes by 32 processes at once": writers.thirty_two_at_once,
     "holders and waiters killed": writers.killed_in_line,
+    "writers killed": crashes.killed_writers,
+    "power cuts": crashes.power_cuts,
+    "fuzzed calls": callers.fuzzed_calls,
+    "links swapped": callers.swapped_links,
 }
 
 

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from support.killing import writer_with
+from support.killing import kill_in_the_middle, some_of, writer_with
 from support.store_truth import capsule, open_at
 
 STEPS = 60
@@ -116,3 +116,25 @@ def state_of(home: Path, workspace: str) -> State:
             lines = tuple(re.findall(r"^- (line\d+)$", text, re.MULTILINE))
             state[item["name"]] = (words.pop(), lines, item.get("phase"), "deleted_at" in item)
     return state
+
+
+def killed_unfinished(home: Path, worker: int, chance: random.Random) -> bool:
+    """Kills one writer in the middle and asserts what it left; whether it had still something to do."""
+    plan = Plan(home, worker)
+    acknowledged = kill_in_the_middle(WORK, home, plan.steps, some_of(STEPS // 2, chance)).count(b"a")
+    found = state_of(home, plan.workspace)
+    expected = plan.states[acknowledged : acknowledged + 2]
+    assert found in expected, (acknowledged, plan.steps[acknowledged - 1 : acknowledged + 1])
+    check_exports(home)
+    return acknowledged < STEPS
+
+
+def check_exports(home: Path) -> None:
+    """A file under its final name is whole; what is not whole has another name."""
+    for path in (home / "exports").iterdir():
+        if path.name.endswith(".jsonl") and not path.name.startswith("import-"):
+            content = path.read_text()
+            assert content.endswith("\n"), f"{path.name} is not whole"
+            lines = [json.loads(line) for line in content.splitlines()]
+            assert lines[0]["_moss_export"] is True
+            assert all("capsule_text" in line for line in lines[1:])
