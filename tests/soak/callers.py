@@ -23,7 +23,7 @@ SWAPS = 100_000
 
 # Puts now a file, now a link of either kind, now a folder into one place, until it is told to stop.
 SWAP = """
-import os, select, sys
+import os, shutil, sys
 exports, outside, swaps = sys.argv[1], sys.argv[2], int(sys.argv[3])
 place, aside = os.path.join(exports, "swapped.jsonl"), os.path.join(exports, "aside")
 secret, good = os.path.join(outside, "secret.jsonl"), os.path.join(exports, "good.jsonl")
@@ -45,9 +45,16 @@ for number in range(swaps):
             os.unlink(place)
     if number % 8 == 7:  # the folder itself, too
         os.rename(exports, exports + ".away")
-        os.symlink(outside, exports)
-        os.unlink(exports)
-        os.rename(exports + ".away", exports)
+        try:
+            os.symlink(outside, exports)
+            os.unlink(exports)
+        except FileExistsError:
+            pass  # it was made anew meanwhile
+        while os.path.exists(exports + ".away"):
+            try:
+                os.rename(exports + ".away", exports)
+            except OSError:
+                shutil.rmtree(exports, ignore_errors=True)
 print("done", flush=True)
 sys.stdin.readline()
 """
