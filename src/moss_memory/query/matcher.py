@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from .pairs import is_single
 from .words import places_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from .expression import Operand
+
+
+_OTHER = re.compile(r"[^\x00-\x7f]+")
 
 
 class Matcher:
@@ -31,14 +36,35 @@ class Matcher:
 
     def matches(self, text: str) -> list[tuple[int, int, str]]:
         """Every matched word with the characters it spans: `(start, end, word)`, in order."""
-        places = places_in(text)
         if self._by_first:
+            places = places_in(text)
             marked = self._phrase_words(places)
             return [place for at, place in enumerate(places) if at in marked or self._is_word(place[2])]
-        if self._open:
-            return [place for place in places if self._is_word(place[2])]
-        words = self._words
-        return [place for place in places if place[2] in words]
+        if text.isascii():
+            return self._in_ascii(text, 0)
+        return [place for part, start in _parts(text) for place in self._in_part(part, start)]
+
+    def _in_part(self, part: str, start: int) -> list[tuple[int, int, str]]:
+        if part.isascii():
+            return self._in_ascii(part, start)
+        return [(first + start, end + start, word) for first, end, word in places_in(part) if self._is_word(word)]
+
+    def _in_ascii(self, text: str, start: int) -> list[tuple[int, int, str]]:
+        """The matches in ASCII, whose words are runs of letters and digits; to look for a few takes a third of the time
+        that it takes to cut all of a text into words."""
+        text = text.lower()
+        found: dict[int, tuple[int, int, str]] = {}
+        for wanted, is_open in ((self._words, False), (self._open, True)):
+            for word in wanted:
+                at = text.find(word)
+                while at >= 0:
+                    end = at + len(word)
+                    while is_open and text[end : end + 1].isalnum():
+                        end += 1
+                    if not (text[end : end + 1].isalnum() or text[at - 1 : at].isalnum()):
+                        found[at] = (at + start, end + start, text[at:end])
+                    at = text.find(word, end)
+        return [found[at] for at in sorted(found)]
 
     def _is_word(self, word: str) -> bool:
         return word in self._words or word.startswith(self._open)
@@ -51,6 +77,21 @@ class Matcher:
                 if _continues(operand, [word for _, _, word in places[at : at + size]]):
                     marked.update(range(at, at + size))
         return marked
+
+
+def _parts(text: str) -> Iterator[tuple[str, int]]:
+    """The lines of a text that are not all ASCII, and what lies between them, each with where it begins.
+
+    No word goes over the end of a line.
+    """
+    done = 0
+    for other in _OTHER.finditer(text):
+        if other.start() >= done:
+            line = text.rfind("\n", done, other.start()) + 1 or done
+            yield text[done:line], done
+            done = text.find("\n", other.end()) + 1 or len(text)
+            yield text[line:done], line
+    yield text[done:], done
 
 
 def _continues(operand: Operand, words: list[str]) -> bool:

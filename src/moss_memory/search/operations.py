@@ -107,7 +107,7 @@ def moss_search(
     from ..query.query import parse  # decoding and refusals need no tokenizer
     from ..query.request import Request
     from .searching import search
-    from .snippet import snippet
+    from .snippet import BRIEF_CHARS, snippet
 
     page = Page(limit, offset, maximum=100)
     run = label(run_id, what="run_id")
@@ -128,7 +128,7 @@ def moss_search(
     for hit in hits.items:
         shown = found[hit.document.source][hit.document.row]
         text = shown.pop("text")
-        part = snippet(text, hits.matcher, place=hit.place)
+        part = snippet(text, hits.matcher, place=hit.place, size_chars=BRIEF_CHARS)
         items.append({"type": hit.document.source, **shown, "snippet": part, "score": hit.score})
     pagination = page.answer(returned=len(items), total=hits.total)
     return {"items": items, "pagination": pagination, "sort": "relevance", **hits.remarks()}

@@ -7,6 +7,9 @@ if TYPE_CHECKING:
     from ..query.matcher import Matcher
 
 SNIPPET_CHARS = 300
+BRIEF_CHARS = 180
+"""For a search through everything, whose hits are chosen by their address and title: about 400 characters each."""
+
 _LEAD_CHARS = 40
 _SNAP_CHARS = 30
 _JOINER = "\u200d"

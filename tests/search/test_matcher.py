@@ -1,0 +1,23 @@
+"""Which words of a text match is found without cutting all of it into words, and comes out the same."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moss_memory.query.expression import Operand
+from moss_memory.query.matcher import Matcher
+from moss_memory.query.words import places_in
+
+LETTERS = "abR é\u0130ß_-.\n\r\x0b\x85\u2028日本x9"
+words = st.sets(st.text("abr9x", min_size=1, max_size=3), max_size=3)
+
+
+@given(text=st.text(LETTERS, max_size=60), exact=words, beginnings=words)
+def test_what_is_looked_for_is_found_where_cutting_the_text_finds_it(
+    text: str, exact: set[str], beginnings: set[str]
+) -> None:
+    matcher = Matcher(exact, [Operand((word,), prefix=True) for word in sorted(beginnings)])
+    assert matcher.matches(text) == [
+        place for place in places_in(text) if place[2] in exact or place[2].startswith(tuple(beginnings))
+    ]
