@@ -15,6 +15,7 @@ from moss_memory import __version__
 from moss_memory.surfaces.cli.commands import tour
 from moss_memory.surfaces.cli.commands.help import command_names
 from moss_memory.surfaces.cli.commands.serving import _tell_empty
+from moss_memory.surfaces.connect.command import moss_for_clients
 from moss_memory.surfaces.mcp import listing
 from support.patience import PATIENCE_S
 
@@ -91,7 +92,7 @@ def test_the_tour_ends_well_and_leaves_nothing_behind(cli: Cli, tmp_path: Path) 
     assert outcome.err == ""
     for shown in ("[CAPSULE_TOO_THIN]", "$ moss fetch", "$ moss search", "$ moss append", "$ moss compose"):
         assert shown in outcome.out
-    for client, line in tour.connections(tour.moss_for_clients()):
+    for client, line in tour.connections(moss_for_clients()):
         assert f"{client}:" in outcome.out
         assert line in outcome.out
     assert set(os.listdir(tmp_path)) == before

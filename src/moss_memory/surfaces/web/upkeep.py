@@ -6,7 +6,8 @@ import os
 import shlex
 
 from moss_memory.surfaces.cli.commands.doctor import examine
-from moss_memory.surfaces.cli.commands.tour import connections, moss_for_clients
+from moss_memory.surfaces.cli.commands.tour import connections
+from moss_memory.surfaces.connect.command import moss_for_clients
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

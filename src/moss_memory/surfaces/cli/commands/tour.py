@@ -9,6 +9,7 @@ from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
+from ...connect.command import moss_for_clients
 from ..parsing.command import find_command
 from ..showing.output import show
 from ..speaking.recovery import recovery_line
@@ -70,19 +71,6 @@ def tour(_: str | None) -> int:
         show(f"\n`moss` is not on your PATH; this one is {moss}. `pipx install '.[semantic]'` puts it there.")
     show(f"\nNext: `{moss} --help` lists every command, `{moss} doctor` checks your own store.")
     return 0
-
-
-def moss_for_clients() -> str:
-    """The command by which a client finds Moss: its name, or its full path where the PATH does not lead to it."""
-    import os
-    import shutil
-    import sys
-
-    started = os.path.abspath(sys.argv[0])
-    beside = os.path.join(os.path.dirname(sys.executable), "moss")
-    if shutil.which("moss"):
-        return "moss"
-    return started if os.path.basename(started) == "moss" and os.access(started, os.X_OK) else beside
 
 
 def connections(moss: str) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.answers import BAD_FILE, FINDINGS, Column, Shape, file_path, flag, integer, list_of, text
+from moss_memory.answers import BAD_FILE, FINDINGS, Column, Shape, file_path, flag, integer, list_of, text, texts
 from moss_memory.catalog import TOOLSETS
 
 TYPE_CHECKING = False
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from moss_memory.answers import Field
 
 SHELLS = ("bash", "zsh", "fish")
+CLIENTS = (
+    "claude-code", "claude-desktop", "codex", "cursor", "vs-code", "gemini", "windsurf", "zed", "opencode"
+)  # fmt: skip
+SCOPES = ["user", "project"]
 
 
 class BuiltIn:
@@ -75,6 +79,30 @@ _FAILED = BAD_FILE.with_fields(
     table=(Column("file", least=16, widest=0), Column("code", goes=3), Column("message", least=20, widest=0)),
 )
 
+_CONNECTED = Shape(
+    "ConnectedClient",
+    {
+        "client": text("client"),
+        "found": flag("whether there are signs of it on this machine"),
+        "scope": text("whose file"),
+        "connected": text("how it reaches Moss: stdio, http, no, or unknown where its file cannot be read"),
+        "file": file_path("the client's file"),
+        "answers": text("whether Moss answered, when asked to check", optional=True),
+        "server": text("what answered", optional=True),
+        "tools": integer("how many tools it lists", optional=True),
+        "problem": text("what is wrong", optional=True),
+    },
+    table=(
+        Column("client"),
+        Column("found", goes=3),
+        Column("scope", goes=4),
+        Column("connected"),
+        Column("answers", goes=2),
+        Column("file", least=16, goes=1, widest=0),
+        Column("problem", least=20, widest=0),
+    ),
+)
+
 _COMPARED = {
     "id": _text("ULID; instead of workspace + name"),
     "workspace": _text("namespace"),
@@ -118,6 +146,37 @@ _ALL = (
         },
         does="commands.serving.serve_web",
         everywhere=("home", "help"),
+    ),
+    BuiltIn(
+        "connect",
+        "Connect a client to this store, or let it go; without a client show what is connected.\n\n"
+        "Only the entry for Moss in the client's file changes, everything else stays byte for byte, comments too; the "
+        "file as it was is kept beside it as FILE.before-moss. --remove undoes it. A project's file never holds a "
+        "token, only the name MOSS_TOKEN. A file that cannot be read is left alone.",
+        "moss connect cursor --dry-run",
+        {
+            "client": _text("whom", enum=list(CLIENTS)),
+            "scope": _text("for yourself everywhere, or for everyone in this project; user if left out", enum=SCOPES),
+            "http": _flag("through `moss serve`, instead of starting Moss"),
+            "url": _text("with --http: where the server is; http://127.0.0.1:8314 if left out"),
+            "toolsets": {**_TOOLSETS, "description": "list only the tools of these; core if left out"},
+            "remove": _flag("take Moss out of the client's file"),
+            "dry_run": _flag("only show what would change, as a unified diff"),
+            "check": _flag("change nothing, but start or call what is connected and see whether it answers"),
+        },
+        does="commands.connecting.connect",
+        for_people=True,
+        answers={
+            "client": text("whom", optional=True),
+            "scope": text("whose file", optional=True),
+            "file": file_path("the client's file", optional=True),
+            "changed": flag("whether the file changed", optional=True),
+            "connected": text("how the client reaches Moss now: stdio, http or no", optional=True),
+            "backup": file_path("the file as it was", optional=True),
+            "next": text("what to do now", optional=True),
+            "clients": list_of(_CONNECTED, "every client", optional=True, shown="answer"),
+            "failed": texts("those that are connected and do not answer", optional=True),
+        },
     ),
     BuiltIn(
         "diff",

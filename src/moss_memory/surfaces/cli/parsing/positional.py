@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .builtin import BuiltIn
     from .command import Command, Request
 
-POSITIONAL = ("id", "query", "path", "shell", "command", "search", "tool")
+POSITIONAL = ("id", "query", "path", "shell", "command", "search", "tool", "client")
 """Arguments that may stand without their option's name; the first that a tool has is the one."""
 
 ADDRESSED, NAMED, ITEMS, PLACE = "address", "named", "items", "place"

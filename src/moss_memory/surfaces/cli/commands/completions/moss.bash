@@ -9,7 +9,7 @@ _moss() {
   case "$command" in artifact|branch|capsule|graph|history|notes|record|task|think|trace)
     if (( place > 2 )); then command="$command $second"; fi ;;
   esac
-  if (( place == 1 )); then offered="append backup bulk-delete bulk-update call completion compose config delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --help --version --home"
+  if (( place == 1 )); then offered="append backup bulk-delete bulk-update call completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --help --version --home"
   else case "$command" in
     "append") offered="--id --workspace -w --name --section --content --expected-version --allow-secrets --file --home --table --help -h" valued="--id --workspace -w --name --section --content --expected-version --file --home" ;;
     "backup") offered="--path --home --table --help -h" files=1 valued="--path --home" ;;
@@ -19,13 +19,14 @@ _moss() {
     "completion") offered="bash zsh fish --shell --help -h" valued="--shell" ;;
     "compose") offered="--items --sections --format --store-as --allow-secrets --item --text --home --table --help -h" valued="--items --sections --format --store-as --item --home" ;;
     "config") offered="--home --table --help -h" valued="--home" ;;
+    "connect") offered="claude-code claude-desktop codex cursor vs-code gemini windsurf zed opencode --client --scope --http --url --toolsets --remove --dry-run --check --home --table --help -h" valued="--client --scope --url --toolsets --home" ;;
     "delete") offered="--id --workspace -w --name --home --table --help -h" valued="--id --workspace -w --name --home" ;;
     "diff") offered="--type --id --workspace -w --name --version --to --home --help -h" valued="--type --id --workspace -w --name --version --to --home" ;;
     "doctor") offered="--fix --secrets --home --table --help -h" valued="--home" ;;
     "export") offered="--path --workspace -w --include-deleted --all --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;
-    "help") offered="append backup bulk-delete bulk-update call completion compose config delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
+    "help") offered="append backup bulk-delete bulk-update call completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --help -h" files=1 valued="--path --mode --max-bytes --home" ;;
     "index") offered="--rebuild --model --home --table --help -h" valued="--model --home" ;;
     "inventory") offered="--workspace -w --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --limit --offset --home" ;;
@@ -182,9 +183,12 @@ _moss() {
     "backup --path") files=1 ;;
     "completion --shell") offered="bash zsh fish" ;;
     "compose --format") offered="markdown json" ;;
+    "connect --client") offered="claude-code claude-desktop codex cursor vs-code gemini windsurf zed opencode" ;;
+    "connect --scope") offered="user project" ;;
+    "connect --toolsets") offered="capsule artifact reasoning task record core" ;;
     "diff --type") offered="capsule artifact" ;;
     "export --path") files=1 ;;
-    "help --command") offered="append backup bulk-delete bulk-update call completion compose config delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace" ;;
+    "help --command") offered="append backup bulk-delete bulk-update call completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace" ;;
     "import --path") files=1 ;;
     "import --mode") offered="error replace rename" ;;
     "mcp --toolsets") offered="capsule artifact reasoning task record core" ;;

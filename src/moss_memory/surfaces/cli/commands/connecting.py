@@ -1,0 +1,184 @@
+"""`moss connect`: a client connected to this store, or let go; without one, what was found on this machine."""
+
+from __future__ import annotations
+
+import shlex
+
+from moss_memory.config import load_config
+from moss_memory.errors import MossError, invalid
+
+from ..showing.output import say, warn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ...connect.clients import Client
+    from ...connect.connecting import Place
+
+_HIDDEN = "<the token>"
+
+
+def connect(
+    home: str | None,
+    *,
+    client: str | None = None,
+    scope: str | None = None,
+    http: bool = False,
+    url: str | None = None,
+    toolsets: Sequence[str] | None = None,
+    remove: bool = False,
+    dry_run: bool = False,
+    check: bool = False,
+) -> dict[str, Any] | int:
+    """Connects a client, lets it go, or tells how things are."""
+    from ...connect.connecting import Place, client_of, default_scope, wanted_entry
+
+    if client is None:
+        _refuse_without_client(http=http, url=url, toolsets=toolsets, remove=remove, dry_run=dry_run)
+        return overview(scope=scope, check=check)
+    meant = client_of(client)
+    if check:
+        rows = _rows(meant, scope, check=True)
+        return {"clients": rows, **_failed(rows)}
+    place = Place(meant, default_scope(meant, scope))
+    if remove:
+        return _let_go(place, dry_run=dry_run)
+    store_home = load_config(home).home
+    wanted, token = wanted_entry(
+        place, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
+    )
+    return _changed(place, place.with_entry(wanted), wanted, token, dry_run=dry_run)
+
+
+def _refuse_without_client(**options: Any) -> None:
+    from ...connect.clients import CLIENTS
+
+    for name, value in options.items():
+        if value:
+            raise invalid(f"`{name}` needs a client: {', '.join(CLIENTS)}", path="client")
+
+
+def _let_go(place: Place, *, dry_run: bool) -> dict[str, Any] | int:
+    return _changed(place, place.without_entry(), None, "", dry_run=dry_run)
+
+
+def _changed(
+    place: Place, text: str | None, wanted: dict[str, Any] | None, token: str, *, dry_run: bool
+) -> dict[str, Any] | int:
+    """Shows the change of a file, or makes it: the client itself where it should, else Moss."""
+    from ...connect.entry import merged
+    from ...connect.own_command import has_own_command, own_command, run_own
+
+    changed = text is None or text != place.file.text
+    entry = None if wanted is None else merged(place.client, place.entry, wanted)
+    lines = []
+    if changed and has_own_command(place.client, place.scope, entry):
+        lines = own_command(place.client, entry, was_there=place.entry is not None)
+    if dry_run:
+        for line in lines:
+            say(f"moss: would run: {shlex.join(line)}")
+        return _show_difference(place, text, token)
+    if lines:
+        run_own(lines)
+    elif text is None:
+        place.file.delete()
+    elif changed:
+        place.file.write(text, keep=not place.keeps_before())
+    return _told(place, token, changed=changed, wanted=wanted is not None, by_hand=not lines and text is not None)
+
+
+def _show_difference(place: Place, text: str | None, token: str) -> int:
+    from ..showing.difference import differences, show_difference
+
+    after = text or ""
+    if token:
+        after = after.replace(token, _HIDDEN)
+    before = place.file.text.replace(token, _HIDDEN) if token else place.file.text
+    found = differences(place.path, place.path, [("", before, after)])
+    if found:
+        show_difference(found)
+    else:
+        say(f"moss: {place.path} would not change")
+    return 0
+
+
+def _told(place: Place, token: str, *, changed: bool, wanted: bool, by_hand: bool) -> dict[str, Any]:
+    """What was done, as the file has it now."""
+    from ...connect.connecting import Place
+
+    now = Place(place.client, place.scope)
+    meaning = now.meaning()
+    if (meaning is not None) != wanted:
+        raise MossError("CONFLICT", f"{place.path} is not as it should be: another program wrote it; run this again")
+    answer: dict[str, Any] = {
+        "client": place.client.key,
+        "scope": place.scope,
+        "file": place.path,
+        "changed": changed,
+        "connected": meaning.transport if meaning else "no",
+    }
+    if changed and by_hand and place.file.is_there:
+        answer["backup"] = place.file.backup
+    if token and now.file.others_may_read():
+        warn(f"others on this machine may read {place.path}, which now holds the token; chmod 600 {place.path}")
+    if changed and meaning:
+        answer["next"] = f"start {place.client.name} again, then `moss connect {place.client.key} --check`"
+    return answer
+
+
+def overview(*, scope: str | None = None, check: bool = False) -> dict[str, Any]:
+    """Every client: whether it is on this machine, whether it is connected, and if asked whether that works."""
+    from ...connect.clients import CLIENTS
+
+    rows = [row for client in CLIENTS.values() for row in _rows(client, scope, check=check)]
+    return {"clients": rows, **_failed(rows)}
+
+
+def _failed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    failed = [row["client"] for row in rows if row.get("answers") == "no"]
+    return {"failed": failed} if failed else {}
+
+
+def _rows(client: Client, scope: str | None, *, check: bool) -> list[dict[str, Any]]:
+    """One row for the user's file, and one for the project's where Moss stands in it."""
+    from ...connect.clients import PROJECT, USER
+
+    found = client.is_here()
+    rows: list[dict[str, Any]] = []
+    for one in client.scopes():
+        is_other = one != PROJECT or client.file(one) != client.file(USER)  # the home folder may be a project too
+        if scope == one or (scope is None and is_other):
+            row = _row(client, one, found=found, check=check)
+            if one != PROJECT or scope == PROJECT or row["connected"] != "no":
+                rows.append(row)
+    return rows
+
+
+def _row(client: Client, scope: str, *, found: bool, check: bool) -> dict[str, Any]:
+    from ...connect.connecting import Place
+
+    row: dict[str, Any] = {
+        "client": client.key,
+        "found": found,
+        "scope": scope,
+        "connected": "no",
+        "file": client.file(scope),
+    }
+    try:
+        meaning = Place(client, scope).meaning()
+    except MossError as error:
+        return {**row, "connected": "unknown", "problem": error.message}
+    if meaning is None:
+        return row
+    row["connected"] = meaning.transport
+    if check:
+        from ...connect.handshake import Silent, shake_hands
+
+        try:
+            server, tools = shake_hands(meaning, scope)
+            row |= {"answers": "yes", "server": server, "tools": tools}
+        except Silent as problem:
+            row |= {"answers": "no", "problem": str(problem)}
+    return row

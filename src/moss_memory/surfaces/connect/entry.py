@@ -1,0 +1,106 @@
+"""What a client's file says of Moss: the entry as it should be, and what an entry there means."""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.errors import invalid
+
+from .clients import PROJECT, VARIABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .clients import Client
+
+_OWN = {
+    "type", "command", "args", "url", "httpUrl", "serverUrl", "headers", "http_headers", "bearer_token_env_var"
+}  # fmt: skip
+"""What Moss writes into an entry; everything else there is its owner's and stays."""
+_HOME = "MOSS_HOME"
+
+
+def stdio_entry(client: Client, scope: str, *, home: str | None, toolsets: Sequence[str] | None) -> dict[str, Any]:
+    """The entry of a client that starts Moss itself."""
+    from .command import moss_for_clients
+
+    command = moss_for_clients(full=client.own_path) if scope != PROJECT else "moss"
+    chosen = client.toolsets if toolsets is None else tuple(toolsets)
+    words = ["mcp", *(["--toolsets", ",".join(chosen)] if chosen else [])]
+    if client.stdio.get("type") == "local":
+        started: dict[str, Any] = {"command": [command, *words]}
+    else:
+        started = {"command": command, "args": words}
+    entry = {**client.stdio, **started}
+    named = home or (os.environ.get(_HOME) if scope != PROJECT else None)
+    if named:  # a client that a desktop starts does not know the environment of this shell
+        entry[environment_of(client)] = {_HOME: os.path.abspath(os.path.expanduser(named))}
+    return entry
+
+
+def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str, Any]:
+    """The entry of a client that talks to `moss serve`; in a project's file the token is a variable's name."""
+    if client.http is None:
+        raise invalid(f"{client.name} reads no server over HTTP from its file; connect it without `http`", path="http")
+    if scope != PROJECT:
+        return {key: _filled(value, url=url, token=token) for key, value in client.http.items()}
+    if not client.variable:
+        raise invalid(
+            f"{client.name} takes no token from the environment, and a project's file is no place for one; connect it "
+            "for yourself with `scope` user, or without `http`",
+            path="scope",
+        )
+    if client.toml:
+        return {"url": url, "bearer_token_env_var": client.variable}
+    return {key: _filled(value, url=url, token=client.variable) for key, value in client.http.items()}
+
+
+def _filled(value: Any, **filled: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(part, **filled) for key, part in value.items()}
+    for name, text in filled.items():
+        value = value.replace("{" + name + "}", text)
+    return value
+
+
+def merged(client: Client, old: Any, wanted: dict[str, Any]) -> dict[str, Any]:
+    """The wanted entry with what its owner added to the old one: other settings, other variables."""
+    if not isinstance(old, dict):
+        return wanted
+    place = environment_of(client)
+    kept = {key: value for key, value in old.items() if key not in _OWN and key != place}
+    variables: Any = old.get(place)
+    variables = variables if isinstance(variables, dict) else {}
+    environment = {key: value for key, value in variables.items() if key != _HOME} | wanted.get(place, {})
+    entry = {key: value for key, value in wanted.items() if key != place} | kept
+    return entry | ({place: environment} if environment else {})
+
+
+def environment_of(client: Client) -> str:
+    """Under which key an entry gives the server its environment."""
+    return "environment" if client.stdio.get("type") == "local" else "env"
+
+
+class Meaning:
+    """What an entry asks the client to do: start a command, or talk to an address."""
+
+    def __init__(self, client: Client, entry: dict[str, Any]) -> None:
+        command = entry.get("command")
+        words = command if isinstance(command, list) else [command, *(entry.get("args") or [])] if command else []
+        self.words: list[str] = [str(word) for word in words]
+        self.environment = {str(key): str(value) for key, value in (entry.get(environment_of(client)) or {}).items()}
+        self.url = str(entry.get("url") or entry.get("httpUrl") or entry.get("serverUrl") or "")
+        headers = entry.get("headers") or entry.get("http_headers") or {}
+        self.headers = {str(key): str(value) for key, value in headers.items()} if isinstance(headers, dict) else {}
+        if "bearer_token_env_var" in entry:
+            self.headers = {"Authorization": f"Bearer {client.variable}"}
+        if client.variable:
+            token = os.environ.get(VARIABLE, "")
+            self.headers = {key: value.replace(client.variable, token) for key, value in self.headers.items()}
+
+    @property
+    def transport(self) -> str:
+        """How the client reaches Moss."""
+        return "http" if self.url else "stdio"

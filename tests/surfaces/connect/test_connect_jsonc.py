@@ -1,0 +1,154 @@
+"""JSON with comments, changed in one place: the value is there, and every other byte is as it was."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moss_memory.surfaces.connect import jsonc
+from moss_memory.surfaces.connect.unreadable import Unreadable
+
+PATH = ("mcpServers", "moss")
+ENTRY = {"command": "moss", "args": ["mcp", "--toolsets", "core"], "env": {"A": "[ b ]"}}
+
+space = st.sampled_from(
+    ["", " ", "\n", "\n  ", "\t", "\r\n    ", " // a comment, {\n", "/* one */", " /* two\n lines ] */ "]
+)
+scalars = st.one_of(st.none(), st.booleans(), st.integers(-9, 10**20), st.text(max_size=6), st.just("// no comment"))
+
+
+@st.composite
+def written(draw: st.DrawFn, depth: int = 0) -> tuple[str, Any]:
+    """A value as somebody may write it, with space and comments anywhere, and the value."""
+    kinds = ["scalar", "object", "list"] if depth < 3 else ["scalar"]
+    kind = draw(st.sampled_from(kinds)) if depth else "object"
+    if kind == "scalar":
+        value = draw(scalars)
+        return json.dumps(value, ensure_ascii=draw(st.booleans())), value
+    parts, made = [], []
+    for key in draw(st.lists(st.sampled_from(["mcpServers", "a", "b", "moss", "}"]), max_size=3, unique=True)):
+        text, value = draw(written(depth + 1))
+        label = f"{json.dumps(key)}{draw(space)}:{draw(space)}" if kind == "object" else ""
+        parts.append(f"{draw(space)}{label}{text}{draw(space)}")
+        made.append((key, value))
+    inside = ",".join(parts)
+    if not parts:
+        inside = draw(space)
+    elif draw(st.booleans()):
+        inside += "," + draw(space)
+    if kind == "object":
+        return "{" + inside + "}", dict(made)
+    return "[" + inside + "]", [value for _, value in made]
+
+
+@st.composite
+def files(draw: st.DrawFn) -> tuple[str, Any]:
+    """A whole file."""
+    text, value = draw(written())
+    return draw(space) + text + draw(space), value
+
+
+def holds_objects(value: Any) -> bool:
+    return isinstance(value.get("mcpServers", {}), dict)
+
+
+def is_kept(part: str, whole: str) -> bool:
+    """Whether every character of the part, space aside, stands in the whole in the same order."""
+    rest = iter(whole)
+    return all(sign in rest for sign in part if not sign.isspace())
+
+
+@given(files())
+def test_what_is_written_is_read(file: tuple[str, Any]) -> None:
+    text, value = file
+    assert jsonc.read(text) == value
+
+
+@given(files())
+def test_a_put_changes_one_value_and_keeps_every_other_byte(file: tuple[str, Any]) -> None:
+    text, value = file
+    if not holds_objects(value):
+        with pytest.raises(Unreadable, match="mcpServers is not a JSON object"):
+            jsonc.put(text, PATH, ENTRY)
+        return
+    changed = jsonc.put(text, PATH, ENTRY)
+    wanted = {**value, "mcpServers": {**value.get("mcpServers", {}), "moss": ENTRY}}
+    assert jsonc.read(changed) == wanted
+    assert list(jsonc.read(changed)) == list(wanted)
+    assert jsonc.put(changed, PATH, ENTRY) == changed
+    if "moss" not in value.get("mcpServers", {}):
+        assert is_kept(text, changed)
+
+
+@given(files())
+def test_a_removal_takes_one_value_and_keeps_every_other_byte(file: tuple[str, Any]) -> None:
+    text, value = file
+    if not holds_objects(value) or "moss" not in value.get("mcpServers", {}):
+        assert jsonc.remove(text, PATH) == text
+        return
+    changed = jsonc.remove(text, PATH)
+    del value["mcpServers"]["moss"]
+    assert jsonc.read(changed) == value
+    assert is_kept(changed, text)
+
+
+@given(files())
+def test_what_was_put_beside_others_and_removed_leaves_the_file_as_it_was(file: tuple[str, Any]) -> None:
+    text, value = file
+    servers = value.get("mcpServers")
+    if isinstance(servers, dict) and servers and "moss" not in servers:
+        assert jsonc.remove(jsonc.put(text, PATH, ENTRY), PATH) == text
+
+
+@given(files(), st.integers(0, 3))
+def test_a_list_gains_and_loses_one_item(file: tuple[str, Any], more: int) -> None:
+    text, value = file
+    items = [*range(more)]
+    text = jsonc.put(text, ("list",), items)
+    longer = jsonc.put(text, ("list", len(items)), {"x": 1})
+    assert jsonc.read(longer) == {**value, "list": [*items, {"x": 1}]}
+    assert jsonc.read(jsonc.remove(longer, ("list", len(items)))) == {**value, "list": items}
+
+
+@given(st.text(st.sampled_from('{}[]":,/*\\\n 1atrue'), max_size=30))
+def test_any_text_is_read_or_refused_with_a_line(text: str) -> None:
+    line = 1
+    try:
+        jsonc.read(text)
+    except Unreadable as problem:
+        line = problem.line
+    assert 1 <= line <= text.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ('{\n  "a": 1\n  "b": 2\n}', 3, "a comma or } is missing"),
+        ('{\n  "a": tru\n}', 2, "this is no JSON value"),
+        ('{\n  "a": "x\n}', 2, "a string has no end on its line"),
+        ('{"a": 1\n/* never', 2, "a comment has no end"),
+        ('{"a": 1}\n}', 2, "the JSON ends before this"),
+        ('{"a"\n1}', 2, "a colon is missing"),
+        ('{a: 1}', 1, "a key in quotes or } is missing"),
+        ('{"a": ', 1, "a value is missing"),
+        ('{"a": "\\q"}', 1, "a string holds an escape that JSON does not know"),
+        ("[" * 200, 1, "it is nested more than 100 levels deep"),
+        ('{"a": ' + "1" * 5000 + "}", 1, "a number is too long"),
+    ],
+)  # fmt: skip
+def test_what_is_no_json_is_refused_with_its_line(text: str, line: int, problem: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        jsonc.put(text, PATH, ENTRY)
+    assert (refused.value.line, refused.value.problem) == (line, problem)
+
+
+def test_the_new_entry_is_indented_as_its_neighbours_are() -> None:
+    text = '{\r\n\t"mcpServers": {\r\n\t\t"other": {"command": "x"} // mine\r\n\t}\r\n}\r\n'
+    assert jsonc.put(text, PATH, {"command": "moss", "args": ["mcp"]}) == (
+        '{\r\n\t"mcpServers": {\r\n\t\t"other": {"command": "x"}, // mine\r\n\t\t"moss": {\r\n\t\t\t"command": "moss",'
+        '\r\n\t\t\t"args": ["mcp"]\r\n\t\t}\r\n\t}\r\n}\r\n'
+    )
