@@ -38,8 +38,9 @@ class Operation:
 
     __slots__ = (
         "alias_of", "aliases", "answers", "body", "budget_of", "defaults", "description", "destructive",
-        "example", "forwards", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters", "recover",
-        "required", "single_statement", "storeless", "stores", "summary", "translate", "writes_if", "writes_with",
+        "example", "forwards", "grows", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters",
+        "recover", "required", "single_statement", "storeless", "stores", "summary", "translate", "writes_if",
+        "writes_with",
     )  # fmt: skip
 
     def __init__(self, body: Body, **traits: Any) -> None:
@@ -51,6 +52,7 @@ class Operation:
         self.idempotent: bool = traits["idempotent"]
         self.long: bool = traits["long"]
         self.long_if: LongIf | None = traits["long_if"]
+        self.grows: bool = traits["grows"]
         self.listed: bool = traits["listed"]
         self.storeless: bool = traits["storeless"]
         self.forwards: bool = traits["forwards"]
@@ -195,6 +197,7 @@ def operation(
     idempotent: bool = False,
     long: bool = False,
     long_if: LongIf | None = None,
+    grows: bool = False,
     listed: bool = True,
     recover: Recover | None = None,
     single_statement: bool | WritesIf = False,
@@ -210,7 +213,8 @@ def operation(
     """Makes the decorated function a tool of the same name.
 
     `answers` declares what it answers: the fields of its answer, or a shape that several tools share.
-    `long_if` tells from the arguments, as they were sent, that this call may take seconds.
+    `long_if` tells from the arguments, as they were sent, that this call may take seconds; one that `grows` may take
+    long where the store is large: a server answers it beside its other work.
     `single_statement` says, or tells from the arguments, that a read is one SQL statement, which is its own snapshot;
     `writes_with` names the argument without which the tool only reads, `writes_if` tells it from all of them. One that
     `stores` what callers write takes `allow_secrets`; without it the door refuses what looks like a credential. One
@@ -231,6 +235,7 @@ def operation(
             idempotent=idempotent,
             long=long,
             long_if=long_if,
+            grows=grows,
             listed=listed,
             recover=recover,
             single_statement=single_statement,

@@ -169,6 +169,10 @@ class Store:
             tx.release()
         return result
 
+    def is_large(self) -> bool:
+        """Whether what `grows` with the store may keep others waiting."""
+        return self._engine.is_large()
+
     def index(
         self,
         *,

@@ -49,6 +49,14 @@ def haul(tx: Any, *, gate: str = "", steps: int = 0, ended: str = "") -> dict[st
     return {"kept": len(tx.notes)}
 
 
+@operation(answers={}, grows=True, example="")
+def seek(tx: Any) -> dict[str, Any]:
+    """Looks through everything, which takes until the gate opens."""
+    tx.started.set()
+    tx.gate.wait()
+    return {"notes": list(tx.notes)}
+
+
 @operation(answers={}, example="")
 def started(tx: Any) -> dict[str, Any]:
     """Waits until a long call has begun."""
@@ -96,7 +104,7 @@ def contended(tx: Any) -> dict[str, Any]:
 
 
 TOOLS: dict[str, Operation] = {
-    tool.name: tool for tool in (echo, note, recall, haul, started, stuck, crash, shout, unprintable, contended)
+    tool.name: tool for tool in (echo, note, recall, haul, seek, started, stuck, crash, shout, unprintable, contended)
 }
 
 
@@ -108,6 +116,10 @@ class FakeStore:
         self.gate = threading.Event()
         self.started = threading.Event()
         self.never = threading.Event()
+        self.large = False
+
+    def is_large(self) -> bool:
+        return self.large
 
     def call(
         self,

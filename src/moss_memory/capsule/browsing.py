@@ -91,7 +91,7 @@ def capsule_latest(
     return {"item": shown(capsule, include_text=include_text)}
 
 
-@operation(idempotent=True, answers=LISTING, example="moss list --workspace shop --limit 20")
+@operation(idempotent=True, grows=True, answers=LISTING, example="moss list --workspace shop --limit 20")
 def capsule_list(
     tx: ReadTransaction,
     *,
@@ -108,7 +108,7 @@ def capsule_list(
     return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
 
 
-@operation(idempotent=True, answers=LISTING, example="moss inventory --tag auth")
+@operation(idempotent=True, grows=True, answers=LISTING, example="moss inventory --tag auth")
 def capsule_inventory(
     tx: ReadTransaction,
     *,
@@ -132,6 +132,7 @@ def capsule_inventory(
 @operation(
     idempotent=True,
     long_if=looks_for_meaning("keyword"),
+    grows=True,
     answers=HITS,
     example='moss capsule search "where do refresh tokens live"',
 )

@@ -150,6 +150,7 @@ def _looks_for_meaning(arguments: Any) -> bool:
 @operation(
     idempotent=True,
     long_if=_looks_for_meaning,
+    grows=True,
     translate=as_read_error,
     answers={
         "records": list_of(RECORD, "the records, best match or newest first", shown="answer"),

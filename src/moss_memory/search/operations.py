@@ -81,6 +81,7 @@ _HIT = Shape(
 @operation(
     idempotent=True,
     long_if=looks_for_meaning("both"),
+    grows=True,
     answers={
         "items": list_of(_HIT, "what was found, best match first", shown="answer"),
         "pagination": PAGINATION,

@@ -142,6 +142,9 @@ if TYPE_CHECKING:
         def is_made(self) -> bool:
             """Whether there is a store: a file of any kind in its place counts."""
 
+        def is_large(self) -> bool:
+            """Whether searching or counting all of it may take longer than others should wait, about 20 ms."""
+
         def look_over(self, *, call: Call, fix: bool) -> Iterator[Finding]:
             """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
 

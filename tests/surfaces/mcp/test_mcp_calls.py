@@ -77,6 +77,27 @@ def test_a_long_call_leaves_the_loop_free(bench: Bench) -> None:
     assert bench.answers["long"] == {"kept": 1}
 
 
+def test_a_search_of_a_large_store_leaves_the_loop_free_and_keeps_no_write_waiting(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.store.large = True
+    bench.take(1, "seek")
+    assert bench.store.started.wait(PATIENCE_S)
+    assert bench.answers == {}
+    monkeypatch.setattr(calls_module, "READ_PATIENCE_S", 0.0)
+    bench.take(2, "note", text="later")
+    bench.calls.overtake()
+    assert bench.answers == {2: {"kept": 1}}
+    bench.store.gate.set()
+    bench.wait_for(1)
+
+
+def test_a_search_of_a_small_store_is_answered_at_once(bench: Bench) -> None:
+    bench.store.gate.set()
+    bench.take(1, "seek")
+    assert bench.answers == {1: {"notes": []}}
+
+
 def test_a_write_sent_after_a_long_call_happens_after_it(bench: Bench) -> None:
     bench.hold_the_worker()
     bench.take(2, "note", text="later")

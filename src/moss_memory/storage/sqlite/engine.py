@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 DATABASE = "moss.db"
 WRITE_PATIENCE_S = 60.0
 FORK_PATIENCE_S = 10.0
+LARGE_BYTES = 64 << 20
 
 
 class SqliteEngine:
@@ -160,6 +161,13 @@ class SqliteEngine:
     def is_made(self) -> bool:
         """Whether there is a store: a file of any kind in its place counts."""
         return os.path.lexists(self._path)
+
+    def is_large(self) -> bool:
+        """Whether the file is; 20,000 capsules of 1,000 characters, of which a common word is found in 20 ms."""
+        try:
+            return os.stat(self._path).st_size > LARGE_BYTES
+        except OSError:
+            return False
 
     def look_over(self, *, call: Call, fix: bool) -> Iterator[Finding]:
         """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 READ_PATIENCE_S = 0.3
 """How long a quick call waits for those sent before it, so that a script sees its own writes; then a read overtakes
-all of them, a write only searches by meaning: nobody waits for a model that reads."""
+all of them, a write only searches: nobody waits for a model that reads, or for what grows with a large store."""
 
 RETRY_S = 0.05
 
@@ -33,13 +33,12 @@ PROGRESS_EVERY_S = 0.1
 class Job:
     """A call that waits for the worker, or is with it."""
 
-    __slots__ = ("by_meaning", "call", "overtakes_at_s", "reply")
+    __slots__ = ("call", "overtakes_at_s", "reply", "searches")
 
-    def __init__(self, call: ToolCall, reply: Reply) -> None:
+    def __init__(self, call: ToolCall, reply: Reply, *, patient: bool) -> None:
         self.call = call
         self.reply = reply
-        self.by_meaning = is_by_meaning(call)
-        patient = call.operation.takes_long(call.arguments)
+        self.searches = is_by_meaning(call) or call.operation.grows
         self.overtakes_at_s = None if patient else time.monotonic() + READ_PATIENCE_S
 
 
@@ -59,18 +58,24 @@ class Calls:
         """Answers a call, now or later; `reply` gets none if the client cancels it before."""
         self._indexing.note_call()
         try:
-            if call.operation.takes_long(call.arguments) or self._busy():
-                self._enqueue(Job(call, reply))
+            long = self._takes_long(call)
+            if long or self._busy():
+                self._enqueue(Job(call, reply, patient=long))
                 return
             answer = tool_answer(
                 call, self._store().call(call.tool, call.arguments, patient=False, workspace=call.offer.workspace)
             )
         except Exception as error:
             if is_busy(error):
-                self._enqueue(Job(call, reply))
+                self._enqueue(Job(call, reply, patient=False))
                 return
             answer = tool_failure(call, error)
         reply(answer)
+
+    def _takes_long(self, call: ToolCall) -> bool:
+        """Whether the loop should not wait for it."""
+        operation = call.operation
+        return operation.takes_long(call.arguments) or (operation.grows and self._store().is_large())
 
     def cancel(self, key: object) -> None:
         """Drops the waiting calls of this id and asks the running one to stop; none of them is answered."""
@@ -106,16 +111,16 @@ class Calls:
                 job.reply(answer)
 
     def _overtaking(self) -> list[tuple[float, Job]]:
-        """The calls that may overtake those before them, and when: any read, but a write only searches by meaning."""
+        """The calls that may overtake those before them, and when: any read, but a write only searches."""
         if self._changed is None:
             return []
         with self._changed:
-            ahead = self._running is not None and not self._running.by_meaning
+            ahead = self._running is not None and not self._running.searches
             found = []
             for job in self._queue:
                 if job.overtakes_at_s is not None and not (ahead and job.call.operation.mutates):
                     found.append((job.overtakes_at_s, job))
-                elif not job.by_meaning:
+                elif not job.searches:
                     ahead = True
         return found
 
