@@ -21,7 +21,8 @@ _REASONING = (
     "disturbing what others read, and is merged when it holds. The **history** names commits, goes back to one and "
     "leads forward again. A **card** is one explicit thought, kept in the trace and in the graph at once. Every tool "
     "needs a `workspace`; a call that names no branch means the checkout, which is `main` at first. Read tools never "
-    "answer more than `max_chars`, `max_bytes` or `max_lines` allow, and say `truncated` when they left something out. "
+    "answer more than `max_chars`, `max_bytes` or `max_lines` allow (30,000 characters where none is given), and "
+    "say `truncated` when they left something out. "
     "There is [a worked example](../how-to/what-if.md), and a page on "
     "[how it works](../explanation/branches.md)."
 )
@@ -119,6 +120,8 @@ SETTINGS = {
     "none is set, reasoning and task tools need one and the others use `default`",
     "capsule_max_chars": "most characters of a capsule",
     "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once",
+    "page_max_chars": "a page of `artifact_list`, `retrieve_records`, `retrieve_entities` or `list_timeline_events` "
+    "ends early at so many characters of its items' JSON; `pagination.next_offset` says where to go on",
     "artifact_validate": "check every artifact whose kind has a schema, as `validate: true` does for one call",
     "allow_secrets": "store what looks like a credential too; a repository may only forbid it",
     "history_keep": "most versions of a capsule or artifact that are kept, the present one included; only in the "

@@ -280,7 +280,15 @@ PAGE = Shape(
 )
 """Where a page of an offset list lies."""
 
+ENDED_EARLY = {
+    "count": integer("rows of this page, where it ended early", optional=True),
+    "next_offset": integer("where to go on then", optional=True),
+}
+PAGE_THAT_ENDS = PAGE.with_fields(ENDED_EARLY, "PageThatEnds")
+"""The same of a list whose pages may end before their limit, because of their size."""
+
 PAGINATION = object_of(PAGE, "where this page lies", shown="page")
+BOUNDED_PAGINATION = object_of(PAGE_THAT_ENDS, "where this page lies", shown="page")
 TRUNCATED = flag("something was shortened or left out to keep to the budget", shown="if_true")
 SEARCH_REMARKS = {
     "degraded": flag("only words were looked for: search by meaning is not installed", optional=True, shown="remark"),

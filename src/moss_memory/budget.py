@@ -1,4 +1,7 @@
-"""Fits a result into `max_chars`, `max_bytes` and `max_lines`: long texts are shortened first, then old rows go."""
+"""Fits a result into `max_chars`, `max_bytes` and `max_lines`: long texts are shortened first, then old rows go.
+
+Where a text must not be shortened, because code reads it, a page ends early instead.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     Build = Callable[[list[Any]], dict[str, Any]]
+
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
 """How many characters a text keeps, tried one after the other before any row is dropped."""
@@ -30,11 +35,20 @@ _NEXT = "next"
 _ENDING = "…"
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
-    "max_chars": {"type": "integer", "minimum": 500, "description": "budget of the answer"},
+    "max_chars": {
+        "type": "integer",
+        "minimum": 500,
+        "or_zero": True,
+        "description": "budget of the answer; 30000 if none is given, 0 for none",
+    },
     "max_bytes": {"type": "integer", "minimum": 500, "description": "budget in bytes"},
     "max_lines": {"type": "integer", "minimum": 10, "description": "budget in lines"},
 }
 """What every tool takes whose answers are bounded; the skeleton of each answer fits into the least of them."""
+
+
+USUAL_MAX_CHARS = 30_000
+"""The budget of an answer where the caller gives none."""
 
 
 class Budget:
@@ -53,7 +67,7 @@ class Budget:
             return False
         if self._chars is None and self._bytes is None:
             return True
-        text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
+        text = _compact(result)
         if self._chars is not None and len(text) > self._chars:
             return False
         return self._bytes is None or len(text.encode()) <= self._bytes
@@ -80,8 +94,30 @@ class Budget:
 
 
 def budget_of(values: dict[str, Any]) -> Budget:
-    """The budget that decoded arguments ask for, taken out of them."""
-    return Budget(*[values.pop(name, None) for name in ARGUMENTS])
+    """The budget that decoded arguments ask for, taken out of them; the usual one where they ask for none."""
+    chars, size, lines = [values.pop(name, None) for name in ARGUMENTS]
+    if chars is None and size is None and lines is None:
+        chars = USUAL_MAX_CHARS
+    return Budget(chars or None, size, lines)
+
+
+def ended_page(
+    items: list[dict[str, Any]], pagination: dict[str, Any], most: int
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """As many of the items as so many characters of compact JSON hold, at least one; the page says where to go on."""
+    kept = items if len(_compact(items)) <= most else items[: _most_within(items, most)]
+    if len(kept) == len(items):
+        return items, pagination
+    return kept, {**pagination, "has_more": True, "count": len(kept), "next_offset": pagination["offset"] + len(kept)}
+
+
+def _most_within(items: list[dict[str, Any]], most: int) -> int:
+    size = 1
+    for count, item in enumerate(items):
+        size += len(_compact(item)) + 1
+        if size > most:
+            return max(count, 1)
+    return len(items)
 
 
 def _most_that_fit(budget: Budget, rows: list[Any], build: Build) -> int:

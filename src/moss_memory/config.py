@@ -15,6 +15,7 @@ DEFAULTS: dict[str, Any] = {
     "workspace": "",
     "capsule_max_chars": 12_000,
     "import_max_bytes": 25_000_000,
+    "page_max_chars": 100_000,
     "artifact_validate": False,
     "allow_secrets": False,
     "history_keep": 100,

@@ -296,7 +296,7 @@ def _check_string(value: Any, schema: Schema, path: str) -> str:
 
 def _check_integer(value: Any, schema: Schema, path: str) -> int:
     number = _integer(value, path)
-    if number < schema.get("minimum", number):
+    if number < schema.get("minimum", number) and (number or not schema.get("or_zero")):
         raise invalid(f"`{path}` is {number}; give at least {schema['minimum']}", path=path)
     return number
 

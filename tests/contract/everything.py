@@ -134,6 +134,10 @@ def _artifacts(call: Door) -> None:
     labels = {"run_id": "r1", "phase": "build", "role": "writer", "tags": ["x"]}
     named = call("artifact_store", kind="freeform", name="a", data={"n": 1}, text="A", ttl_seconds=3600, **labels)
     bare = call("artifact_store", kind="freeform", data={})
+    for number in range(3):
+        call("artifact_store", workspace="large", kind="freeform", name=f"l{number}", data={"text": "x" * 49_000})
+    call("artifact_list", workspace="large")
+    call("artifact_bulk_delete", workspace="large")
     call("artifact_store", workspace="shop", kind="freeform", data={}, run_id="r1")
     call("artifact_fetch", id=named["id"])
     call("artifact_fetch", id=bare["id"])
@@ -401,6 +405,10 @@ def _records(call: Door) -> None:
     call("retrieve_records", search=["keys"], search_mode="keyword")
     for number in range(MANY):
         call("submit_payload", capability_id=UNIT, body={**body, "id": f"FU-{number + 2}"})
+    for number in range(3):
+        call("submit_payload", capability_id=UNIT, body={**body, "id": f"L-{number}", "description": "x" * 49_000})
+    call("retrieve_records")
+    call("retrieve_entities")
     call("retrieve_records", limit=1, offset=1)
     call("retrieve_entities", include_provenance=True)
     call("retrieve_entities", include_snapshots=False)

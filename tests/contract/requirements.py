@@ -686,6 +686,14 @@ decisions §7: a name that is not found says where it is, which names are neares
     test_a_change_of_what_is_not_there_proposes_to_read_first
     test_what_was_deleted_here_is_brought_back_rather_than_sought_elsewhere
     test_the_distance_between_names_is_the_least_number_of_changed_letters
+decisions §7: reads that take max_chars use 30,000 when no budget is given; max_chars 0 means none
+    test_no_read_answers_more_than_the_usual_budget_by_itself
+    test_any_budget_that_is_given_takes_the_place_of_the_usual_one
+    test_walking_through_a_budget_gives_every_task_once
+decisions §7: artifact_list, retrieve_* and timelines never shorten: a page ends early and says where to go on
+    test_a_page_of_whole_items_ends_early_and_says_where_to_go_on
+    test_a_page_holds_at_least_one_item_and_never_shortens_it
+    test_pages_are_of_a_hundred_thousand_characters_by_themselves
 decisions §7: moss_workspaces lists the workspaces with counts, most recently changed first
     test_workspaces_are_listed_with_what_is_in_them_newest_change_first
     test_what_is_gone_does_not_count_and_an_empty_workspace_is_not_listed

@@ -5,7 +5,20 @@ from __future__ import annotations
 import json
 
 from ..addressing import Address, address_of
-from ..answers import LONG, PAGE, Column, Shape, flag, free, integer, list_of, moment, nameless, object_of, text
+from ..answers import (
+    LONG,
+    PAGE_THAT_ENDS,
+    Column,
+    Shape,
+    flag,
+    free,
+    integer,
+    list_of,
+    moment,
+    nameless,
+    object_of,
+    text,
+)
 from ..arguments import (
     AsOf,
     Id,
@@ -23,6 +36,7 @@ from ..arguments import (
     Version,
     Workspace,
 )  # fmt: skip
+from ..budget import ended_page
 from ..errors import MossError, invalid
 from ..filters import filters_from
 from ..operation import operation
@@ -173,7 +187,9 @@ def artifact_store(
     idempotent=True,
     answers={
         "items": list_of(ITEM, "the artifacts, newest first", shown="answer"),
-        "pagination": object_of(PAGE.without("total", name="UncountedPage"), "where this page lies", shown="page"),
+        "pagination": object_of(
+            PAGE_THAT_ENDS.without("total", name="UncountedPage"), "where this page lies", shown="page"
+        ),
     },
     example="moss artifact list --run-id run-1 --kind explorer-finding",
 )
@@ -205,7 +221,8 @@ def artifact_list(
     )
     items = [listed(row) for row in rows]
     pagination = {"limit": page.limit, "offset": page.offset, "has_more": len(items) > page.limit}
-    return {"items": items[: page.limit], "pagination": pagination}
+    items, pagination = ended_page(items[: page.limit], pagination, tx.config.page_max_chars)
+    return {"items": items, "pagination": pagination}
 
 
 @operation(

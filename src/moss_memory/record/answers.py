@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..answers import (
     LONG,
-    PAGE,
+    PAGE_THAT_ENDS,
     Column,
     Shape,
     choice,
@@ -126,5 +126,7 @@ CAPABILITY = Shape(
     },
 )
 SOME_PAGE = object_of(
-    PAGE.with_fields({"total": PAGE.fields["total"].or_absent()}, "PageIfCounted"), "where this page lies", shown="page"
+    PAGE_THAT_ENDS.with_fields({"total": PAGE_THAT_ENDS.fields["total"].or_absent()}, "PageIfCounted"),
+    "where this page lies",
+    shown="page",
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..answers import BAD_FILE, PAGINATION, SEARCH_REMARKS, flag, integer, list_of, text
+from ..answers import BAD_FILE, BOUNDED_PAGINATION, SEARCH_REMARKS, flag, integer, list_of, text
 from ..arguments import SearchMode, Workspace
+from ..budget import ended_page
 from ..errors import MossError
 from ..operation import looks_for_meaning, operation
 from ..times import instant_us
@@ -185,7 +186,10 @@ def retrieve_records(
 @operation(
     idempotent=True,
     translate=as_read_error,
-    answers={"entities": list_of(ENTITY, "the entities, newest first", shown="answer"), "pagination": PAGINATION},
+    answers={
+        "entities": list_of(ENTITY, "the entities, newest first", shown="answer"),
+        "pagination": BOUNDED_PAGINATION,
+    },
     example="moss record entities --entity-type feature_unit",
 )
 def retrieve_entities(
@@ -210,13 +214,14 @@ def retrieve_entities(
         values["upto"] = upto
     rows, pagination = page_of(tx, ENTITY_COLUMNS, {"entities": ""}, conditions, values, "row_id desc", limit, offset)
     entities = [shown_entity(tx, row, upto, include_snapshots, include_provenance) for row in rows]
+    entities, pagination = ended_page(entities, pagination, tx.config.page_max_chars)
     return {"entities": entities, "pagination": pagination}
 
 
 @operation(
     idempotent=True,
     translate=as_read_error,
-    answers={"events": list_of(EVENT, "what happened, newest first", shown="answer"), "pagination": PAGINATION},
+    answers={"events": list_of(EVENT, "what happened, newest first", shown="answer"), "pagination": BOUNDED_PAGINATION},
     example="moss record timeline --after-date 2025-12-01",
 )
 def list_timeline_events(
@@ -245,7 +250,8 @@ def list_timeline_events(
             values[name] = value
     order = "t.at_us desc, t.row_id desc"
     rows, pagination = page_of(tx, EVENT_COLUMNS, EVENT_TABLES, conditions, values, order, limit, offset)
-    return {"events": [shown_event(row) for row in rows], "pagination": pagination}
+    events, pagination = ended_page([shown_event(row) for row in rows], pagination, tx.config.page_max_chars)
+    return {"events": events, "pagination": pagination}
 
 
 @operation(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from ..budget import ended_page
 from ..errors import MossError, invalid
 from ..times import shown_instant
 from ..values import norm, shown_time
@@ -81,7 +82,7 @@ class RecordFilters:
             found = tx.value(f"select count(*) from (select 1 from {counted} {most}) as counted", self._values)
             if not most or found <= COUNTED:
                 pagination["total"] = found
-        return _records([_record(row) for row in rows[:limit]], pagination, count=count)
+        return _records(tx, [_record(row) for row in rows[:limit]], pagination, count=count)
 
     def _lead(self, tx: ReadTransaction) -> Way | None:
         """The way that passes the fewest rows: those that pass it lie the furthest apart, judged by the newest."""
@@ -131,7 +132,7 @@ class RecordFilters:
         found = {row_id: _record(row) for row_id, *row in rows}
         more = offset + len(chosen) < hits.total
         pagination = {"limit": limit, "offset": offset, "has_more": more, "total": hits.total}
-        return {**_records([found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
+        return {**_records(tx, [found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
 
 
 def _where(conditions: list[str]) -> str:
@@ -172,8 +173,11 @@ def record_filters(
     return RecordFilters(ways, conditions, values)
 
 
-def _records(records: list[dict[str, Any]], pagination: dict[str, Any], *, count: bool) -> dict[str, Any]:
+def _records(
+    tx: ReadTransaction, records: list[dict[str, Any]], pagination: dict[str, Any], *, count: bool
+) -> dict[str, Any]:
     total = {"total_count": pagination["total"]} if count else {}
+    records, pagination = ended_page(records, pagination, tx.config.page_max_chars)
     return {"records": records, **total, "pagination": pagination}
 
 

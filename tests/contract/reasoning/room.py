@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from moss_memory import catalog
 from support.beside import forget
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Room:
         return made
 
     def branches(self) -> dict[str, Any]:
-        return {row["name"]: row for row in self("branch_list")["branches"]}
+        return {row["name"]: row for row in self("branch_list", max_chars=0)["branches"]}
 
     def entries(self, branch: str | None = None, doc: str = "notes") -> list[dict[str, Any]]:
         """Every entry of a document, oldest first."""
@@ -85,17 +86,17 @@ class Room:
 
     def edges(self, branch: str | None = None, **asked: Any) -> dict[tuple[str, str, str], dict[str, Any]]:
         """The edges of a small graph by their keys."""
-        answer = self("graph_query", branch=branch, limit=200, edges_limit=1000, **asked)
+        answer = self("graph_query", branch=branch, limit=200, edges_limit=1000, max_chars=0, **asked)
         return {(edge["from"], edge["rel"], edge["to"]): edge for edge in answer["edges"]}
 
     def tags(self) -> dict[str, Any]:
-        return {tag["name"]: tag for tag in self("tag_list")["tags"]}
+        return {tag["name"]: tag for tag in self("tag_list", max_chars=0)["tags"]}
 
     def conflicts(self, into: str = "main", **asked: Any) -> list[dict[str, Any]]:
         return [row for page in every_page(self, "graph_conflicts", into=into, **asked) for row in page["conflicts"]]
 
     def conflict(self, conflict_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = self("graph_conflict_show", conflict_id=conflict_id)["conflict"]
+        found: dict[str, Any] = self("graph_conflict_show", conflict_id=conflict_id, max_chars=0)["conflict"]
         return found
 
 
@@ -124,9 +125,12 @@ def state(value: dict[str, Any] | None) -> dict[str, Any] | None:
 def every_page(room: Room, tool: str, /, **arguments: Any) -> list[dict[str, Any]]:
     """The pages of a cursor list from the first to the last; asserts what holds for every such list."""
     pages: list[dict[str, Any]] = []
+    found = catalog.find(f"branchmind_{tool}")
+    bounded = found is not None and found.budget_of is not None
+    whole = {"max_chars": 0} if bounded and not {"max_chars", "max_bytes", "max_lines"} & set(arguments) else {}
     cursor: int | None = None
     while True:
-        answer = room(tool, **arguments, cursor=cursor)
+        answer = room(tool, **whole, **arguments, cursor=cursor)
         page = answer["pagination"]
         assert page["cursor"] == cursor
         assert set(page) - {"next_cursor"} == {"cursor", "has_more", "limit", "count"}

@@ -85,7 +85,7 @@ def test_every_read_of_the_family_takes_the_three_budgets() -> None:
 @pytest.mark.parametrize("budget", sorted(BUDGETS))
 def test_no_budget_is_ever_exceeded_and_what_was_left_out_is_told(room: Room, budget: str) -> None:
     for tool, arguments in fill(room).items():
-        full = room(tool, **arguments)
+        full = room(tool, **arguments, max_chars=0)
         for most in BUDGETS[budget]:
             answer = room(tool, **arguments, **{budget: most})
             check_fits(answer, {budget: most})
@@ -106,7 +106,7 @@ def test_all_budgets_hold_at_once(timed: Room) -> None:
 def test_a_budget_below_the_least_is_refused(timed: Room) -> None:
     for tool, arguments in fill(timed).items():
         for budget, least in LEAST.items():
-            for most in (least - 1, 0, -1):
+            for most in (least - 1, -1, *((0,) if budget != "max_chars" else ())):
                 timed.refuses("INVALID_REQUEST", tool, **arguments, **{budget: most})
             timed(tool, **arguments, **{budget: None})
 
@@ -136,7 +136,7 @@ def test_the_least_budget_holds_with_the_longest_names(timed: Room) -> None:
         "graph_conflict_show": {"conflict_id": conflict_id},
     }  # fmt: skip
     for tool, arguments in reads.items():
-        full = far(tool, **arguments)
+        full = far(tool, **arguments, max_chars=0)
         for budget, least in LEAST.items():
             answer = far(tool, **arguments, **{budget: least})
             check_fits(answer, {budget: least})
@@ -149,7 +149,7 @@ def test_long_contents_are_shortened_before_entries_go(room: Room) -> None:
         room.note(f"{number} " + "x" * 3000)
     room.note("short and new")
     for tool, rows in (("show", "entries"), ("log", "commits")):
-        full = room(tool, doc="notes")[rows]
+        full = room(tool, doc="notes", max_chars=0)[rows]
         shown = room(tool, doc="notes", max_chars=2500)
         assert names(shown[rows]) == names(full)
         assert shown["truncated"] is True
@@ -162,7 +162,7 @@ def test_long_contents_are_shortened_before_entries_go(room: Room) -> None:
 @pytest.mark.parametrize("tool", ROWS)
 def test_the_oldest_rows_go_first(timed: Room, tool: str) -> None:
     arguments = fill(timed)[tool]
-    full = names(timed(tool, **arguments)[ROWS[tool]])
+    full = names(timed(tool, **arguments, max_chars=0)[ROWS[tool]])
     seen = set()
     for budget, sizes in BUDGETS.items():
         for most in sizes:
@@ -177,7 +177,7 @@ def test_the_oldest_rows_go_first(timed: Room, tool: str) -> None:
 @pytest.mark.parametrize("budget", sorted(BUDGETS))
 def test_paging_through_a_budget_gives_every_row_exactly_once(timed: Room, tool: str, budget: str) -> None:
     arguments = fill(timed)[tool]
-    full = names(timed(tool, **{**arguments, "limit": 200})[ROWS[tool]])
+    full = names(timed(tool, **{**arguments, "limit": 200, "max_chars": 0})[ROWS[tool]])
     for most in BUDGETS[budget][:6]:
         pages = every_page(timed, tool, **{**arguments, "limit": 5}, **{budget: most})
         for page in pages:
@@ -225,7 +225,7 @@ def test_a_budget_cuts_what_is_not_paged_and_says_so(room: Room) -> None:
         room.apply(edge(f"from {number:02}", "r", "x" * 50))
         room("tag_create", name=f"tag {number:02} " + "x" * 50, from_=room.note())
     for tool in ("branch_list", "docs_list", "tag_list", "graph_validate"):
-        full = room(tool)
+        full = room(tool, max_chars=0)
         assert not full.get("truncated")
         cut = room(tool, max_chars=1500)
         assert cut["truncated"] is True

@@ -83,7 +83,7 @@ class Desk:
             self("done", target=target, path=path, checkpoints=BOTH)
 
     def radar(self, target: str) -> dict[str, Any]:
-        return self("radar", target=target)
+        return self("radar", target=target, max_chars=0)
 
     def shown(self, target: str) -> dict[str, Any]:
         """What the radar says a plan or task is."""

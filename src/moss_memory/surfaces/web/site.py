@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from moss_memory import catalog
 from moss_memory.errors import MossError
 
 from .rendering import environment, query_of
@@ -60,8 +61,11 @@ class Site:
         self._templates = environment(base)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Calls a tool; what is none or empty is left out."""
+        """Calls a tool; what is none or empty is left out. Pages have limits of their own, no budget of characters."""
         sent = {name.rstrip("_"): value for name, value in arguments.items() if value not in (None, "")}
+        operation = catalog.find(tool)
+        if operation is not None and operation.budget_of is not None:
+            sent.setdefault("max_chars", 0)
         return self.store.call(tool, sent)
 
     def page(self, visit: Visit, template: str, *, family: str = "", status: int = 200, **context: Any) -> Response:
@@ -87,4 +91,6 @@ class Site:
 
     def rows(self, visit: Visit, most: int = PAGE_ROWS) -> dict[str, int]:
         """The limit and offset of the page that is asked for."""
-        return {"limit": most, "offset": (visit.page - 1) * most}
+        given = visit.query.get("offset", "")
+        known = given.isascii() and given.isdigit() and len(given) < 19
+        return {"limit": most, "offset": int(given) if known else (visit.page - 1) * most}

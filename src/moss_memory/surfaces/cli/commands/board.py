@@ -59,7 +59,7 @@ def _listed(store: Store, workspace: str, **chosen: str) -> list[str]:
     found: dict[str, None] = {}
     offset = 0
     while True:
-        asked = {"workspace": workspace, "limit": PAGE, "offset": offset, **chosen}
+        asked = {"workspace": workspace, "limit": PAGE, "offset": offset, "max_chars": 0, **chosen}
         page = store.call("tasks_list", asked)
         found.update(dict.fromkeys(item["id"] for item in page["items"]))
         offset += len(page["items"])
@@ -69,7 +69,7 @@ def _listed(store: Store, workspace: str, **chosen: str) -> list[str]:
 
 def _listed_of(store: Store, workspace: str, plan: str) -> list[str]:
     try:
-        found = store.call("tasks_radar", {"workspace": workspace, "target": plan})["target"]
+        found = store.call("tasks_radar", {"workspace": workspace, "target": plan, "max_chars": 0})["target"]
     except MossError as error:
         error.message = error.message.removeprefix("`target`: ")
         raise
@@ -81,7 +81,7 @@ def _listed_of(store: Store, workspace: str, plan: str) -> list[str]:
 def _look(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
     """What the radar says of a plan or task; nothing when it was deleted a moment ago."""
     try:
-        return [store.call("tasks_radar", {"workspace": workspace, "target": id})]
+        return [store.call("tasks_radar", {"workspace": workspace, "target": id, "max_chars": 0})]
     except MossError as error:
         if error.code != "NOT_FOUND":
             raise

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 QUERY, VALIDATE = "branchmind_graph_query", "branchmind_graph_validate"
+WHOLE = {"max_chars": 0}
 NODES_MAX = 1000
 _PAGE = 200
 _EDGES = 1000
@@ -46,7 +47,7 @@ def read_graph(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
 def _nodes(store: Store, asked: dict[str, Any], limit: int) -> Graph:
     cursor: dict[str, int] = {}
     while True:
-        page = store.call(QUERY, {**asked, **cursor, "include_edges": False, "limit": min(limit, _PAGE)})
+        page = store.call(QUERY, {**asked, **cursor, **WHOLE, "include_edges": False, "limit": min(limit, _PAGE)})
         if not cursor:
             graph = Graph(page["branch"], page["doc"])
         for node in page["nodes"]:
@@ -68,7 +69,7 @@ def _edges(store: Store, place: dict[str, Any], ids: list[str]) -> list[tuple[st
 
 
 def _edges_of_page(store: Store, place: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
-    page = store.call(QUERY, {**place, "ids": ids, "limit": _PAGE, "edges_limit": _EDGES})
+    page = store.call(QUERY, {**place, **WHOLE, "ids": ids, "limit": _PAGE, "edges_limit": _EDGES})
     if page["truncated"] and len(ids) >= _LEAST:
         return _edges_of_pairs(store, place, [ids[at::4] for at in range(4)])
     return [(edge["from"], edge["rel"], edge["to"]) for edge in page["edges"]]
@@ -81,7 +82,7 @@ def _edges_of_pairs(store: Store, place: dict[str, Any], blocks: list[list[str]]
 
 def _add_dangling(store: Store, place: dict[str, Any], graph: Graph, *, everywhere: bool) -> None:
     """Adds the edges that end in nothing, those of the nodes shown, or all where nothing was filtered away."""
-    errors = store.call(VALIDATE, {**place, "max_errors": _ERRORS})["errors"]
+    errors = store.call(VALIDATE, {**place, **WHOLE, "max_errors": _ERRORS})["errors"]
     for error in errors:
         edge = error["edge"]
         ends = {edge["from"], edge["to"]}

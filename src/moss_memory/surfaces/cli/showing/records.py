@@ -27,8 +27,12 @@ def with_titles(store: Store, result: dict[str, Any]) -> dict[str, Any]:
     ids = list(dict.fromkeys(event["source_record_id"] for event in result["events"]))
     if not ids:
         return result
-    found = store.call("retrieve_records", {"ids": ids, "limit": len(ids)})["records"]
-    titles = {record["id"]: record["properties"] for record in found}
+    titles: dict[str, Any] = {}
+    offset: int | None = 0
+    while offset is not None:
+        page = store.call("retrieve_records", {"ids": ids, "limit": len(ids), "offset": offset})
+        titles.update((record["id"], record["properties"]) for record in page["records"])
+        offset = page["pagination"].get("next_offset")
     from moss_memory.record.glance import title_of
 
     events = [{**event, "title": title_of(titles.get(event["source_record_id"], {}))} for event in result["events"]]
