@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled ahead, because where PYTHONDONTWRITEBYTECODE is set every start would compile all of it again.
 COMPILE = $(BIN)/python -m compileall -q src
 
-.PHONY: run test check format bench soak docs clean
+.PHONY: run test check format bench soak docs pictures clean
 
 run: $(VENV)/.installed ## install into .venv and take the guided tour
 	@$(COMPILE)
@@ -38,6 +38,9 @@ docs: $(VENV)/.developed ## write the generated files: tools, completions, refer
 	$(BIN)/python -m moss_memory.surfaces.mcp.listing
 	$(BIN)/python -m moss_memory.surfaces.cli.commands.completion
 	$(BIN)/python -m docs.generate
+
+pictures: $(VENV)/.developed ## take the pictures of the pages, in both schemes and on a phone
+	PYTHONPATH=tests $(BIN)/python -m support.pictures
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache

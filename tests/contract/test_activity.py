@@ -42,6 +42,15 @@ def test_each_change_counts_on_its_day_for_its_family(home: str, clock: Clock) -
         assert [day["artifact"] for day in door("moss_activity", workspace="B")["days"]] == [1]
 
 
+def test_the_days_are_those_of_the_events_also_of_calls_that_write_several(door: Door, home: str) -> None:
+    door("tasks_create", workspace="a", kind="task", title="one", steps=[{"title": "s"}])
+    door("tasks_note", workspace="a", target="TASK-001", note="x")
+    door("capsule_purge")
+    changes = door("moss_changes", after=0)["changes"]
+    [day] = door("moss_activity")["days"]
+    assert sum(count for name, count in day.items() if name != "day") == len(changes)
+
+
 def test_an_empty_store_has_no_activity(door: Door) -> None:
     answer = door("moss_activity")
     assert (answer["days"], answer["seq"], "last" in answer) == ([], 0, False)

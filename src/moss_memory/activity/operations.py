@@ -23,13 +23,13 @@ else:
 _DAY_MS = 86_400_000
 _LONGEST = 366
 _NAMED = tuple(name for name in FAMILIES if name)
-_COUNTED = {
-    "capsule": ("capsules", "deleted_at is null"),
-    "artifact": ("artifacts", "deleted_at is null and (expires_at is null or expires_at > :now)"),
-    "task": ("tasks", "kind = 'task'"),
-    "record": ("records", ""),
+_COUNTS = {
+    "capsule": ("capsules where deleted_at is null", None),
+    "artifact": ("artifacts where deleted_at is null", "artifacts where deleted_at is null and expires_at <= :now"),
+    "task": ("tasks where true", "tasks where kind = 'plan'"),
+    "record": ("records where true", None),
 }
-"""What is counted of a family whose rows have a workspace: the table, and what a row must meet."""
+"""What is counted of a family whose rows have a workspace, and what of that does not count: each from an index."""
 
 _DAY = Shape(
     "Day",
@@ -59,7 +59,7 @@ _CHANGE = Shape(
     answers={
         "counts": map_of(integer(""), "how much there is of each family; entries of documents for reasoning"),
         "days": list_of(_DAY, "the changes of each day on which there was one, oldest first", shown="answer"),
-        "last": object_of(_LAST, "the last change", optional=True, shown="apart"),
+        "last": object_of(_LAST, "the last change, where no `workspace` is given", optional=True, shown="apart"),
         "seq": integer("the number of the last change, 0 when there was none"),
     },
     example="moss activity --days 7",
@@ -74,7 +74,7 @@ def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, da
         "days": _days(tx, first_day, where, enabled),
         "seq": tx.value("select max(seq) from events") or 0,
     }
-    last = _last(tx, where)
+    last = None if where is not None else _last(tx)
     return {**answer, "last": last} if last else answer
 
 
@@ -115,27 +115,25 @@ def _count(tx: ReadTransaction, family: str, workspace: str | None) -> int:
     if family == "reasoning":
         own = " where branch_id in (select branch_id from branches where workspace_norm = :workspace)"
         return int(tx.value("select count(*) from doc_entries" + (own if workspace is not None else ""), parameters))
-    table, alive = _COUNTED[family]
-    conditions = [alive, "workspace_norm = :workspace" if workspace is not None else ""]
-    where = " and ".join(filter(None, conditions))
-    return int(tx.value(f"select count(*) from {table}" + (f" where {where}" if where else ""), parameters))
+    own = "" if workspace is None else " and workspace_norm = :workspace"
+    there, without = _COUNTS[family]
+    count = int(tx.value(f"select count(*) from {there}{own}", parameters))
+    return count - int(tx.value(f"select count(*) from {without}{own}", parameters)) if without else count
 
 
 def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: list[str]) -> list[dict[str, Any]]:
     import time
 
-    own = "" if workspace is None else " and workspace = :workspace"
     found = tx.stream(
-        "select ts_ms / :day_ms as day, tool, count(*) from events"
-        f" where ts_ms >= :first_ms{own} group by day, tool order by day, tool",
-        {"day_ms": _DAY_MS, "first_ms": first_day * _DAY_MS, "workspace": workspace},
+        "select day, tool, changes from activity where workspace = :workspace and day >= :first order by day, tool",
+        {"workspace": workspace or "", "first": first_day},
     )
     days: dict[int, dict[str, int]] = {}
-    for day, tool, count in found:
+    for day, tool, changes in found:
         family = _family_of(tool)
         if family in enabled:
             counts = days.setdefault(day, dict.fromkeys(enabled, 0))
-            counts[family] += count
+            counts[family] += changes
     return [{"day": time.strftime("%Y-%m-%d", time.gmtime(day * 86_400)), **counts} for day, counts in days.items()]
 
 
@@ -144,11 +142,6 @@ def _family_of(tool: str) -> str:
     return next((family.name for family in FAMILIES.values() if family.has(tool)), "") or "capsule"
 
 
-def _last(tx: ReadTransaction, workspace: str | None) -> dict[str, Any] | None:
-    row = tx.row(
-        "select workspace, ts_ms from events where workspace = :workspace order by seq desc limit 1"
-        if workspace is not None
-        else "select workspace, ts_ms from events where workspace is not null order by seq desc limit 1",
-        {"workspace": workspace},
-    )
+def _last(tx: ReadTransaction) -> dict[str, Any] | None:
+    row = tx.row("select workspace, ts_ms from events where workspace is not null order by seq desc limit 1")
     return None if row is None else {"workspace": row[0], "ts_ms": row[1]}

@@ -6,7 +6,7 @@ import os
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 """The newest migration; a test holds it equal to the highest number in the folder."""
 
 

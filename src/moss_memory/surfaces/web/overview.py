@@ -45,12 +45,22 @@ def overview(site: Site, visit: Visit) -> Response:
         visit,
         "overview.html",
         figures=figures,
-        last=activity.get("last"),
+        last=_last(activity, workspace, workspaces),
         workspaces=len(workspaces),
         total=sum(day[name] for day in activity["days"] for name in counts),
         plot=plot_of(activity["days"], list(counts), _WEEKS),
         latest=latest,
         open_work=_still_open(site, [workspace] if workspace else [one["workspace"] for one in workspaces], counts),
+    )
+
+
+def _last(activity: dict[str, Any], workspace: str, workspaces: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Where and when something last changed, in the chosen workspace or in any."""
+    if not workspace:
+        last = activity.get("last")
+        return last and {"workspace": last["workspace"], "at": last["ts_ms"] / 1000}
+    return next(
+        ({"workspace": workspace, "at": one["updated_at"]} for one in workspaces if one["workspace"] == workspace), None
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from moss_memory import catalog
 from moss_memory.errors import MossError
 
 TYPE_CHECKING = False
@@ -47,11 +46,8 @@ def shell_of(site: Site, visit: Visit) -> dict[str, Any]:
 
 def workspaces_of(site: Site) -> list[dict[str, Any]]:
     """The workspaces, the most recently changed first."""
-    if catalog.find("moss_workspaces") is not None:
-        found: list[dict[str, Any]] = site.call("moss_workspaces", limit=_MOST_WORKSPACES)["workspaces"]
-        return found
-    items = site.call("capsule_inventory", limit=500)["items"]
-    return [{"workspace": name} for name in dict.fromkeys(item["workspace"] for item in items)]
+    found: list[dict[str, Any]] = site.call("moss_workspaces", limit=_MOST_WORKSPACES)["workspaces"]
+    return found
 
 
 def workspace_in_view(site: Site, visit: Visit, having: str) -> str:

@@ -29,12 +29,13 @@ PAGE_ROWS = 30
 class Visit:
     """One request: what its path, its query and its form say."""
 
-    __slots__ = ("form", "path", "query", "url")
+    __slots__ = ("form", "origin", "path", "query", "url")
 
     def __init__(self, request: Request, body: bytes = b"") -> None:
         self.path: dict[str, str] = {name: str(value) for name, value in request.path_params.items()}
         self.query: dict[str, str] = {name: value for name, value in request.query_params.items() if value}
         self.form: dict[str, str] = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+        self.origin = f"{request.url.scheme}://{request.url.netloc}"
         self.url = request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
     def asked(self, *names: str) -> dict[str, str]:

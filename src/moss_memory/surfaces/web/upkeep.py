@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 
-from moss_memory.surfaces.cli.commands.doctor import examine
-from moss_memory.surfaces.cli.commands.tour import connections
-from moss_memory.surfaces.connect.command import moss_for_clients
+from ..cli.commands.doctor import examine
+from ..cli.commands.tour import connections
+from ..connect.command import moss_for_clients
+from ..http import clients
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,14 +31,13 @@ def report(site: Site, visit: Visit) -> Response:
 
 def connect(site: Site, visit: Visit) -> Response:
     """The line that connects each client, over stdio and over HTTP."""
-    moss = moss_for_clients()
-    token = shlex.quote(os.path.join(site.store.config.home, "token"))
+    token = os.path.join(site.store.config.home, "token")
     return site.page(
         visit,
         "connect.html",
-        lines=[{"client": client, "line": line} for client, line in connections(moss)],
+        typed=[{"client": client, "line": line} for client, line in connections(moss_for_clients())],
+        over_http=[{"client": client, "line": line} for client, line in clients.connections(visit.origin, token)],
         token=token,
-        home=site.store.config.home,
     )
 
 

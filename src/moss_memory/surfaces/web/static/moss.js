@@ -20,10 +20,10 @@
   });
 
   document.addEventListener("click", async (event) => {
-    const button = event.target.closest("[data-copy], [data-copy-host]");
+    const button = event.target.closest("[data-copy]");
     if (!button) return;
     try {
-      await navigator.clipboard.writeText(button.dataset.copy ?? button.dataset.copyHost.replace("HOST", location.host));
+      await navigator.clipboard.writeText(button.dataset.copy);
       said(button, "Copied");
     } catch {
       said(button, "Press Ctrl+C to copy");
@@ -45,7 +45,6 @@
   }
 
   function settle() {
-    for (const place of document.querySelectorAll("[data-address]")) place.textContent = location.host;
     for (const box of document.querySelectorAll("[data-from-end]")) box.scrollLeft = box.scrollWidth;
   }
   settle();

@@ -1,0 +1,49 @@
+"""The pages behind the real server: a person signs in by the link, changes something, and sees what agents write."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from contract.doors import FULL
+from moss_memory.config import load_config
+from moss_memory.store import Store
+from support.browser import Tab
+from support.http_server import HttpServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+SERVE = "import sys\nfrom moss_memory.surfaces.cli.main import main\nsys.exit(main())\n"
+
+
+def test_a_person_signs_in_edits_and_sees_what_an_agent_stores(browser: Browser, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with Store(load_config(str(home), cwd=str(tmp_path))) as agent:
+        agent.call("capsule_store", {"name": "before", "capsule_text": FULL})
+        with HttpServer(home, code=SERVE) as server:
+            tab = Tab(browser, server.origin, server.origin)
+            _visit(tab, server.said, agent)
+            tab.close()
+    assert tab.troubles == []
+
+
+def _visit(tab: Tab, said: str, agent: Store) -> None:
+    link = re.search(r"http://\S+/sign-in/\S+", said)
+    assert link is not None
+    page = tab.page
+    page.goto(link[0])
+    page.get_by_role("button").click()
+    page.get_by_role("link", name="before").first.click()
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Title").fill("after")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_have_text("Changed.")
+    assert agent.call("capsule_fetch", {"name": "before"})["title"] == "after"
+    page.get_by_role("link", name="Capsules").first.click()
+    agent.call("capsule_store", {"name": "by an agent", "capsule_text": FULL})
+    expect(page.get_by_role("link", name="by an agent")).to_be_visible()
