@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.patience import PATIENCE_S
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -53,9 +55,10 @@ def _installed() -> str | None:
 
 def launched() -> Iterator[Browser]:
     """The browser while it runs."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
     path = chromium()
+    expect.set_options(timeout=PATIENCE_S * 1000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
@@ -71,7 +74,7 @@ class Tab:
         self.origin = origin
         self.troubles: list[str] = []
         self.page: Page = self._context.new_page()
-        self.page.set_default_timeout(10_000)
+        self.page.set_default_timeout(PATIENCE_S * 1000)
         self.page.on("dialog", self._dialog)
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
