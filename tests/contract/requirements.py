@@ -822,6 +822,7 @@ decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, an
 decisions §9: the overview tells what there is and what changed, day by day
     test_what_there_is_is_counted_by_family_and_workspace
     test_each_change_counts_on_its_day_for_its_family
+    test_the_days_are_those_of_the_events_also_of_calls_that_write_several
     test_an_empty_store_has_no_activity
     test_changes_after_a_known_one_come_oldest_first_and_each_once
 """
