@@ -170,4 +170,4 @@ def test_health_is_looked_at_and_a_line_is_copied_by_a_click(tab: Tab) -> None:
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator(".phrase").first.click()
     expect(page.locator(".copied")).to_have_text("Copied")
-    assert str(page.evaluate("navigator.clipboard.readText()")).startswith("claude mcp add")
+    assert " connect claude-code --home " in str(page.evaluate("navigator.clipboard.readText()"))

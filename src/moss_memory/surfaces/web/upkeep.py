@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
+
+from moss_memory.config import resolve_home
 
 from ..cli.commands.doctor import examine
-from ..cli.commands.tour import connections
+from ..connect.clients import CLIENTS
 from ..connect.command import moss_for_clients
-from ..http import clients
+from ..http.clients import connections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,13 +33,16 @@ def report(site: Site, visit: Visit) -> Response:
 
 
 def connect(site: Site, visit: Visit) -> Response:
-    """The line that connects each client, over stdio and over HTTP."""
-    token = os.path.join(site.store.config.home, "token")
+    """The line that connects each client, to this store or to this server."""
+    home = site.store.config.home
+    ours = "" if home == resolve_home() else f" --home {shlex.quote(home)}"
+    moss = shlex.quote(moss_for_clients())
+    token = os.path.join(home, "token")
     return site.page(
         visit,
         "connect.html",
-        typed=[{"client": client, "line": line} for client, line in connections(moss_for_clients())],
-        over_http=[{"client": client, "line": line} for client, line in clients.connections(visit.origin, token)],
+        typed=[(client.name, f"{moss} connect {client.key}{ours}") for client in CLIENTS.values()],
+        over_http=connections(visit.origin, token),
         token=token,
     )
 
