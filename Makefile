@@ -38,6 +38,7 @@ docs: $(VENV)/.developed ## write the generated files: tools, completions, refer
 	$(BIN)/python -m moss_memory.surfaces.mcp.listing
 	$(BIN)/python -m moss_memory.surfaces.cli.commands.completion
 	$(BIN)/python -m docs.generate
+	$(BIN)/python -m docs.typed
 
 pictures: $(VENV)/.developed ## take the pictures of the pages, in both schemes and on a phone
 	PYTHONPATH=tests $(BIN)/python -m support.pictures

@@ -50,9 +50,9 @@ def test_every_tool_is_a_method_of_its_name(store: Store) -> None:
     stored = store.capsule_store(name="a", capsule_text=FULL)
     assert store.capsule_fetch(name="a")["id"] == stored["id"]
     with pytest.raises(MossError):
-        store.capsule_fetch(nmae="a")
+        store.capsule_fetch(nmae="a")  # type: ignore[call-arg]
     with pytest.raises(AttributeError):
-        _ = store.capsule_stor
+        _ = store.capsule_stor  # type: ignore[attr-defined]
 
 
 def test_a_closed_store_opens_again_at_the_next_call(store: Store) -> None:

@@ -110,6 +110,12 @@ class Operation:
         default = self.defaults.get(name)
         return schema if default is None or schema.get("nullable") else {**schema, "default": default}
 
+    def given(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a Python call as tools name them: `from` is a word of Python."""
+        if "from_" in arguments and "from" in self.parameters:
+            return {"from" if name == "from_" else name: value for name, value in arguments.items()}
+        return arguments
+
     def takes_long(self, arguments: Any) -> bool:
         """Whether a call with these arguments, not yet decoded, may take seconds."""
         return self.long or (self.long_if is not None and self.long_if(arguments))

@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .operation import Operation
+    from .typed import Tools
+else:
+    Tools = object
 
 WRITE_PATIENCE_S = 60.0
 
 
-class Store:
+class Store(Tools):
     """A Moss store. Every face goes through `call`; every tool is also a method of its name."""
 
     def __init__(
@@ -270,21 +273,21 @@ class Store:
             raise self._engine.translate(error) or error from error
         return count
 
-    def __getattr__(self, tool: str) -> Callable[..., dict[str, Any]]:
-        if tool.startswith("_"):
-            raise AttributeError(tool)
-        operation = catalog.find(tool)
-        if operation is None:
-            raise AttributeError(unknown_tool(tool).message)
+    if not TYPE_CHECKING:  # which reads in `typed.pyi` what each tool takes and answers
 
-        def method(**arguments: Any) -> dict[str, Any]:
-            if "from_" in arguments and "from" in operation.parameters:
-                arguments["from"] = arguments.pop("from_")  # `from` is a word of Python
-            return self.call(tool, arguments)
+        def __getattr__(self, tool: str) -> Callable[..., dict[str, Any]]:
+            if tool.startswith("_"):
+                raise AttributeError(tool)
+            operation = catalog.find(tool)
+            if operation is None:
+                raise AttributeError(unknown_tool(tool).message)
 
-        method.__name__ = method.__qualname__ = tool
-        method.__doc__ = operation.description
-        return method
+            def method(**arguments: Any) -> dict[str, Any]:
+                return self.call(tool, operation.given(arguments))
+
+            method.__name__ = method.__qualname__ = tool
+            method.__doc__ = operation.description
+            return method
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(operation.name for operation in catalog.operations())]

@@ -93,13 +93,14 @@ class Artifacts:
         found: list[Listed[T]] = []
         while True:
             page = self._store.artifact_list(kind=kind.name, **filters, limit=100, offset=len(found))
-            found += [Listed(**{field: item[field] for field in LISTED}) for item in page["items"]]
+            rows: list[dict[str, Any]] = [dict(item) for item in page["items"]]
+            found += [Listed(**{field: row[field] for field in LISTED}) for row in rows]
             if not page["pagination"]["has_more"]:
                 return found
 
     def fetch(self, kind: Kind[T], *, workspace: str, name: str) -> Artifact[T]:
         """One artifact by its name; raises `NOT_FOUND`."""
-        row = self._store.artifact_fetch(workspace=workspace, name=name)
+        row: dict[str, Any] = dict(self._store.artifact_fetch(workspace=workspace, name=name))
         if row["kind"] != kind.name:
             raise TypeError(f"{workspace}/{name} is a {row['kind']}, not a {kind.name}")
         return Artifact(**{field: row[field] for field in WHOLE})

@@ -1,0 +1,173 @@
+"""Writes what type checkers and editors know of the tools: `make docs`. A test fails when the stub is stale.
+
+A stub without a module: it says what every tool takes and answers, and costs a start-up nothing.
+"""
+
+from __future__ import annotations
+
+import keyword
+import sys
+from pathlib import Path
+from typing import Any
+
+import moss_memory
+from moss_memory import catalog
+from moss_memory.answers import Field, Shape
+from moss_memory.operation import Operation
+from moss_memory.tool_modules import MODULES
+
+STUB = Path(moss_memory.__file__).parent / "typed.pyi"
+
+_HEAD = '''# fmt: off
+# ruff: noqa
+"""What every tool takes and answers, for type checkers and editors; `make docs` writes it."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired, TypedDict
+'''
+_ANSWER_TYPES = {
+    "integer": "int", "moment": "int", "moment_ms": "int", "number": "float", "flag": "bool", "free": "dict[str, Any]",
+    "any": "Any",
+}  # fmt: skip
+_ARGUMENT_TYPES = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "object": "Mapping[str, Any]",
+    "array": "list[Any]",
+}
+
+
+class Stub:
+    """The stub in the making: shapes are written once, before what they are used for."""
+
+    def __init__(self) -> None:
+        self.classes: dict[str, str] = {}
+
+    def text(self) -> str:
+        """The whole stub."""
+        tools = [operation for name in MODULES if (operation := catalog.find(name)) is not None]
+        methods = [(operation, self.parameters(operation), self.answer(operation)) for operation in tools]
+        plain = [_method(operation, taken, answer, "def") for operation, taken, answer in methods]
+        waiting = [_method(operation, taken, answer, "async def") for operation, taken, answer in methods]
+        bodies = [
+            "class Tools:\n" + '    """Every tool as a method."""\n\n' + "\n".join(plain),
+            "class AsyncTools:\n" + '    """Every tool as a method to be awaited."""\n\n' + "\n".join(waiting),
+        ]
+        return "\n".join([_HEAD, *self.classes.values(), *bodies])
+
+    def answer(self, operation: Operation) -> str:
+        """The type of what a tool answers."""
+        if operation.answers.is_open:
+            return "dict[str, Any]"
+        return self.shape(operation.answers, _camel(operation.name) + "Answer")
+
+    def shape(self, shape: Shape, name: str) -> str:
+        """The name of a shape's class, which is written where it is not there yet."""
+        name = shape.name or name
+        if name not in self.classes:
+            self.classes[name] = ""  # a shape may hold others of its kind
+            fields = {key: self.field(field, name + _camel(key)) for key, field in shape.fields.items()}
+            # A text that is left out only because the caller said so is there for everyone else.
+            optional = {key for key, field in shape.fields.items() if field.optional and field.shown != "whole"}
+            self.classes[name] = _typed_dict(name, fields, optional)
+        return name
+
+    def field(self, field: Field, name: str) -> str:
+        """The type of a field; `name` is for a shape in it that has none."""
+        return self._field(field, name) + (" | None" if field.nullable and field.kind != "any" else "")
+
+    def _field(self, field: Field, name: str) -> str:
+        if field.kind == "choice":
+            return _literal(list(field.values))
+        if field.kind == "list":
+            return f"list[{self.field(field.of, name)}]"
+        if field.kind == "map":
+            return f"dict[str, {self.field(field.of, name)}]"
+        if field.kind == "either":
+            return " | ".join(dict.fromkeys(self.field(one, name) for one in field.of))
+        if field.kind == "object":
+            return self.shape(field.of, name)
+        return _ANSWER_TYPES.get(field.kind, "str")
+
+    def parameters(self, operation: Operation) -> list[str]:
+        """What a tool takes, as the parameters of its method; the workspace may come from the settings."""
+        taken = []
+        for name, schema in operation.parameters.items():
+            kind = self.argument(schema, _camel(operation.name) + _camel(name))
+            if name in operation.required and name != "workspace":
+                taken.append(f"{_safe(name)}: {kind}")
+            else:
+                taken.append(f"{_safe(name)}: {_or_none(kind)} = {operation.defaults.get(name)!r}")
+        for alias, name in operation.aliases.items():
+            if alias.isidentifier() and alias.islower() and alias not in operation.parameters:
+                kind = self.argument(operation.parameters[name], _camel(operation.name) + _camel(name))
+                taken.append(f"{_safe(alias)}: {_or_none(kind)} = None")
+        return taken
+
+    def argument(self, schema: dict[str, Any], name: str) -> str:
+        """The type of an argument; `name` is for an object with fields of its own."""
+        if "enum" in schema:
+            return _literal(schema["enum"])
+        kind = schema["type"]
+        if isinstance(kind, list):
+            return " | ".join(self.argument({**schema, "type": one}, name) for one in kind)
+        if kind == "array" and "items" in schema:
+            return f"list[{self.argument(schema['items'], name)}]"
+        if kind == "object" and "properties" in schema:
+            return self._object(schema, name)
+        return _ARGUMENT_TYPES[kind]
+
+    def _object(self, schema: dict[str, Any], name: str) -> str:
+        if name not in self.classes:
+            fields = {key: self.argument(part, name + _camel(key)) for key, part in schema["properties"].items()}
+            optional = fields.keys() - set(schema.get("required", ()))
+            self.classes[name] = _typed_dict(name, {key: _or_none(kind) for key, kind in fields.items()}, optional)
+        return name
+
+
+def _method(operation: Operation, taken: list[str], answer: str, word: str) -> str:
+    listed = f", *, {', '.join(taken)}" if taken else ""
+    told = operation.summary.replace("\\", "\\\\").replace('"""', "'''")
+    return f'    {word} {operation.name}(self{listed}) -> {answer}:\n        """{told}"""\n'
+
+
+def _typed_dict(name: str, fields: dict[str, str], optional: set[str]) -> str:
+    said = {key: f"NotRequired[{kind}]" if key in optional else kind for key, kind in fields.items()}
+    if all(key.isidentifier() and not keyword.iskeyword(key) for key in said):
+        lines = [f"    {key}: {kind}" for key, kind in said.items()] or ["    pass"]
+        return f"class {name}(TypedDict):\n" + "\n".join(lines) + "\n"
+    pairs = ", ".join(f'"{key}": {kind}' for key, kind in said.items())
+    return f'{name} = TypedDict("{name}", {{{pairs}}})\n'
+
+
+def _literal(values: list[str]) -> str:
+    return f"Literal[{', '.join(repr(value) for value in values)}]"
+
+
+def _or_none(kind: str) -> str:
+    return kind if kind == "Any" else f"{kind} | None"
+
+
+def _safe(name: str) -> str:
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def _camel(name: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+
+
+def generated() -> str:
+    """What the stub must contain."""
+    return Stub().text()
+
+
+def main() -> int:
+    """Writes the stub."""
+    STUB.write_text(generated(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""A store for programs that await: every call runs in a thread, and ends when its task is cancelled."""
+
+from __future__ import annotations
+
+from . import catalog
+from .store import Store, open_store, unknown_tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Callable, Coroutine
+    from typing import Any
+
+    from .config import Config
+    from .typed import AsyncTools
+else:
+    AsyncTools = object
+
+
+class AsyncStore(AsyncTools):
+    """A Moss store whose methods are awaited; what they promise is what those of `Store` promise."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    async def call(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        progress: Callable[[int, int | None], None] | None = None,
+        workspace: str | None = None,
+    ) -> dict[str, Any]:
+        """Runs a tool in a thread. A task that is cancelled ends when the call has stopped, or was already done.
+
+        `progress` is called in that thread.
+        """
+        import asyncio
+
+        given_up = False
+        call = asyncio.ensure_future(
+            asyncio.to_thread(
+                self.store.call, tool, arguments, cancelled=lambda: given_up, progress=progress, workspace=workspace
+            )
+        )
+        try:
+            return await asyncio.shield(call)
+        except asyncio.CancelledError:
+            given_up = True
+            await _over(call)
+            raise
+
+    async def close(self) -> None:
+        """Lets go of the database; a closed store opens again at the next call."""
+        import asyncio
+
+        await asyncio.to_thread(self.store.close)
+
+    async def __aenter__(self) -> AsyncStore:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, tool: str) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
+            if tool.startswith("_"):
+                raise AttributeError(tool)
+            operation = catalog.find(tool)
+            if operation is None:
+                raise AttributeError(unknown_tool(tool).message)
+
+            async def method(**arguments: Any) -> dict[str, Any]:
+                return await self.call(tool, operation.given(arguments))
+
+            method.__name__ = method.__qualname__ = tool
+            method.__doc__ = operation.description
+            return method
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(operation.name for operation in catalog.operations())]
+
+
+async def _over(call: Future[dict[str, Any]]) -> None:
+    """Waits until a call that nobody wants any more has come to its end, whatever that is."""
+    import asyncio
+
+    await asyncio.wait([call])
+    if not call.cancelled():
+        call.exception()  # looked at, so that nobody is warned of it
+
+
+def open_async_store(home: str | None = None, *, config: Config | None = None, read_only: bool = False) -> AsyncStore:
+    """Opens a store as `open_store` does, for programs that await."""
+    return AsyncStore(open_store(home, config=config, read_only=read_only))
