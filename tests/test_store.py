@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 
-def test_the_package_offers_a_store_an_error_and_a_version() -> None:
+def test_the_package_offers_stores_an_error_and_a_version() -> None:
     assert moss_memory.__all__ == sorted(moss_memory.__all__)
-    assert set(moss_memory.__all__) == {"MossError", "Store", "__version__", "open_store"}
+    offered = {"AsyncStore", "MossError", "Store", "__version__", "open_async_store", "open_store"}
+    assert set(moss_memory.__all__) == offered
 
 
 def test_open_store_uses_the_home_it_is_given(home: str) -> None:
