@@ -107,7 +107,7 @@ def layer(module: str) -> tuple[float, str]:
         return 9, ""
     if parts[0] == "surfaces":
         return 6, "surfaces"
-    if parts[0] == "store":
+    if parts[0] in ("store", "async_store"):
         return 5, ""
     if parts[0] in ("catalog", "moving", "toolbox"):
         return 4, ""  # they know every room
