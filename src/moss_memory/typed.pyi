@@ -309,6 +309,8 @@ class UncountedPage(TypedDict):
     limit: int
     offset: int
     has_more: bool
+    count: NotRequired[int]
+    next_offset: NotRequired[int]
 
 class FetchedArtifact(TypedDict):
     id: str
@@ -1248,10 +1250,12 @@ class PageIfCounted(TypedDict):
     offset: int
     has_more: bool
     total: NotRequired[int]
+    count: NotRequired[int]
+    next_offset: NotRequired[int]
 
 class RetrieveEntitiesAnswer(TypedDict):
     entities: list[Entity]
-    pagination: Page
+    pagination: PageThatEnds
 
 class Entity(TypedDict):
     entity_id: str
@@ -1269,9 +1273,17 @@ class FieldSource(TypedDict):
     source_refs: list[str]
     extractor_version: str | None
 
+class PageThatEnds(TypedDict):
+    limit: int
+    offset: int
+    has_more: bool
+    total: int
+    count: NotRequired[int]
+    next_offset: NotRequired[int]
+
 class ListTimelineEventsAnswer(TypedDict):
     events: list[TimelineEvent]
-    pagination: Page
+    pagination: PageThatEnds
 
 class TimelineEvent(TypedDict):
     event_id: str
