@@ -23,6 +23,8 @@ else:
     NewRole = {"type": "string", "description": '"" clears'}
 
 
+_AT_ONCE = 50
+"""So many rows are purged before others may write, if they have waited for a while."""
 IDS_SHOWN = 20
 """So many ids of what would be changed a dry run names."""
 
@@ -96,6 +98,7 @@ PURGED = {
     "purged": integer("how many were removed"),
     "message": text("the same in a sentence"),
     "erased": flag("false while a reader still holds their bytes; the next write removes them"),
+    "complete": flag("false where it was interrupted: the others are there as before", optional=True),
     **DRY_RUN,
 }
 """What a purge answers."""
@@ -128,9 +131,25 @@ def purge(
         count, remarks = _counted(tx, table, where, filters.parameters)
         message = f"Would permanently delete {counted(count, versioned.family)}"
         return {"purged": count, "message": message, "erased": False, **remarks}
-    purged = tx.run(f"delete from {table} {where}", filters.parameters)
-    tx.concerns(workspace=filters.parameters.get("f_workspace"))
-    message = f"Permanently deleted {counted(purged, versioned.family)}"
-    answer: dict[str, Any] = {"purged": purged, "message": message, "erased": True}
-    tx.erase_after_commit(answer, anything=purged > 0)
+    answer: dict[str, Any] = {"purged": 0, "message": "", "erased": True}
+    complete = _delete_all(tx, answer, f"{table} where row_id in (select row_id from {table} {where}", filters)
+    message = f"Permanently deleted {counted(answer['purged'], versioned.family)}"
+    if not complete:
+        answer["complete"] = False
+        message += "; there are more, purge again"
+    answer["message"] = message
     return answer
+
+
+def _delete_all(tx: Transaction, answer: dict[str, Any], chosen: str, filters: Filters) -> bool:
+    """Deletes rows in slices, between which others may write; false when the caller has given up meanwhile."""
+    while True:
+        deleted = tx.run(f"delete from {chosen} order by row_id limit {_AT_ONCE})", filters.parameters)
+        answer["purged"] += deleted
+        tx.concerns(workspace=filters.parameters.get("f_workspace"))
+        tx.erase_after_commit(answer, told="erased", anything=deleted > 0)
+        tx.progress(answer["purged"])
+        if deleted < _AT_ONCE:
+            return True
+        if not tx.breathe():
+            return False

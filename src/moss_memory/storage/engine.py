@@ -109,8 +109,17 @@ if TYPE_CHECKING:
         def change_nothing(self) -> None:
             """Says that this call changes nothing after all, so that it leaves no event."""
 
-        def erase_after_commit(self, result: dict[str, Any], *, anything: bool) -> None:
-            """Once committed, removes what was deleted, now or before, from the disk; `erased` says if it could."""
+        def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
+            """Once all is committed, removes what was deleted, now or before, from the disk.
+
+            That field of the result says if it could. It goes by slices, between which others write.
+            """
+
+        def breathe(self) -> bool:
+            """Lets others write, if this call has kept them from it for a while; false when the caller has given up.
+
+            What the call did before is committed then: each of its slices must be whole in itself.
+            """
 
         def append_event(self, tool: str) -> None:
             """Writes the one event of this call, unless it recorded its own. Only the door calls it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from _thread import allocate_lock
 from _weakref import ref
 
@@ -11,7 +10,7 @@ import apsw
 
 from ...errors import MossError
 from ..folders import make_private_folder
-from .failures import BUSY_TIMEOUT_MS, storage_error
+from .failures import storage_error
 from .footing import Footing, log_removed
 from .lock import LINE, LOCK, WriteLock
 from .migrate import SCHEMA_VERSION
@@ -77,16 +76,24 @@ class SqliteEngine:
 
     def enter_write(self, patience_s: float, call: Call) -> apsw.Connection:
         """Takes the lock and begins; a transaction calls it once, and `leave_write` in the end."""
-        self._refuse_after_fork()
-        self._lock.acquire(patience_s, call)
+        writer = self.enter_alone(call, patience_s)
         try:
-            writer = self._ready_writer()
             writer.execute("begin immediate")
             if only_value(writer, "pragma user_version") != SCHEMA_VERSION:
                 self._close_writer()  # another Moss has migrated it meanwhile; opening refuses that, or migrates again
                 writer = self._ready_writer()
                 writer.execute("begin immediate")
-            return writer
+        except BaseException:
+            self._lock.release()
+            raise
+        return writer
+
+    def enter_alone(self, call: Call, patience_s: float = WRITE_PATIENCE_S) -> apsw.Connection:
+        """Takes the lock; nobody else writes until `leave_write`."""
+        self._refuse_after_fork()
+        self._lock.acquire(patience_s, call)
+        try:
+            return self._ready_writer()
         except BaseException:
             self._lock.release()
             raise
@@ -273,32 +280,11 @@ class SqliteEngine:
             return None
         return None
 
-    def erase(self, connection: apsw.Connection, *, patience_s: float) -> bool:
-        """Leaves no byte of deleted text on disk; false while a reader holds the write-ahead log.
+    def erase(self, call: Call, *, patience_s: float) -> bool:
+        """Leaves no byte of what was deleted on disk; false while a reader holds the write-ahead log."""
+        from .erasing import Erasing  # after a purge
 
-        `secure_delete` alone is not enough: when SQLite rebuilds a page, what stood in its gap stays there.
-        """
-        if only_value(connection, "select 1 from erasures where rebuilt = 0 limit 1"):
-            connection.execute("vacuum")
-            connection.execute("update erasures set rebuilt = 1")
-        deadline = time.monotonic() + patience_s
-        connection.set_busy_timeout(0)
-        try:
-            while not self._empty_log(connection):
-                if time.monotonic() >= deadline:
-                    return False
-                time.sleep(0.01)
-        finally:
-            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        connection.execute("delete from erasures")
-        return True
-
-    def _empty_log(self, connection: apsw.Connection) -> bool:
-        try:
-            busy: int = only_value(connection, "pragma wal_checkpoint(truncate)")
-        except apsw.BusyError:
-            return False
-        return not busy
+        return Erasing(self, call, path=self._path, patience_s=patience_s).finish()
 
     def _ready_writer(self) -> apsw.Connection:
         """A connection to the database that is in the place now, made where there is none; the caller has the lock."""

@@ -75,7 +75,7 @@ class WriteLock:
         try:
             state, pid, since_ms, tool = _read(fd).decode().split()
             holder = {"pid": int(pid), "since_ms": int(since_ms), "tool": tool}
-            return holder if state == "held" and _is_alive(int(pid)) else None
+            return holder if state == "held" and is_alive(int(pid)) else None
         except (ValueError, OSError):
             return None
         finally:
@@ -255,7 +255,8 @@ def _read(fd: int) -> bytes:
     return os.pread(fd, _NOTE_BYTES, 0)
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Whether there is a process of that number."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -29,13 +29,13 @@ def open_writer(path: str) -> apsw.Connection:
     connection = apsw.Connection(path, flags=_WRITE_FLAGS)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     prepare(connection)
+    settle(connection, "secure_delete = on", 1)
     if schema_of(connection, path) == ORIGINAL:
         from .original import move_in  # once in a store's life
 
         move_in(connection, path, run_migrations)
     settle(connection, "journal_mode = wal", "wal")
     settle(connection, "synchronous = full", 2)
-    settle(connection, "secure_delete = on", 1)
     migrate(connection)
     return connection
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import time
+
 import apsw
 
+from ...errors import MossError
+from .lock import is_alive
 from .migrate import SCHEMA_VERSION
 from .opening import only_value
 
@@ -19,6 +24,10 @@ if TYPE_CHECKING:
     from .readers import Reader
 
 ERASE_PATIENCE_S = 2.0
+LEASE_MS = 10_000
+"""For so long after its last slice who erases is believed to be still at it."""
+SLICE_S = 0.05
+"""How long a slice of long work keeps others from writing, roughly."""
 _CHANGES_PER_CALL = 1 << 24
 
 
@@ -115,7 +124,10 @@ class SqliteWrite(SqliteTransaction):
     earlier, changes would be dated in another order than they were made.
     """
 
-    __slots__ = ("_address", "_after_event", "_changes", "_erase_into", "_patience_s", "_recorded", "_workspace")
+    __slots__ = (
+        "_address", "_after_event", "_began_s", "_changes", "_erase_into", "_erases", "_patience_s", "_recorded",
+        "_workspace",
+    )  # fmt: skip
 
     def __init__(self, engine: SqliteEngine, patience_s: float, call: Call) -> None:
         super().__init__(engine, call, None)
@@ -125,11 +137,14 @@ class SqliteWrite(SqliteTransaction):
         self._changes = 0
         self._after_event = 0
         self._recorded = False
-        self._erase_into: dict[str, Any] | None = None
+        self._erase_into: tuple[dict[str, Any], str] | None = None
+        self._began_s = 0.0
+        self._erases = False
 
     def _begin(self) -> apsw.Connection:
         connection = self._connection = self._engine.enter_write(self._patience_s, self.call)
         self._now_ms = self.call.clock_ms()
+        self._began_s = time.monotonic()
         return connection
 
     def run(self, sql: str, parameters: Parameters | None = None) -> int:
@@ -179,14 +194,21 @@ class SqliteWrite(SqliteTransaction):
         self._workspace = workspace
         self._address = address
 
-    def erase_after_commit(self, result: dict[str, Any], *, anything: bool) -> None:
+    def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
         if anything:
-            # Deleted words stay in the index until its segments are merged. FTS5's secure-delete would take them
-            # out at once, but an append then costs twenty times as much, and when a row is deleted and inserted
-            # in one transaction it overlooks words whose positions take 64 bytes or more: the index goes wrong.
-            self.connection.execute("insert into search_index (search_index) values ('optimize')")
-            self.connection.execute("insert into erasures default values")
-        self._erase_into = result
+            claim = (os.getpid(), now_ms() + LEASE_MS)
+            self.connection.execute("insert into erasures (worker, until_ms) values (?, ?)", claim)
+        self._erase_into = result, told
+
+    def breathe(self) -> bool:
+        if time.monotonic() - self._began_s > SLICE_S:
+            self.append_event(self.call.operation)
+            self.commit()
+            self._engine.leave_write()
+            self._connection = None  # the next statement begins again
+            self._changes = 0
+            self._recorded = False
+        return self.call.cancelled is None or not self.call.cancelled()
 
     def record_event(self, *, workspace: str, address: str, payload: str) -> str:
         self._recorded = True
@@ -219,22 +241,35 @@ class SqliteWrite(SqliteTransaction):
     def commit(self) -> None:
         if self._connection is None:
             return
-        unfinished = self._connection.execute("select 1 from erasures limit 1").fetchone()
+        left = self._erase_into is not None or _is_left_to_erase(self._connection)
         self._connection.execute("commit")
         self._engine.confirm()
-        if unfinished:
-            self._finish_erasures(self._connection)
-
-    def _finish_erasures(self, connection: apsw.Connection) -> None:
-        """Finishes this purge or an earlier one; what fails here is left to the next write, not to the caller."""
-        try:
-            patience_s = 0.0 if self._erase_into is None else ERASE_PATIENCE_S
-            erased = self._engine.erase(connection, patience_s=patience_s)
-        except apsw.Error:
-            erased = False
-        if self._erase_into is not None:
-            self._erase_into["erased"] = erased
+        self._erases = left
 
     def release(self) -> None:
         if self._connection is not None:
             self._engine.leave_write()
+        if self._erases:
+            self._finish_erasures()
+
+    def _finish_erasures(self) -> None:
+        """Finishes this purge or an earlier one; what fails here is left to the next write, not to the caller."""
+        try:
+            patience_s = 0.0 if self._erase_into is None else ERASE_PATIENCE_S
+            erased = self._engine.erase(self.call, patience_s=patience_s)
+        except (apsw.Error, MossError):
+            erased = False
+        if self._erase_into is not None:
+            result, told = self._erase_into
+            result[told] = erased
+
+
+def _is_left_to_erase(connection: apsw.Connection) -> bool:
+    """Whether something is to be erased that nobody is erasing right now."""
+    row = connection.execute("select until_ms, worker from erasures order by until_ms desc limit 1").fetchone()
+    return row is not None and (row[0] < now_ms() or not is_alive(row[1]))
+
+
+def now_ms() -> int:
+    """What the clock on the wall says: of who works now, whatever time a call believes it is."""
+    return time.time_ns() // 1_000_000
