@@ -8,9 +8,11 @@ COMPILE = $(BIN)/python -m compileall -q src
 
 .PHONY: run test check format bench soak docs pictures clean
 
-run: $(VENV)/.installed ## install into .venv and take the guided tour
+run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a demonstration
 	@$(COMPILE)
 	@$(BIN)/moss tour
+	@echo
+	@$(BIN)/moss serve --demo
 
 test: $(VENV)/.developed ## install what the tests need and run them all
 	@$(COMPILE)

@@ -51,21 +51,20 @@ def serve_web(home: str | None, **options: Any) -> int:
         tls_cert=options.get("tls_cert"),
         tls_key=options.get("tls_key"),
     )
-    server = open_server(
-        home,
-        reach,
-        port=options.get("port", PORT),
-        read_only=options.get("read_only", False),
-        log_all=options.get("log", False),
-    )
+    port, read_only, log_all = options.get("port", PORT), options.get("read_only", False), options.get("log", False)
+    if options.get("demo"):
+        from .demonstration import serve_demo
+
+        return serve_demo(reach, port=port, read_only=read_only, log_all=log_all)
+    server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all)
     at_a_terminal = is_terminal(STDIN)
     return server.run(
-        on_ready=lambda: _announce(server, at_a_terminal=at_a_terminal),
+        on_ready=lambda: announce(server, at_a_terminal=at_a_terminal),
         on_line=(lambda: show(server.new_link())) if at_a_terminal else None,
     )
 
 
-def _announce(server: MossServer, *, at_a_terminal: bool) -> None:
+def announce(server: MossServer, *, at_a_terminal: bool) -> None:
     """Says where the server is, how a browser gets in and how each client is connected."""
     from ...http.clients import connections
 

@@ -137,6 +137,7 @@ _ALL = (
         {
             "port": {"type": "integer", "description": "the port; 8314 if left out"},
             "read_only": _flag("refuse every tool that writes"),
+            "demo": _flag("serve a throw-away store with a project in it, on the next free port; yours is not touched"),
             "log": _flag("say every request on stderr; without it only those that were refused"),
             "host": _text("listen at another address than 127.0.0.1; needs --allowed-host and TLS"),
             "allowed_host": {**_TEXTS, "description": "the names that clients call the server by, from elsewhere"},
