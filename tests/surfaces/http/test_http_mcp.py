@@ -101,7 +101,9 @@ def test_a_version_that_nobody_speaks_is_refused(fakes: HttpServer, version: str
     told = ("Mcp-Protocol-Version", version)
     assert fakes.post(request("ping"), told).status == 400
     assert fakes.ask("GET", "/mcp", [*fakes.in_session, told]).status == 400
-    refused = fakes.post(request("ping", {"_meta": {**META, VERSION_KEY: version}}), told, ("Mcp-Method", "ping"))
+    refused = fakes.post(
+        request("tools/list", {"_meta": {**META, VERSION_KEY: version}}), told, ("Mcp-Method", "tools/list")
+    )
     assert refused.json["error"]["code"] == -32022
     assert refused.json["error"]["data"] == {"supported": [VERSION], "requested": version}
 
@@ -409,6 +411,10 @@ def test_headers_that_say_something_else_than_the_body_are_refused(
     assert answer.json["id"] == 1
 
 
+def test_spaces_around_a_header_are_none_of_it(fakes: HttpServer) -> None:
+    assert ask_modern(fakes, "tools/call", {"name": "echo"}, mcp_name="  echo \t").status == 200
+
+
 def test_a_name_beyond_ascii_comes_wrapped(fakes: HttpServer) -> None:
     wrapped = "=?base64?" + base64.b64encode(b"echo").decode() + "?="
     assert ask_modern(fakes, "tools/call", {"name": "echo"}, mcp_name=wrapped).status == 200
@@ -420,14 +426,15 @@ def test_a_name_beyond_ascii_comes_wrapped(fakes: HttpServer) -> None:
 @pytest.mark.parametrize("missing", list(META))
 def test_a_request_that_does_not_say_everything_about_itself_is_refused(fakes: HttpServer, missing: str) -> None:
     meta = {key: value for key, value in META.items() if key != missing}
-    answer = ask_modern(fakes, "ping", {"_meta": meta})
+    answer = ask_modern(fakes, "tools/list", {"_meta": meta})
     assert answer.status == 400
     assert answer.json["error"]["code"] == -32602
     assert missing in answer.json["error"]["message"]
 
 
-def test_a_method_that_is_not_there_is_404_in_this_era(fakes: HttpServer) -> None:
-    answer = ask_modern(fakes, "nothing")
+@pytest.mark.parametrize("method", ["nothing", "initialize", "ping", "resources/subscribe", "logging/setLevel"])
+def test_a_method_that_is_not_there_is_404_in_this_era(fakes: HttpServer, method: str) -> None:
+    answer = ask_modern(fakes, method)
     assert (answer.status, answer.json["error"]["code"]) == (404, -32601)
 
 

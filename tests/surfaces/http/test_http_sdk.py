@@ -160,7 +160,7 @@ def test_one_transcript_is_answered_alike_on_both_transports(tmp_path: Path, era
     }
     said = transcript()
     if era == "stateless":
-        said = [{**one, "params": {**one.get("params", {}), "_meta": meta}} for one in said[:-1]]
+        said = [{**one, "params": {**one.get("params", {}), "_meta": meta}} for one in said[1:-1]]
         said.append(request("server/discover", {"_meta": meta}, id=22))
     (tmp_path / "stdio").mkdir()
     with PipeClient(str(tmp_path / "stdio")) as client:

@@ -323,7 +323,7 @@ class Endpoint:
 
 
 def _names_version(message: Any) -> bool:
-    """Whether a message is of the stateless era, which says so in its `_meta`; `initialize` never is."""
+    """Whether a message says in its `_meta` that it is of the stateless era; `initialize` never does."""
     params = message.get("params") if isinstance(message, dict) and message.get("method") != "initialize" else None
     meta = params.get("_meta") if isinstance(params, dict) else None
     return isinstance(meta, dict) and VERSION_KEY in meta

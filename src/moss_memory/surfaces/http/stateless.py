@@ -38,6 +38,8 @@ _STATUS = {
     METHOD_NOT_FOUND: 404,
 }
 _ENCODED = ("=?base64?", "?=")
+_GONE = ("initialize", "ping", "resources/subscribe", "resources/unsubscribe")
+"""Methods that this era no longer has."""
 
 
 def status_of(answer: bytes) -> int:
@@ -59,6 +61,8 @@ def refusal(message: dict[str, Any], headers: dict[bytes, bytes]) -> Failure | N
     method = message.get("method")
     if _header(headers, b"mcp-method") != method:
         return failure(shown, HEADER_MISMATCH, "Header mismatch: Mcp-Method is not the method of the request")
+    if method in _GONE:
+        return failure(shown, METHOD_NOT_FOUND, f"Method not found: {method} is not of version {STATELESS_VERSION}")
     field = _NAMED.get(method) if isinstance(method, str) else None
     named = params.get(field) if field is not None else None
     if named is not None and _decoded(_header(headers, b"mcp-name")) != named:
@@ -74,7 +78,7 @@ def unsupported(version: str) -> Failure:
 
 def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:
     value = headers.get(name)
-    return None if value is None else value.decode("latin-1")
+    return None if value is None else value.strip(b" \t").decode("latin-1")
 
 
 def _decoded(value: str | None) -> str | None:

@@ -41,7 +41,7 @@ _moss() {
     "restore-backup") offered="--path --home --table --help -h" files=1 valued="--path --home" ;;
     "revert") offered="--type --id --workspace -w --name --version --expected-version --home --table --help -h" valued="--type --id --workspace -w --name --version --expected-version --home" ;;
     "search") offered="--query --types --workspace -w --run-id --search-mode --limit --offset --home --table --help -h" valued="--query --types --workspace -w --run-id --search-mode --limit --offset --home" ;;
-    "serve") offered="--port --read-only --log --host --allowed-host --behind-proxy --tls-cert --tls-key --home --help -h" valued="--port --host --allowed-host --tls-cert --tls-key --home" ;;
+    "serve") offered="--port --read-only --demo --log --host --allowed-host --behind-proxy --tls-cert --tls-key --home --help -h" valued="--port --host --allowed-host --tls-cert --tls-key --home" ;;
     "store") offered="--capsule-text --workspace -w --name --title --tags --source --run-id --phase --role --mode --expected-version --allow-thin --allow-secrets --file --home --table --help -h" valued="--capsule-text --workspace -w --name --title --tags --source --run-id --phase --role --mode --expected-version --file --home" ;;
     "tools") offered="--query --names --home --table --help -h" valued="--query --names --home" ;;
     "tour") offered="--help -h" valued="" ;;

@@ -310,6 +310,7 @@ complete -c moss -n '__moss_on search' -l table -d 'aligned columns for people i
 complete -c moss -n '__moss_on search' -l help -s h -d 'this help'
 complete -c moss -n '__moss_on serve' -l port -x -d 'the port; 8314 if left out'
 complete -c moss -n '__moss_on serve' -l read-only -d 'refuse every tool that writes'
+complete -c moss -n '__moss_on serve' -l demo -d 'serve a throw-away store with a project in it, on the next free port; yours is not touched'
 complete -c moss -n '__moss_on serve' -l log -d 'say every request on stderr; without it only those that were refused'
 complete -c moss -n '__moss_on serve' -l host -x -d 'listen at another address than 127.0.0.1; needs --allowed-host and TLS'
 complete -c moss -n '__moss_on serve' -l allowed-host -x -d 'the names that clients call the server by, from elsewhere'

@@ -1,0 +1,126 @@
+"""`moss serve` as the conformance suite expects a server: no token, and the tools, prompts and resources it asks for.
+
+The suite sends no token and knows its fixtures by name. They go the way of Moss's own: through `Protocol`, the pool and
+the store's door.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from typing import Any
+
+from moss_memory import catalog
+from moss_memory.errors import MossError
+from moss_memory.operation import Operation, operation
+from moss_memory.surfaces.cli.main import main
+from moss_memory.surfaces.http.endpoint import Endpoint
+from moss_memory.surfaces.mcp import completion, errands, listing, prompts, resources, watching
+from moss_memory.surfaces.mcp.messages import encode
+from moss_memory.toolbox.description import described
+
+
+@operation(answers={}, example="")
+def test_simple_text(tx: Any) -> dict[str, Any]:
+    """Says something."""
+    return {"text": "This is a simple text response for testing."}
+
+
+@operation(answers={}, example="")
+def test_error_handling(tx: Any) -> dict[str, Any]:
+    """Fails."""
+    raise MossError("INVALID_REQUEST", "This tool intentionally returns an error for testing")
+
+
+@operation(long=True, answers={}, example="")
+def test_tool_with_progress(tx: Any) -> dict[str, Any]:
+    """Tells how far it has come, slowly enough to be heard."""
+    for done in (0, 50, 100):
+        tx.progress(done, 100)
+        time.sleep(0.15)
+    return {"text": "done"}
+
+
+def add_tools(*tools: Operation) -> None:
+    """Lists the tools with Moss's own and has them found where those are."""
+    lines = [(tool.name, encode(described(tool))) for tool in tools]
+    own = listing.tool_lines
+    listing.tool_lines = lambda: [*own(), *lines]
+    for tool in tools:
+        catalog._found[tool.name] = tool
+
+
+SHOWN = {
+    "test://static-text": "This is the content of the static text resource.",
+    "test://watched-resource": "Watched resource content",
+}
+TEMPLATE = "test://template/{id}/data"
+_PARSED, _READ, _TEMPLATES = resources.parsed, resources.read, resources.templates
+
+
+def parsed(uri: Any) -> Any:
+    return None if isinstance(uri, str) and uri.startswith("test://") else _PARSED(uri)
+
+
+def read(call: Any, offer: Any, uri: Any) -> str:
+    filled = re.fullmatch(r"test://template/([^/]+)/data", uri) if isinstance(uri, str) else None
+    text = SHOWN.get(uri) if isinstance(uri, str) else None
+    if filled is not None:
+        text = encode({"id": filled[1], "templateTest": True, "data": f"Data for ID: {filled[1]}"})
+    if text is None:
+        return _READ(call, offer, uri)
+    return encode([{"uri": uri, "mimeType": "text/plain" if filled is None else "application/json", "text": text}])
+
+
+def add_prompts() -> None:
+    """Prompts that say what they were told."""
+
+    def said(text: str) -> Any:
+        return {"role": "user", "content": {"type": "text", "text": text}}
+
+    def embedded(arguments: dict[str, str]) -> Any:
+        resource = {"uri": arguments["resourceUri"], "mimeType": "text/plain", "text": "Embedded resource content"}
+        return {"role": "user", "content": {"type": "resource", "resource": resource}}
+
+    prompts._ALL = (
+        *prompts._ALL,
+        prompts.Prompt(
+            "test_simple_prompt", "Says one thing", "capsule_store", (), lambda *_: [said("A simple prompt.")]
+        ),
+        prompts.Prompt(
+            "test_prompt_with_arguments",
+            "Says what it was told",
+            "capsule_store",
+            (("arg1", "the first"), ("arg2", "the second")),
+            lambda _, given, limit: [said(f"Prompt with arguments: arg1='{given['arg1']}', arg2='{given['arg2']}'")],
+        ),
+        prompts.Prompt(
+            "test_prompt_with_embedded_resource",
+            "Brings a resource along",
+            "capsule_store",
+            (("resourceUri", "its address"),),
+            lambda _, given, limit: [embedded(given), said("Please process the embedded resource above.")],
+        ),
+    )
+
+
+def serve() -> int:
+    """Serves Moss and the fixtures to whoever asks."""
+    Endpoint.knows = lambda self, headers: True  # type: ignore[method-assign]
+    add_tools(test_simple_text, test_error_handling, test_tool_with_progress)
+    add_prompts()
+    resources.parsed, resources.read = parsed, read
+    resources.templates = lambda offer: _TEMPLATES(offer)[:-1] + "," + encode(
+        {"uriTemplate": TEMPLATE, "name": "template", "mimeType": "application/json"}
+    ) + "]"  # fmt: skip
+    own = completion._values
+    completion._values = lambda call, about, name: (
+        (lambda _: ["paris", "park", "party"]) if name in ("arg1", "arg2") else own(call, about, name)
+    )
+    assert errands.resources is watching.resources is resources
+    return main()
+
+
+if __name__ == "__main__":
+    sys.exit(serve())
