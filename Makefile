@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled ahead, because where PYTHONDONTWRITEBYTECODE is set every start would compile all of it again.
 COMPILE = $(BIN)/python -m compileall -q src
 
-.PHONY: run test check format bench soak docs pictures clean
+.PHONY: run test check format bench soak clients docs pictures clean
 
 run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a demonstration
 	@$(COMPILE)
@@ -35,6 +35,10 @@ soak: $(VENV)/.developed ## try for long what storage promises, as a table
 	@$(COMPILE)
 	PYTHONPATH=tests $(BIN)/python -m soak
 
+clients: $(VENV)/.developed ## try the programs of others against Moss: conformance suite, Inspector, agents
+	@$(COMPILE)
+	PYTHONPATH=tests $(BIN)/python -m clients
+
 docs: $(VENV)/.developed ## write the generated files: tools, completions, reference
 	$(BIN)/python -m moss_memory.catalog
 	$(BIN)/python -m moss_memory.surfaces.mcp.listing
@@ -46,7 +50,7 @@ pictures: $(VENV)/.developed ## take the pictures of the pages, in both schemes 
 	PYTHONPATH=tests $(BIN)/python -m support.pictures
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache tests/clients/.cache
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

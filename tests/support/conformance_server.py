@@ -16,7 +16,7 @@ from moss_memory.errors import MossError
 from moss_memory.operation import Operation, operation
 from moss_memory.surfaces.cli.main import main
 from moss_memory.surfaces.http.endpoint import Endpoint
-from moss_memory.surfaces.mcp import completion, errands, listing, prompts, resources, watching
+from moss_memory.surfaces.mcp import completion, listing, prompts, resources
 from moss_memory.surfaces.mcp.messages import encode
 from moss_memory.toolbox.description import described
 
@@ -83,7 +83,7 @@ def add_prompts() -> None:
         resource = {"uri": arguments["resourceUri"], "mimeType": "text/plain", "text": "Embedded resource content"}
         return {"role": "user", "content": {"type": "resource", "resource": resource}}
 
-    prompts._ALL = (
+    prompts._ALL = (  # type: ignore[assignment]
         *prompts._ALL,
         prompts.Prompt(
             "test_simple_prompt", "Says one thing", "capsule_store", (), lambda *_: [said("A simple prompt.")]
@@ -118,7 +118,6 @@ def serve() -> int:
     completion._values = lambda call, about, name: (
         (lambda _: ["paris", "park", "party"]) if name in ("arg1", "arg2") else own(call, about, name)
     )
-    assert errands.resources is watching.resources is resources
     return main()
 
 

@@ -1,0 +1,57 @@
+"""`make clients`: the programs of others against Moss, as a table; ends with 1 when one does not get on with it.
+
+They are installed beside these files at the first run, some hundreds of megabytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from clients import conformance, inspector, programs
+
+LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
+    "conformance 2025-11-25": lambda folder: conformance.run("2025-11-25", folder),
+    "conformance 2026-07-28": lambda folder: conformance.run("2026-07-28", folder),
+    "Inspector over stdio": lambda folder: inspector.run("stdio", folder),
+    "Inspector over HTTP": lambda folder: inspector.run("http", folder),
+    "Claude Code": programs.claude_code,
+    "Codex": programs.codex,
+    "Gemini CLI": programs.gemini,
+}
+
+
+def main() -> int:
+    """Runs what was asked for and prints the table; 0 when nothing failed, else 1."""
+    parser = argparse.ArgumentParser(prog="make clients", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=list(LINES), help="run only these")
+    print(f"{'client':<26} {'passed':>8} {'failed':>8}", flush=True)
+    all_failed = 0
+    for name in parser.parse_args().only or LINES:
+        passed, failed = _run(LINES[name])
+        print(f"{name:<26} {passed:>8} {len(failed):>8}", *failed, sep="\n    ", flush=True)
+        all_failed += len(failed)
+    print("\nnot offered by Moss, so not counted:")
+    reasons: dict[str, list[str]] = {}
+    for what, reason in conformance.NOT_OFFERED.items():
+        reasons.setdefault(reason, []).append(what.rstrip("-"))
+    for reason, names in reasons.items():
+        print(f"  {reason}: {', '.join(names)}")
+    return 1 if all_failed else 0
+
+
+def _run(line: Callable[[Path], tuple[int, list[str]]]) -> tuple[int, list[str]]:
+    with tempfile.TemporaryDirectory(prefix="moss-clients-") as folder:
+        try:
+            return line(Path(folder).resolve())
+        except Exception as error:
+            traceback.print_exc()
+            return 0, [f"{type(error).__name__}: {error}"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

