@@ -20,6 +20,7 @@ from . import (
     in_process,
     langgraph,
     meaning,
+    over_http,
     peers,
     plain_query,
     records,
@@ -35,6 +36,7 @@ BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 ROOMS: dict[str, Callable[[], list[Line]]] = {
     "startup": startup.lines,
     "conversation": conversation.lines,
+    "over_http": over_http.lines,
     "in_process": in_process.lines,
     "credentials": credentials.lines,
     "writers": writers.lines,

@@ -16,6 +16,7 @@ from .tour import moss_for_clients
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ...http.reach import Reach
@@ -24,14 +25,15 @@ if TYPE_CHECKING:
 PATIENCE_S = 30
 
 
-def serve_demo(reach: Reach, *, port: int, read_only: bool, log_all: bool) -> int:
+def serve_demo(
+    reach: Reach, *, port: int, read_only: bool, log_all: bool, announce: Callable[[MossServer], None]
+) -> int:
     """Serves the demonstration until Ctrl-C; without a terminal shows that it answers, and ends.
 
     Its port may be another: nobody has connected a client to a store that is thrown away.
     """
     from ...demo import fill
     from ...http.server import open_server
-    from .serving import announce
 
     with tempfile.TemporaryDirectory(prefix="moss-demo-") as home:
         show("A store that is thrown away afterwards is being filled with a project; yours is not touched.")
@@ -43,7 +45,7 @@ def serve_demo(reach: Reach, *, port: int, read_only: bool, log_all: bool) -> in
         show("")
 
         def ready() -> None:
-            announce(server, at_a_terminal=True)
+            announce(server)
             show(f"\nYour own store is served by: {moss_for_clients()} serve")
 
         return server.run(on_ready=ready, on_line=lambda: show(server.new_link()))

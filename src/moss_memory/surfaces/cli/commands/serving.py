@@ -55,20 +55,20 @@ def serve_web(home: str | None, **options: Any) -> int:
     if options.get("demo"):
         from .demonstration import serve_demo
 
-        return serve_demo(reach, port=port, read_only=read_only, log_all=log_all)
+        return serve_demo(reach, port=port, read_only=read_only, log_all=log_all, announce=_announce)
     server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all)
     at_a_terminal = is_terminal(STDIN)
     return server.run(
-        on_ready=lambda: announce(server, at_a_terminal=at_a_terminal),
+        on_ready=lambda: _announce(server),
         on_line=(lambda: show(server.new_link())) if at_a_terminal else None,
     )
 
 
-def announce(server: MossServer, *, at_a_terminal: bool) -> None:
+def _announce(server: MossServer) -> None:
     """Says where the server is, how a browser gets in and how each client is connected."""
     from ...http.clients import connections
 
-    again = "; Enter prints a new one" if at_a_terminal else ""
+    again = "; Enter prints a new one" if is_terminal(STDIN) else ""
     lines = [
         f"Moss serves {server.home} at {server.address} until Ctrl-C.",
         "",
