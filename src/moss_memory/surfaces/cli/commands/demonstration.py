@@ -11,8 +11,8 @@ from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
+from ...connect.command import moss_for_clients
 from ..showing.output import STDIN, is_terminal, say, show
-from .tour import moss_for_clients
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
