@@ -10,7 +10,7 @@ from typing import Any
 from moss_memory import catalog
 from moss_memory.answers import Field, Shape, inner_shapes
 from moss_memory.config import DEFAULTS
-from moss_memory.errors import STATUS
+from moss_memory.errors import RETRYABLE, STATUS
 from moss_memory.operation import Operation
 
 FOLDER = Path(__file__).parent / "reference"
@@ -114,6 +114,40 @@ MEANINGS = {
     "is there before you try again",
     "STORAGE_FULL": "no space is left; reads go on",
 }
+
+WHAT_TO_DO = {
+    "AMBIGUOUS_ADDRESSING": "send the `id` alone, or `workspace` and `name`",
+    "INVALID_REQUEST": "correct what the message names",
+    "UNKNOWN_CAPABILITY": "take one of `details.known`, or add its file to `capabilities/` of the home folder",
+    "VALIDATION_ERROR": "correct the field that `details.path` names",
+    "READ_ONLY": "ask a server that was started without `--read-only`",
+    "NOT_FOUND": "make the call in `recovery`",
+    "FILTER_REQUIRED": "give at least one filter",
+    "CHECKPOINTS_NOT_CONFIRMED": "check the criteria and tests, then confirm them",
+    "CONFLICT": "look at what is there; the message says what stands against it",
+    "NAME_ALREADY_EXISTS": 'take another name, update what has it, or store with `mode: "replace"`',
+    "VERSION_MISMATCH": "fetch it again, apply the change to what is there now, send the new version",
+    "CAPSULE_TOO_LARGE": "compress the text; keep decisions and next actions",
+    "COMPOSE_TOO_LARGE": "compose fewer, or keep only some `sections`",
+    "DATA_TOO_LARGE": "split the data, or keep a reference to it",
+    "FILE_TOO_LARGE": "`moss import --max-bytes` lets a person read it",
+    "TEXT_TOO_LARGE": "shorten the text",
+    "CAPSULE_TOO_THIN": "write the sections that are missing",
+    "COMPOSE_MISSING_TEXT": "store those artifacts with a `text`, or leave them out",
+    "SECRET_FOUND": "take the credential out",
+    "CANCELLED": "send it again if it is still wanted",
+    "DB_INSERT_FAILED": "as for the `STORAGE_` code in `details`",
+    "DB_QUERY_FAILED": "as for the `STORAGE_` code in `details`",
+    "INTERNAL": "report it, with the cause from the log",
+    "NOT_A_STORE": "move the file away, or choose another home",
+    "STORAGE_CORRUPT": "run `moss doctor`; restore a backup",
+    "STORAGE_READONLY": "give the store's owner the right to write, then send it again",
+    "SEMANTIC_UNAVAILABLE": "search with `both` or `keyword`, or install the extra",
+    "STORAGE_BUSY": "wait a little and send it again",
+    "STORAGE_UNKNOWN": "look whether it was written, then send it again",
+    "STORAGE_FULL": "make room, then send it again",
+}
+"""What a caller does about each; a test holds that every code has a line."""
 
 SETTINGS = {
     "workspace": "the default workspace of every tool that works in one; `MOSS_WORKSPACE` wins over both files; where "
@@ -276,20 +310,27 @@ def _errors_page() -> str:
         "One shape everywhere, over MCP as the tool's result with `isError`:",
         "",
         "```json",
-        '{"error": {"code": "NOT_FOUND", "message": "…", "status": 404, "details": {}, "recovery": {}}}',
+        (
+            '{"error": {"code": "NOT_FOUND", "message": "…", "status": 404, "retryable": false, '
+            '"details": {}, "recovery": {}}}'
+        ),
         "```",
         "",
         (
-            "`details` says what is wrong in data, `recovery` is the one best next call: `{tool, arguments, reason}`. "
-            "Both appear only where there is something to say. The command line prints `[CODE] message`, exit code 1."
+            "`retryable` says whether the same call, sent again as it was, may succeed; after every other error "
+            "something has to change first. `details` says what is wrong in data, `recovery` is the one best next "
+            "call: `{tool, arguments, reason}`. The last two appear only where there is something to say. The command "
+            "line prints `[CODE] message`, exit code 1."
         ),
         "",
         "Generated from the registry by `make docs`; do not edit.",
         "",
-        "| code | status | when |",
-        "|---|---|---|",
+        "| code | status | when | what to do | try again |",
+        "|---|---|---|---|---|",
     ]
-    lines += [f"| `{code}` | {status} | {MEANINGS[code]} |" for code, status in STATUS.items()]
+    for code, status in STATUS.items():
+        again = "yes" if code in RETRYABLE else "as its `storage_code`" if code.startswith("DB_") else "no"
+        lines.append(f"| `{code}` | {status} | {MEANINGS[code]} | {WHAT_TO_DO[code]} | {again} |")
     return "\n".join(lines) + "\n"
 
 

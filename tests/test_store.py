@@ -163,7 +163,16 @@ def test_an_error_shows_its_code_message_and_status(store: Store) -> None:
 
 
 def test_an_error_without_details_or_recovery_does_not_mention_them() -> None:
-    assert MossError("CONFLICT", "m").payload() == {"error": {"code": "CONFLICT", "message": "m", "status": 409}}
+    least = {"code": "CONFLICT", "message": "m", "status": 409, "retryable": False}
+    assert MossError("CONFLICT", "m").payload() == {"error": least}
+
+
+def test_an_error_says_whether_the_same_call_may_be_tried_again() -> None:
+    again = {code for code in STATUS if MossError(code, "m").payload()["error"]["retryable"]}
+    assert again == {"STORAGE_BUSY", "STORAGE_UNKNOWN"}
+    for storage_code, expected in (("STORAGE_BUSY", True), ("STORAGE_FULL", False)):
+        error = MossError("DB_INSERT_FAILED", "m", details={"storage_code": storage_code})
+        assert error.retryable is error.payload()["error"]["retryable"] is expected
 
 
 def test_a_home_that_is_a_file_is_a_typed_error(tmp_path: Path) -> None:

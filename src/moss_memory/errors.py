@@ -41,6 +41,10 @@ STATUS: dict[str, int] = {
 }
 
 
+RETRYABLE = frozenset({"STORAGE_BUSY", "STORAGE_UNKNOWN"})
+"""Codes after which the same call, sent again as it was, may succeed; all others need something to change first."""
+
+
 class MossError(Exception):
     """Says what went wrong, with a code from `STATUS`, and where it can, the one best next call."""
 
@@ -65,9 +69,19 @@ class MossError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.code, self.message, self.details, self.recovery)
 
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed when it is sent again; record tools say why storage failed in details."""
+        return self.code in RETRYABLE or (self.details or {}).get("storage_code") in RETRYABLE
+
     def payload(self) -> dict[str, Any]:
-        """The shape every face shows: `{"error": {"code", "message", "status", …}}`."""
-        error: dict[str, Any] = {"code": self.code, "message": self.message, "status": self.status}
+        """The shape every face shows: `{"error": {"code", "message", "status", "retryable", …}}`."""
+        error: dict[str, Any] = {
+            "code": self.code,
+            "message": self.message,
+            "status": self.status,
+            "retryable": self.retryable,
+        }
         if self.details is not None:
             error["details"] = self.details
         if self.recovery is not None:

@@ -257,6 +257,7 @@ class CapsulePurgeAnswer(TypedDict):
     purged: int
     message: str
     erased: bool
+    complete: NotRequired[bool]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
 
@@ -412,6 +413,7 @@ class ArtifactPurgeAnswer(TypedDict):
     purged: int
     message: str
     erased: bool
+    complete: NotRequired[bool]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
 

@@ -136,6 +136,8 @@ def tell_error(error: MossError) -> None:
         from ..speaking.recovery import recovery_line
 
         say(recovery_line(error.recovery))
+    if error.retryable:
+        say("moss: the same command may work when it is tried again")
     for note in getattr(error, "__notes__", ()):
         say(note)
 
