@@ -64,10 +64,23 @@ def test_a_field_left_out_keeps_its_default(places: Places) -> None:
 
 
 def test_a_repository_overrides_scalars_unless_zero(places: Places) -> None:
-    places.write(places.home, {"capsule_max_chars": 5_000, "db_max_open_conns": 3})
-    places.write(places.repo, {"capsule_max_chars": 7_000, "db_max_open_conns": 0})
+    places.write(places.home, {"capsule_max_chars": 7_000, "db_max_open_conns": 3})
+    places.write(places.repo, {"capsule_max_chars": 5_000, "db_max_open_conns": 0})
     config = places.load()
-    assert (config.capsule_max_chars, config.db_max_open_conns) == (7_000, 3)
+    assert (config.capsule_max_chars, config.db_max_open_conns) == (5_000, 3)
+
+
+@pytest.mark.parametrize("key", ["capsule_max_chars", "import_max_bytes"])
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_repository_may_lower_a_limit_and_never_raise_it(places: Places, key: str, trusted: bool) -> None:
+    places.write(places.home, {key: 5_000, "trust_repo_config": trusted})
+    places.write(places.repo, {key: 4_000})
+    assert getattr(places.load(), key) == 4_000
+    places.write(places.repo, {key: 5_001})
+    config = places.load()
+    assert getattr(config, key) == 5_000
+    [warning] = config.warnings
+    assert f"{key} is ignored; a repository may only lower it" in warning
 
 
 def test_lists_are_merged_without_duplicates(places: Places) -> None:
@@ -255,8 +268,8 @@ def test_an_impossible_allowed_folder_does_not_stop_the_store(places: Places, pa
 
 
 def test_the_configuration_remembers_where_each_value_came_from(places: Places) -> None:
-    places.write(places.home, {"capsule_max_chars": 5, "disabled_tools": ["a"]})
-    places.write(places.repo, {"capsule_max_chars": 6, "disabled_tools": ["b"], "import_max_bytes": 9})
+    places.write(places.home, {"capsule_max_chars": 6, "disabled_tools": ["a"]})
+    places.write(places.repo, {"capsule_max_chars": 5, "disabled_tools": ["b"], "import_max_bytes": 9})
     sources = places.load().sources
     repo_file = str(places.repo / ".moss" / "config.json")
     assert sources["capsule_max_chars"] == sources["import_max_bytes"] == repo_file

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -115,6 +117,18 @@ def is_busy(error: Exception) -> bool:
     if not isinstance(error, MossError):
         return False
     return error.code == "STORAGE_BUSY" or (error.details or {}).get("storage_code") == "STORAGE_BUSY"
+
+
+def short_of_descriptors(error: BaseException) -> MossError | None:
+    """What a failure means that comes of too many open files; none for any other."""
+    if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+        return None
+    return MossError(
+        "STORAGE_BUSY",
+        "this process has no descriptor left to open a file with; nothing was changed. Try again when it has closed "
+        "some, or raise its limit (`ulimit -n`)",
+        details={"retryable": True},
+    )
 
 
 def next_call(tool: str, arguments: dict[str, Any], reason: str) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from .errors import short_of_descriptors
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -217,5 +219,8 @@ CHOOSES = ("type", "types", "include")
 
 def module(name: str) -> Any:
     """A module by its full name, imported when it is first needed."""
-    __import__(name)  # also when it is there: another thread may still be importing it, and this waits for it
+    try:
+        __import__(name)  # also when it is there: another thread may still be importing it, and this waits for it
+    except OSError as error:
+        raise short_of_descriptors(error) or error from error
     return sys.modules[name]

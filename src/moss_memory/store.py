@@ -233,6 +233,20 @@ class Store(Tools):
         arguments = {"folder": folder, "with_history": with_history}
         return self._run(export_folder, "export", arguments, self.config.workspace, cancelled, progress, True)
 
+    def salvage(self, folder: str) -> dict[str, Any]:
+        """Writes everything that can be read of a damaged store into a folder of plain files, and lists the rest.
+
+        The damaged files stay as they are. The rest is listed in `unreadable.jsonl`, and in the answer.
+        """
+        from .moving.salvage import salvage
+
+        try:
+            return salvage(self._engine, self.config, folder, self._call("salvage", None, None), Store)
+        except MossError:
+            raise
+        except Exception as error:
+            raise self._engine.translate(error) or internal_error("salvage") from error
+
     def import_folder(
         self,
         folder: str,

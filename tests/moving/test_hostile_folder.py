@@ -128,3 +128,13 @@ def test_the_store_itself_is_no_markdown_file(store: Store, out: Path) -> None:
     os.link(os.path.join(store.config.home, "moss.db"), out / "db.md")
     assert refusal(store.import_folder, str(out)).code == "INVALID_REQUEST"
     assert store.call("capsule_fetch", {"name": "auth"})["capsule_text"] == FULL
+
+
+@pytest.mark.parametrize("path", ["..\\out", "x\\..\\out", "\\\\host\\share"])
+def test_paths_of_other_systems_that_lead_out_are_refused(
+    store: Store, tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for call in (store.export_folder, store.import_folder):
+        assert refusal(call, path).code == "INVALID_REQUEST"
+    assert not os.path.lexists(path)

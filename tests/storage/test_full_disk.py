@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +222,61 @@ def test_a_home_that_cannot_be_made_for_want_of_space_is_storage_full(
     monkeypatch.setattr(os, "mkdir", no_space)
     with open_at(home) as store:
         assert refusal(lambda: store.call("capsule_store", {"capsule_text": capsule()})).code == "STORAGE_FULL"
+
+
+NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
+"""A place to mount a small disk in that nobody else sees."""
+
+SMALL_DISK = """
+import os, subprocess, sys
+import apsw
+from moss_memory.storage.sqlite import opening
+from support.store_truth import capsule, open_at, refusal
+
+disk = sys.argv[1]
+mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk]
+mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
+home, filler = os.path.join(disk, "home"), os.path.join(disk, "filler")
+schema_of = opening.schema_of
+
+def without_space(connection, path):
+    if not connection.readonly("main"):
+        raise apsw.FullError("no space")  # where nothing can be mounted
+    return schema_of(connection, path)
+
+def fill():
+    with open(filler, "wb", buffering=0) as file:
+        try:
+            while mounted:
+                file.write(b"x" * 4096)
+        except OSError:
+            pass
+    opening.schema_of = schema_of if mounted else without_space
+
+def make_room():
+    os.unlink(filler)
+    opening.schema_of = schema_of
+"""
+
+
+def test_a_store_that_was_closed_cleanly_is_read_on_a_disk_without_a_free_byte(tmp_path: Path) -> None:
+    can_mount = shutil.which("unshare") and not subprocess.call([*NAMESPACE, "true"], stderr=subprocess.DEVNULL)
+    run(
+        SMALL_DISK
+        + """
+with open_at(home) as store:
+    store.call("capsule_store", {"capsule_text": capsule(), "name": "a"})
+assert not os.path.exists(os.path.join(home, "moss.db-wal"))
+fill()
+store = open_at(home)
+assert store.call("capsule_fetch", {"name": "a"})["capsule_text"] == capsule()
+assert len(store.call("capsule_search", {"query": "plain words"})["items"]) == 1
+error = refusal(store.call, "capsule_store", {"capsule_text": capsule(), "name": "b"})
+assert error.code == "STORAGE_FULL", (error.code, error.message, error.__cause__)
+make_room()
+store.call("capsule_store", {"capsule_text": capsule(), "name": "b"})
+assert store.call("capsule_list", {})["pagination"]["total"] == 2
+""",
+        tmp_path,
+        wrapped_in=NAMESPACE if can_mount else (),
+    )

@@ -100,6 +100,11 @@ BAD_PATHS: dict[str, Callable[[Place], str]] = {
     "a device": lambda place: "/dev/null",
     "a lone surrogate": lambda place: "a\ud800.jsonl",
     "url": lambda place: f"file://{place.good}",
+    "traversal of another system": lambda place: "..\\outside\\secret.jsonl",
+    "the same after a name": lambda place: "x\\..\\secret.jsonl",
+    "the same in a folder": lambda place: f"{place.exports}/..\\secret.jsonl",
+    "the same at the end": lambda place: f"{place.exports}\\../secret.jsonl",
+    "a share of another machine": lambda place: "\\\\host\\share\\secret.jsonl",
 }
 
 
@@ -218,11 +223,14 @@ def test_a_parent_that_is_a_link_is_refused(home: Path, place: Place, tool: str,
 
 
 @pytest.mark.parametrize("tool", ["capsule_import", "capsule_export"])
-def test_a_link_further_up_does_not_lead_out(store: Store, place: Place, tool: str) -> None:
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+@pytest.mark.parametrize("below", ["exports", "exports/deeper/still"])
+def test_a_link_further_up_does_not_lead_out(home: Path, place: Place, tool: str, unsafe: bool, below: str) -> None:
     (place.home.parent / "link").symlink_to(place.outside)
-    (place.outside / "exports").mkdir()
-    (place.outside / "exports" / "secret.jsonl").write_text(SECRET)
-    assert_refused(store, place, tool, str(place.home.parent / "link" / "exports" / "secret.jsonl"))
+    (place.outside / below).mkdir(parents=True)
+    (place.outside / below / "secret.jsonl").write_text(SECRET)
+    with open_at(home, allow_unsafe_paths=unsafe) as store:
+        assert_refused(store, place, tool, str(place.home.parent / "link" / below / "secret.jsonl"))
 
 
 ALLOWED_WHEN_UNSAFE = (

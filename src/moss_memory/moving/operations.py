@@ -75,6 +75,25 @@ def export_folder(tx: ReadTransaction, *, folder: Folder, with_history: WithHist
         tree.close()
 
 
+_LOST = Shape(
+    "LostRow",
+    {
+        "table": text("where it was"),
+        "row": text("its key, where that is known", optional=True),
+        "column": text("the text in it that is none", optional=True),
+        "message": text("why"),
+    },
+    table=(Column("table"), Column("row", goes=2), Column("column", goes=3), Column("message", least=20, widest=0)),
+)
+SALVAGED = export_folder.answers.with_fields(
+    {
+        "unreadable": integer("rows, tables and texts that could not be read"),
+        "lost": list_of(_LOST, "the first hundred of them; unreadable.jsonl in the folder has all"),
+    }
+)
+"""What salvaging answers."""
+
+
 @operation(
     mutates=True,
     destructive=True,

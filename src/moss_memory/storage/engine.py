@@ -139,6 +139,9 @@ if TYPE_CHECKING:
         def restore(self, backup: str, *, call: Call) -> str | None:
             """Puts a backup in the store's place; the name under which the one that was there is kept."""
 
+        def salvage(self, target: str, *, call: Call) -> list[dict[str, Any]]:
+            """Fills a new store's file with what can be read of this one, however damaged; what could not be."""
+
         def translate(self, error: Exception) -> MossError | None:
             """The `MossError` that a driver's error means, or none if it is not the driver's."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import time
 
@@ -20,13 +21,21 @@ _TEMPORARY = ".moss-export-"
 _STALE_S = 86_400
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOREIGN = re.compile(r"(?:^|[\\/])\.\.\\|\\\.\.(?:$|[\\/])")
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def refuse_foreign(path: str) -> None:
+    """Refuses what leads out of a folder on other systems: nothing here would, but the name may be read there."""
+    if path.startswith("\\\\") or ("\\" in path and _FOREIGN.search(path)):
+        raise invalid("a path must not contain '..\\' nor begin with '\\\\'", path="path")
 
 
 def locate(config: Config, path: str) -> tuple[str, str]:
     """The allowed folder and the file name in it that a caller's path means; refuses everything else."""
     if not path.strip() or has_control(path):
         raise invalid("`path` is blank or contains a control character; give the name of a .jsonl file", path="path")
+    refuse_foreign(path)
     expanded = os.path.expanduser(path)
     name = os.path.basename(expanded)
     if not name.endswith(EXTENSION) or name == EXTENSION:
@@ -35,9 +44,13 @@ def locate(config: Config, path: str) -> tuple[str, str]:
         raise invalid("`path` must not contain '..'", path="path")
     if "/" not in expanded:
         return config.exports, name
-    folder = os.path.normpath(os.path.join(_current_folder(), os.path.dirname(expanded)))
-    folder = os.path.join(os.path.realpath(os.path.dirname(folder)), os.path.basename(folder))
-    if config.allow_unsafe_paths or folder in (config.exports, *config.allowed_paths):
+    typed = os.path.normpath(os.path.join(_current_folder(), os.path.dirname(expanded)))
+    folder = os.path.join(os.path.realpath(os.path.dirname(typed)), os.path.basename(typed))
+    if folder in (config.exports, *config.allowed_paths):
+        return folder, name
+    if config.allow_unsafe_paths:
+        if folder != typed:
+            raise invalid(f"{typed} leads through a symbolic link; name the real folder, {folder}", path="path")
         return folder, name
     raise invalid(
         f"`path` must be a file directly in {config.exports} or in a folder listed under `allowed_paths` "

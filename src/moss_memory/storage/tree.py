@@ -8,7 +8,7 @@ import stat
 
 from ..errors import MossError, invalid
 from ..values import has_control
-from .files import refusal, refuse_large
+from .files import refusal, refuse_foreign, refuse_large
 from .folders import make_private_folder
 
 TYPE_CHECKING = False
@@ -28,6 +28,7 @@ class Tree:
     def __init__(self, path: str, *, create: bool = False) -> None:
         if not path.strip() or has_control(path):
             raise invalid("the folder's name is blank or contains a control character")
+        refuse_foreign(path)
         self.path = os.path.abspath(os.path.expanduser(path))
         try:
             if create and not os.path.lexists(self.path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -14,6 +15,8 @@ from support.patience import PATIENCE_S
 from surfaces.cli.terminal import as_table, on_terminal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from support.cli_typist import Cli
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -216,3 +219,22 @@ def test_help_and_the_doctor_fit_the_terminal(cli: Cli, columns: int) -> None:
         _, shown = on_terminal(cli, *words, columns=columns)
         long = [line for line in shown.splitlines() if len(line) > columns and not line.startswith("example: ")]
         assert not [line for line in long if " " in line[22:columns]], words
+
+
+def test_nothing_in_json_or_a_warning_steers_a_terminal(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "x\x7f\x85\x9b31m\u200e\u202e\u2066\u061c y \u00e9 \U0001f33f"
+    cli("store", "--name", "odd", "--allow-thin", stdin=text).json  # noqa: B018
+    code, shown = on_terminal(cli, "fetch", "odd")
+    assert code == 0
+    assert json.loads(shown)["capsule_text"] == text
+    assert not set(shown) & set("\x7f\x85\x9b\u200e\u202e\u2066\u061c")
+    assert "\u00e9 \U0001f33f" in shown
+    folder = tmp_path / "evil\x1b[31m\x9b\u202e"
+    (folder / ".moss").mkdir(parents=True)
+    (folder / ".moss" / "config.json").write_text('{"unheard_of": 1}')
+    monkeypatch.chdir(folder)
+    code, shown = on_terminal(cli, "list")
+    assert "unheard_of" in shown
+    assert not set(shown) & set("\x1b\x9b\u202e")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
+import select
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -268,3 +271,32 @@ def test_a_session_does_not_grow(client: PipeClient) -> None:
     late_kb = resident_after(4_000)
     assert late_kb < 40_000
     assert late_kb - early_kb < 1_000
+
+
+def test_a_client_that_never_reads_fills_its_pipe_and_not_the_memory_of_the_server(tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "moss_memory.surfaces.cli.main", "mcp", "--home", str(tmp_path / "home")]
+    process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    stdin, stdout = process.stdin, process.stdout
+    assert stdin is not None
+    assert stdout is not None
+    os.set_blocking(stdin.fileno(), False)
+    call = {"name": "capsule_export", "arguments": {"path": "x" * 5000}}  # a long call, with a refusal
+    sent, rest = 0, b""
+    while sent < 20_000:
+        message = {"jsonrpc": "2.0", "id": sent, "method": "tools/call", "params": call}
+        rest = rest or json.dumps(message).encode() + b"\n"
+        try:
+            rest = rest[os.write(stdin.fileno(), rest) :]
+        except BlockingIOError:
+            if not select.select((), (stdin,), (), PATIENCE_S / 20)[1]:
+                break
+            continue
+        sent += not rest
+    assert sent < 2_000
+    os.set_blocking(stdin.fileno(), True)
+    finisher = threading.Thread(target=lambda: (stdin.write(rest), stdin.close()))
+    finisher.start()
+    answered = [json.loads(answer)["id"] for answer in stdout]
+    finisher.join()
+    assert answered == list(range(sent + bool(rest)))
+    assert process.wait(PATIENCE_S) == 0

@@ -10,9 +10,7 @@ if TYPE_CHECKING:
 
 COUNTERS = "numbers"
 """The table whose rows count: they stay, and begin anew."""
-_TABLES = (
-    "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
-)
+TABLES = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
 _DERIVED = ("vectors", "unembedded")
 """What follows from the texts, as the index does, and is made when a server idles."""
 
@@ -36,4 +34,4 @@ def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:
 
 
 def _tables(tx: ReadTransaction) -> list[str]:
-    return [name for (name,) in tx.rows(_TABLES)]
+    return [name for (name,) in tx.rows(TABLES)]

@@ -267,6 +267,8 @@ class SqliteEngine:
         """What a driver's or the system's error means to a caller."""
         if isinstance(error, apsw.SQLError):
             return self._other_schema()
+        if isinstance(error, UnicodeDecodeError):
+            return self._not_text()
         return storage_error(error, self._home)
 
     def _other_schema(self) -> MossError | None:
@@ -279,6 +281,27 @@ class SqliteEngine:
         except apsw.Error:
             return None
         return None
+
+    def _not_text(self) -> MossError | None:
+        """The row whose text cannot be read, where that is why something failed."""
+        from .unreadable import not_text, unreadable
+
+        reader = self._readers.take(self._prepare)
+        try:
+            found = next(unreadable(reader.connection), None)
+        finally:
+            self._readers.give_back(reader)
+        return None if found is None else not_text(found, self._home)
+
+    def salvage(self, target: str, *, call: Call) -> list[dict[str, Any]]:
+        """Fills a new database with what can be read of this one, however damaged; what could not be, and why."""
+        from .salvage import salvage
+
+        self._lock.acquire(WRITE_PATIENCE_S, call)
+        try:
+            return salvage(self._path, target)
+        finally:
+            self._lock.release()
 
     def erase(self, call: Call, *, patience_s: float) -> bool:
         """Leaves no byte of what was deleted on disk; false while a reader holds the write-ahead log."""

@@ -7,6 +7,7 @@ from ..finding import DAMAGED, FAILED, MENDED, PENDING, SOUND, UNCHECKED, Findin
 from .index_check import check_index
 from .migrate import SCHEMA_VERSION
 from .opening import only_value
+from .unreadable import unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def look_over(engine: SqliteEngine, call: Call, *, fix: bool) -> Iterator[Findin
         return
     yield from _index(engine, call, fix=fix)
     yield from _attempt(engine, call, "pages", _pages)
+    yield from _attempt(engine, call, "rows", _rows)
     if fix:
         list(_attempt(engine, call, "erasures", _erasures, writes=True))  # a commit finishes what is pending
     yield from _attempt(engine, call, "erasures", _erasures)
@@ -100,6 +102,11 @@ def _pages(connection: apsw.Connection) -> Iterator[Finding]:
     else:
         only_index = all("search_index" in line or "fts5" in line for line in found)
         yield Finding("pages", DAMAGED, said="; ".join(found)[:500], only_index=only_index)
+
+
+def _rows(connection: apsw.Connection) -> Iterator[Finding]:
+    found = list(unreadable(connection))
+    yield Finding("rows", DAMAGED, found=found) if found else Finding("rows", SOUND)
 
 
 def _erasures(connection: apsw.Connection) -> Iterator[Finding]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
+import os
 import time
 
 import apsw
 
-from ...errors import MossError
+from ...errors import MossError, short_of_descriptors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_SHARED_BYTES = 65_536
 BUSY_TIMEOUT_MS = 5000
 """How long SQLite itself waits for a lock that a program outside Moss holds."""
 
@@ -33,15 +35,39 @@ def _told(holder: dict[str, Any] | None) -> str:
     return f" (process {holder['pid']} has held it since {since}, with `{holder['tool']}`)"
 
 
+def _has_no_room(home: str) -> bool:
+    """Whether the disk lacks room for the memory that readers and writers share, which SQLite calls an I/O error."""
+    try:
+        found = os.statvfs(home)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < _SHARED_BYTES
+
+
+def _reason(error: Exception) -> Exception:
+    """Why a file could not be opened, which SQLite does not tell: it is tried."""
+    if isinstance(error, (apsw.CantOpenError, apsw.IOError)):
+        try:
+            os.close(os.dup(2))
+        except OSError as found:
+            return found
+    return error
+
+
 def storage_error(error: Exception, home: str) -> MossError | None:
     """The typed error that a failure of SQLite or of the file system means."""
     text = str(error)
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
         return busy_error(BUSY_TIMEOUT_MS / 1000)
-    if isinstance(error, apsw.FullError) or (
-        isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if (
+        isinstance(error, apsw.FullError)
+        or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT))
+        or (isinstance(error, apsw.IOError) and _has_no_room(home))
     ):
         return MossError("STORAGE_FULL", f"no space is left for the store in {home}; free some and try again")
+    short = short_of_descriptors(_reason(error))
+    if short is not None:
+        return short
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
         return MossError("STORAGE_CORRUPT", f"the database in {home} is damaged ({text}); run `moss doctor`")
     if isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, PermissionError)) or (

@@ -48,7 +48,7 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         version = schema_of(connection, path)
         follows = True
-    except (apsw.CantOpenError, apsw.ReadOnlyError):
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
         connection = open_unwritable(path)
         version = schema_of(connection, path)
         follows = False

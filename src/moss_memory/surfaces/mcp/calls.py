@@ -29,6 +29,9 @@ RETRY_S = 0.05
 
 PROGRESS_EVERY_S = 0.1
 
+MOST_WAITING = 64
+"""Calls that wait; a client that sends more has them wait in its pipe."""
+
 
 class Job:
     """A call that waits for the worker, or is with it."""
@@ -76,6 +79,10 @@ class Calls:
         """Whether the loop should not wait for it."""
         operation = call.operation
         return operation.takes_long(call.arguments) or (operation.grows and self._store().is_large())
+
+    def is_full(self) -> bool:
+        """Whether so many calls wait that no more should be read."""
+        return len(self._queue) >= MOST_WAITING
 
     def cancel(self, key: object) -> None:
         """Drops the waiting calls of this id and asks the running one to stop; none of them is answered."""

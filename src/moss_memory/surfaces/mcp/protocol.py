@@ -7,7 +7,7 @@ one (2026-07-28); every other request belongs to the handshake one, also before 
 from __future__ import annotations
 
 from moss_memory.answers import Spelled
-from moss_memory.errors import MossError
+from moss_memory.errors import MossError, short_of_descriptors
 from moss_memory.proposals import with_proposals
 from moss_memory.version import __version__
 
@@ -296,6 +296,9 @@ def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
 
 def _shown(error: BaseException) -> MossError:
     if not isinstance(error, MossError):
+        short = short_of_descriptors(error)
+        if short is not None:
+            return short
         log_bug(error)
         return MossError("INTERNAL", "Moss failed in a way it should not; its log on stderr says how")
     if error.code == "INTERNAL":

@@ -33,6 +33,8 @@ FINISH_S = 1.4
 """How long calls may go on after the client hung up; a process is gone within two seconds."""
 
 STOP_S = 0.2
+FULL_S = 0.05
+"""How often a full queue is looked at, until there is room and the client is read again."""
 SIGNAL_GONE_S = 1.0
 HANG_UP_GONE_S = 1.75
 
@@ -96,9 +98,13 @@ class Server:
         signal.setitimer(signal.ITIMER_REAL, SIGNAL_GONE_S)
 
     def _loop(self) -> None:
-        watched = (0, self._wake)
         while not self._over():
-            ready = select.select(watched, (), (), self._wait_s())[0]
+            full = self._calls.is_full()
+            watched = (self._wake,) if full else (0, self._wake)
+            wait_s = self._wait_s()
+            if full:
+                wait_s = FULL_S if wait_s is None else min(FULL_S, wait_s)
+            ready = select.select(watched, (), (), wait_s)[0]
             if self._wake in ready:
                 os.read(self._wake, 512)
             elif 0 in ready:

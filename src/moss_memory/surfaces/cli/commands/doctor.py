@@ -187,14 +187,15 @@ def _close(engine: Engine) -> None:
             raise
 
 
-_NAMES = {"schema": "store", "index": "search index", "pages": "integrity"}
+_NAMES = {"schema": "store", "index": "search index", "pages": "integrity", "rows": "texts"}
 """What people call what an engine looks at, where that is another name."""
 
 _REBUILD = "run `moss doctor --fix` to build the index again from the stored texts"
 _TODO = {
     "index STORAGE_CORRUPT": _REBUILD,
     "NOT_A_STORE": "move the file to where it belongs, or set MOSS_HOME to another folder",
-    "STORAGE_CORRUPT": "`moss restore-backup` the last backup; what was there is kept",
+    "STORAGE_CORRUPT": "`moss restore-backup` the last backup; what was there is kept. Without one, "
+    "`moss export --salvage FOLDER` writes everything that can be read",
     "STORAGE_READONLY": "check the owner and the mode of the folder, or upgrade moss-memory if the store is newer",
     "STORAGE_BUSY": "try again when the other processes have finished",
     "STORAGE_FULL": "free some space",
@@ -235,6 +236,13 @@ def _pages(state: str, *, said: str = "", only_index: bool = False) -> tuple[str
     return FAIL, f"the database is damaged: {said}", todo
 
 
+def _rows(state: str, *, found: list[dict[str, Any]] | None = None) -> tuple[str, ...]:
+    if state == "sound":
+        return OK, "every row can be read"
+    places = [f"{one['table']} row {one.get('row')!r}, {one.get('column')}" for one in found or ()]
+    return FAIL, f"texts that are not UTF-8: {'; '.join(places)}", _TODO["STORAGE_CORRUPT"]
+
+
 def _erasures(_: str, *, count: int) -> tuple[str, ...]:
     if not count:
         return OK, "no purged text is left on the disk"
@@ -264,6 +272,7 @@ _WORDS: dict[str, Callable[..., tuple[str, ...]]] = {
     "journal": _journal,
     "index": _index,
     "pages": _pages,
+    "rows": _rows,
     "erasures": _erasures,
     "meaning": _meaning,
 }

@@ -31,7 +31,7 @@ def run_moving(command: Command, request: Request, config: Config) -> int | None
     try:
         if command.operation.name == "capsule_import":
             return _bring_in(request, config) if is_folder else None
-        if "all" in request.extras:
+        if "all" in request.extras or "salvage" in request.extras:
             return _write_out(command, request, config)
         if "with_history" in request.extras:
             raise Usage("--with-history goes with --all FOLDER", command=command.words)
@@ -57,16 +57,20 @@ def _bring_in(request: Request, config: Config) -> int:
 
 
 def _write_out(command: Command, request: Request, config: Config) -> int:
-    from moss_memory.moving.operations import export_folder
+    from moss_memory.moving.operations import SALVAGED, export_folder
 
+    asked = "--all" if "all" in request.extras else "--salvage"
     others = [name for name in request.arguments if name != "path"]
     if others:
         flag = command.options[others[0]].flag
-        raise Usage(f"--all writes everything there is; leave out {flag}", command=command.words)
+        raise Usage(f"{asked} writes everything there is; leave out {flag}", command=command.words)
     folder = request.arguments.get("path")
     if folder is None or folder == STDOUT:
-        raise Usage("--all needs the folder to write to", command=command.words)
+        raise Usage(f"{asked} needs the folder to write to", command=command.words)
     with Store(config) as store:
+        if "salvage" in request.extras:
+            answer(store.salvage(folder), table=SALVAGED if request.table else None)
+            return 0
         history = "with_history" in request.extras
         try:
             _shown("export", store.export_folder, export_folder, request, folder=folder, with_history=history)

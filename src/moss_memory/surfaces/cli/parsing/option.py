@@ -180,6 +180,7 @@ def _extras(command: Command) -> list[Option]:
         extras.append(Option("max_bytes", "extra_integer", "accept a file up to this size"))
     if name == "capsule_export":
         extras.append(Option("all", "switch", "everything of every family, as plain files into the folder PATH"))
+        extras.append(Option("salvage", "switch", "what can be read of a damaged store, into the folder PATH"))
         extras.append(Option("with_history", "switch", "with --all, earlier versions too"))
     if name.endswith("_purge"):
         extras.append(Option("type", "extra", "what to purge: capsule, or another family"))

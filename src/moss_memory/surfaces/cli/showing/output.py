@@ -89,7 +89,11 @@ def show_text(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Writes a line to stderr; when nobody can hear it, it is lost."""
+    """Writes a line to stderr, where nothing in it steers; when nobody can hear it, it is lost."""
+    if not (text.isascii() and text.isprintable()):
+        from .cell import printable
+
+        text = printable(text, keep_lines=True)
     _try_to_tell((text + "\n").encode("utf-8", "backslashreplace"))
 
 

@@ -25,7 +25,7 @@ _moss() {
     "delete") offered="--id --workspace -w --name --home --table --help -h" valued="--id --workspace -w --name --home" ;;
     "diff") offered="--type --id --workspace -w --name --version --to --home --help -h" valued="--type --id --workspace -w --name --version --to --home" ;;
     "doctor") offered="--fix --secrets --home --table --help -h" valued="--home" ;;
-    "export") offered="--path --workspace -w --include-deleted --all --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
+    "export") offered="--path --workspace -w --include-deleted --all --salvage --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;
     "help") offered="activity append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
@@ -74,7 +74,7 @@ _moss() {
     "capsule bulk-update") offered="--workspace -w --tag --name-prefix --run-id --phase --role --set-phase --set-role --set-tags --dry-run --allow-secrets --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --set-phase --set-role --set-tags --home" ;;
     "capsule compose") offered="--items --sections --format --store-as --allow-secrets --item --text --home --table --help -h" valued="--items --sections --format --store-as --item --home" ;;
     "capsule delete") offered="--id --workspace -w --name --home --table --help -h" valued="--id --workspace -w --name --home" ;;
-    "capsule export") offered="--path --workspace -w --include-deleted --all --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
+    "capsule export") offered="--path --workspace -w --include-deleted --all --salvage --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
     "capsule fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "capsule fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;
     "capsule import") offered="--path --mode --max-bytes --home --table --help -h" files=1 valued="--path --mode --max-bytes --home" ;;

@@ -185,6 +185,7 @@ complete -c moss -n '__moss_on export "capsule export"' -F
 complete -c moss -n '__moss_on export "capsule export"' -l workspace -s w -x -d 'namespace'
 complete -c moss -n '__moss_on export "capsule export"' -l include-deleted -d 'also soft-deleted ones'
 complete -c moss -n '__moss_on export "capsule export"' -l all -d 'everything of every family, as plain files into the folder PATH'
+complete -c moss -n '__moss_on export "capsule export"' -l salvage -d 'what can be read of a damaged store, into the folder PATH'
 complete -c moss -n '__moss_on export "capsule export"' -l with-history -d 'with --all, earlier versions too'
 complete -c moss -n '__moss_on export "capsule export"' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store, instead of MOSS_HOME or ~/.moss'
 complete -c moss -n '__moss_on export "capsule export"' -l table -d 'aligned columns for people instead of JSON'
