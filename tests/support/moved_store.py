@@ -11,8 +11,8 @@ from moss_memory.errors import MossError
 from moss_memory.store import Store
 from support.beside import dump
 
-LEFT_BEHIND = ("upkeep", "erasures", "versions")
-"""Tables of housekeeping, which a store makes for itself; and earlier versions."""
+LEFT_BEHIND = ("upkeep", "erasures", "activity")
+"""Tables of housekeeping, which a store makes for itself."""
 
 
 def files_of(folder: str | Path) -> dict[str, bytes]:
