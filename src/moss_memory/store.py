@@ -261,6 +261,28 @@ class Store(Tools):
         arguments = {"folder": folder, "mode": mode}
         return self._run(import_folder, "import", arguments, self.config.workspace, cancelled, progress, True)
 
+    def adopt(
+        self,
+        source: str,
+        path: str,
+        *,
+        workspace: str | None = None,
+        dry_run: bool = False,
+        allow_secrets: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> dict[str, Any]:
+        """Takes over what another memory holds, a transaction a file, without writing to it; again adds nothing."""
+        from .adopt.adopting import adopt
+        from .adopt.operations import adopt_items
+
+        def take(**arguments: Any) -> dict[str, Any]:
+            return self._run(adopt_items, "adopt", arguments, "", cancelled, None, True)
+
+        place = workspace or self.config.workspace or "default"
+        allowed = allow_secrets or self.config.allow_secrets
+        return adopt(take, source, path, workspace=place, dry_run=dry_run, allow_secrets=allowed, progress=progress)
+
     def export_lines(
         self, write: Callable[[bytes], None], *, workspace: str | None = None, include_deleted: bool = False
     ) -> int:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from moss_memory.answers import BAD_FILE, FINDINGS, Column, Shape, file_path, flag, integer, list_of, text, texts
+from moss_memory.answers import (
+    BAD_FILE,
+    FINDINGS,
+    Column,
+    Shape,
+    file_path,
+    flag,
+    integer,
+    list_of,
+    map_of,
+    text,
+    texts,
+)
 from moss_memory.catalog import TOOLSETS
 
 TYPE_CHECKING = False
@@ -77,6 +89,13 @@ _WORKSPACE = _text("project namespace")
 _FAILED = BAD_FILE.with_fields(
     {"code": text("why")},
     table=(Column("file", least=16, widest=0), Column("code", goes=3), Column("message", least=20, widest=0)),
+)
+
+SOURCES = ("server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown")
+_SKIPPED = Shape(
+    "LeftOut",
+    {"file": text("file"), "item": text("what"), "reason": text("why")},
+    table=(Column("file", least=12), Column("item", least=12), Column("reason", least=20, widest=0)),
 )
 
 _CONNECTED = Shape(
@@ -178,6 +197,30 @@ _ALL = (
             "clients": list_of(_CONNECTED, "every client", optional=True, shown="answer"),
             "failed": texts("those that are connected and do not answer", optional=True),
         },
+    ),
+    BuiltIn(
+        "adopt",
+        "Take over what another memory holds, without ever writing to it.\n\n"
+        "SOURCE is server-memory, basic-memory, memory-keeper, beads, task-master or markdown; PATH its file or "
+        "folder. Every file is one transaction; running it again adds nothing. The report names what was taken, what "
+        "was left out and why. What looks like a credential is left out.",
+        "moss adopt basic-memory ~/basic-memory -w shop --dry-run",
+        {
+            "source": _text("whose memory", enum=list(SOURCES)),
+            "path": _text("its file or folder"),
+            "workspace": _text("where it goes; if left out: the default workspace"),
+            "dry_run": _flag("only count what would be taken"),
+            "allow_secrets": _flag("take what looks like a credential too"),
+        },
+        answers={
+            "files": integer("files that were read"),
+            "taken": map_of(integer("how many"), "what is new, by kind"),
+            "already_there": integer("what was taken before"),
+            "skipped": list_of(_SKIPPED, "what was not taken"),
+            "dry_run": flag("whether nothing was written"),
+        },
+        does="commands.adopting.adopt",
+        required=("source", "path"),
     ),
     BuiltIn(
         "diff",

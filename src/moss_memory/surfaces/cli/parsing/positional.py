@@ -29,12 +29,14 @@ TEXT = ("capsule_text", "content", "artifact", "data", "card", "note", "thought"
 FILES = (".md", ".txt", ".json")
 """How words end that are rather a file to store than a name for it."""
 
+_WORDED = ("adopt",)
+"""Commands outside of the groups whose required arguments are words too."""
 _PLACES = ("target", "branch", "ref")
 
 
 def slots_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
     """In the groups every required argument but the workspace may be a word, in the order of the signature."""
-    if not is_grouped(operation.name):
+    if not is_grouped(operation.name) and operation.name not in _WORDED:
         return ()
     return tuple(name for name in operation.required if name not in ("workspace", "output"))
 

@@ -1,0 +1,96 @@
+"""Another memory adopted: its files read one after the other, and each taken in a transaction of its own."""
+
+from __future__ import annotations
+
+import os
+
+from ..credentials import findings_in
+from ..errors import invalid
+from .operations import Tried
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from .items import SourceFile
+
+SOURCES = ("server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown")
+
+
+def adopt(
+    take: Callable[..., dict[str, Any]],
+    source: str,
+    path: str,
+    *,
+    workspace: str,
+    dry_run: bool,
+    allow_secrets: bool,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> dict[str, Any]:
+    """Takes over what a source holds, file by file, and says what was taken, known or left out.
+
+    The whole source is read before anything is written: one that cannot be read gives an error and writes nothing.
+    """
+    files = list(_reader(source)(os.path.abspath(os.path.expanduser(path))))
+    report: dict[str, Any] = {"files": len(files), "taken": {}, "already_there": 0, "skipped": [], "dry_run": dry_run}
+    for place, file in enumerate(files):
+        items = file.items if allow_secrets else _without_secrets(file)
+        report["skipped"] += file.skipped
+        if items:
+            _add(report, _told(take, source, workspace, file.name, items, dry_run=dry_run))
+        if progress is not None:
+            progress(place + 1, len(files))
+    return report
+
+
+def _told(
+    take: Callable[..., dict[str, Any]], source: str, workspace: str, file: str, items: list[Any], *, dry_run: bool
+) -> dict[str, Any]:
+    try:
+        return take(source=source, workspace=workspace, file=file, items=items, dry_run=dry_run)
+    except Tried as tried:
+        return tried.told
+
+
+def _add(report: dict[str, Any], told: dict[str, Any]) -> None:
+    for kind, count in told["taken"].items():
+        report["taken"][kind] = report["taken"].get(kind, 0) + count
+    report["already_there"] += told["already_there"]
+    report["skipped"] += told["skipped"]
+
+
+def _without_secrets(file: SourceFile) -> list[dict[str, Any]]:
+    """The items in which nothing looks like a credential; the others are named, their values are not."""
+    kept = []
+    for item in file.items:
+        found = findings_in({key: value for key, value in item.items() if key != "key"})
+        if found:
+            shown = item["key"] if not findings_in({"key": item["key"]}) else "an item"
+            file.skip(
+                shown, f"looks like a credential ({found[0]['kind']}, {found[0]['path']}); --allow-secrets takes it"
+            )
+        else:
+            kept.append(item)
+    return kept
+
+
+def _reader(source: str) -> Callable[[str], Iterator[SourceFile]]:
+    if source == "server-memory":
+        from .server_memory import read
+
+        return read
+    if source == "memory-keeper":
+        from .memory_keeper import read as read_keeper
+
+        return read_keeper
+    if source in ("beads", "task-master"):
+        from .work import read_beads, read_task_master
+
+        return read_beads if source == "beads" else read_task_master
+    if source in ("markdown", "basic-memory"):
+        from .markdown import read as read_markdown
+        from .markdown import read_basic_memory
+
+        return read_markdown if source == "markdown" else read_basic_memory
+    raise invalid(f"`source` must be one of {', '.join(SOURCES)}", path="source")

@@ -1,0 +1,111 @@
+"""What a source holds, as Moss will keep it: capsules, nodes with their edges, notes, plans and tasks.
+
+Items are plain dictionaries. `key` names an item in its source and never changes; with the source's name before it, an
+item that was taken is known again.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Item = dict[str, Any]
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_NO_ID = re.compile(r"[\x00-\x1f\x7f-\x9f|]+")
+ID_MAX_CHARS = 256
+NAME_MAX_CHARS = 240
+TAG_MAX_CHARS = 100
+
+
+class SourceFile:
+    """One file of a source, or one part of it that is taken whole: its items, and what was left out and why."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.items: list[Item] = []
+        self.skipped: list[dict[str, str]] = []
+
+    def skip(self, item: str, reason: str) -> None:
+        """Remembers what is not taken."""
+        self.skipped.append({"file": self.name, "item": item[:200], "reason": reason})
+
+
+def capsule(key: str, text: str, *, name: str, title: str = "", tags: list[str] | None = None, **times: Any) -> Item:
+    """A text that people read: a note, a memory."""
+    return {
+        "kind": "capsule",
+        "key": key,
+        "text": text,
+        "name": one_line(name)[:NAME_MAX_CHARS] or key,
+        "title": one_line(title)[:NAME_MAX_CHARS],
+        "tags": clean_tags(tags or []),
+        "created_at": seconds(times.get("created")),
+        "updated_at": seconds(times.get("updated")),
+    }
+
+
+def node(key: str, *, type: str, title: str, text: str = "", tags: list[str] | None = None, **meta: Any) -> Item:
+    """A thing that other things relate to."""
+    return {
+        "kind": "node",
+        "key": key,
+        "id": node_id(key),
+        "type": node_id(type)[:128] or "entity",
+        "title": one_line(title),
+        "text": text,
+        "tags": [tag.lower() for tag in clean_tags(tags or [])],
+        "meta": {name: value for name, value in meta.items() if value},
+    }
+
+
+def edge(source: str, relation: str, target: str) -> Item:
+    """How one thing relates to another."""
+    key = f"{source} {relation} {target}"
+    ends = {"from": node_id(source), "rel": node_id(relation)[:128] or "related", "to": node_id(target)}
+    return {"kind": "edge", "key": key, **ends}
+
+
+def note(key: str, text: str, *, title: str = "", **meta: Any) -> Item:
+    """Something that was said once, and when."""
+    kept = {name: value for name, value in meta.items() if value}
+    return {"kind": "note", "key": key, "text": text, "title": one_line(title), "meta": kept}
+
+
+def node_id(text: str) -> str:
+    """A name as a node may have it."""
+    return _NO_ID.sub(" ", text).strip()[:ID_MAX_CHARS]
+
+
+def one_line(text: str) -> str:
+    """A text on one line."""
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def clean_tags(tags: list[Any]) -> list[str]:
+    """Tags as Moss takes them, at most 40: it adds its own."""
+    made = [one_line(str(tag))[:TAG_MAX_CHARS].strip() for tag in tags]
+    return list(dict.fromkeys(tag for tag in made if tag))[:40]
+
+
+def seconds(written: Any) -> int | None:
+    """A time as sources write it, in seconds since 1970; none where it is no time."""
+    if isinstance(written, (int, float)) and not isinstance(written, bool) and 0 < written < 1e14:
+        return int(written / 1000 if written > 1e11 else written)
+    if not isinstance(written, str) or not written.strip():
+        return None
+    try:
+        read = datetime.fromisoformat(written.strip().replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    moment = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    return int(moment) if 0 < moment < 32503680000 else None
+
+
+def text_of(value: Any) -> str:
+    """A value as text; nothing where it is none."""
+    return value if isinstance(value, str) else "" if value is None else str(value)

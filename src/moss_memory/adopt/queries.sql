@@ -1,0 +1,31 @@
+-- name: capsule_of_name
+-- The source of the capsule that has a name, or of one that had it.
+select source from capsules where workspace_norm = :workspace and name_norm = :name and deleted_at is null
+union all
+select source from (
+  select source from capsules where workspace_norm = :workspace and name_norm = :name and deleted_at is not null
+    and source = :source
+  order by deleted_at desc limit 1
+) as deleted
+limit 1;
+
+-- name: date_capsule
+-- A capsule gets the times that it has in its source.
+update capsules set created_at = :created, updated_at = :updated, version_at = :updated where id = :id;
+
+-- name: main_branch
+-- The branch that adopted things go to, if there is one yet.
+select branch_id from branches where workspace_norm = :workspace and name = 'main' limit 1;
+
+-- name: last_version
+-- What is known of a node or edge, deleted or not.
+select meta_json from graph_versions where branch_id = :branch and doc = :doc and key = :key
+order by seq desc limit 1;
+
+-- name: kept_notes
+-- The meta of every note in a document.
+select meta_json from doc_entries where branch_id = :branch and doc = :doc and meta_json is not null order by seq;
+
+-- name: tagged_tasks
+-- Every plan and task with tags.
+select id, tags_json from tasks where workspace_norm = :workspace and tags_json is not null order by row_id;

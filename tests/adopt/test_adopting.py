@@ -1,0 +1,282 @@
+"""`moss adopt`: what another memory holds is taken once, found again, and never written to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.doors import open_test_store
+from moss_memory import MossError
+from moss_memory.adopt.adopting import SOURCES
+from moss_memory.adopt.items import seconds
+from moss_memory.adopt.taking import split_text
+from moss_memory.store import Store
+from moss_memory.surfaces.cli.parsing.builtin import SOURCES as TYPED
+
+WRITTEN = Path(__file__).parent / "sources"
+KEEPER = """
+create table sessions (id text primary key, name text, created_at text);
+create table context_items (id text primary key, session_id text, key text, value text, category text, priority text,
+  channel text, created_at text, updated_at text);
+create table context_relationships (id text primary key, session_id text, from_key text, to_key text,
+  relationship_type text, created_at text);
+create table journal_entries (id text primary key, session_id text, entry text, mood text, tags text, created_at text);
+insert into sessions values ('s1', 'checkout', '2026-05-01 10:00:00'), ('s2', 'later', '2026-05-02 10:00:00');
+insert into context_items values
+  ('1', 's1', 'retry_policy', 'A failed payment is tried three times.', 'decision', 'high', 'main',
+   '2026-05-01 10:00:00', '2026-05-01 11:00:00'),
+  ('2', 's1', 'next_step', 'Write the replay job.', 'task', 'normal', 'main', '2026-05-01 10:00:01', null),
+  ('3', 's2', 'next_step', 'Tell the bank.', 'task', 'normal', 'main', '2026-05-02 10:00:01', null);
+insert into context_relationships values ('r', 's1', 'next_step', 'retry_policy', 'depends_on', '2026-05-01 10:00:02'),
+  ('q', 's1', 'next_step', 'gone', 'references', '2026-05-01 10:00:02');
+insert into journal_entries values ('j', 's1', 'The sandbox drops every tenth call.', null, '["bank"]',
+  '2026-05-01 12:00:00');
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    with open_test_store(tmp_path / "home") as opened:
+        yield opened
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Path:
+    path = tmp_path / "context.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(KEEPER)
+    connection.close()
+    return path
+
+
+def state(folder: Path) -> dict[str, str]:
+    """Every file below a folder, by a hash of what it holds."""
+    files = [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def everything(store: Store) -> dict[str, int]:
+    counts = store.call("moss_search", {"query": "NOT zzzz", "limit": 1})
+    tasks = store.call("tasks_list", {"workspace": "shop"})["pagination"]["total"]
+    return {"found": counts["pagination"]["total"], "tasks": tasks}
+
+
+TAKEN = {
+    "server-memory": ("memory.jsonl", {"nodes": 3, "edges": 2}),
+    "basic-memory": ("notes", {"capsules": 2, "nodes": 2, "edges": 2}),
+    "beads": ("issues.jsonl", {"plans": 2, "tasks": 3}),
+    "task-master": ("tasks.json", {"plans": 1, "tasks": 2}),
+    "markdown": ("notes", {"capsules": 2}),
+}
+
+
+def test_the_command_line_names_every_source() -> None:
+    assert SOURCES == TYPED
+
+
+@pytest.mark.parametrize("source", TAKEN)
+def test_a_source_is_taken_once_and_never_written_to(store: Store, source: str) -> None:
+    name, taken = TAKEN[source]
+    before = state(WRITTEN)
+    tried = store.adopt(source, str(WRITTEN / name), workspace="shop", dry_run=True)
+    assert (tried["taken"], tried["dry_run"]) == (taken, True)
+    assert everything(store) == {"found": 0, "tasks": 0}
+    assert store.adopt(source, str(WRITTEN / name), workspace="shop")["taken"] == taken
+    held = everything(store)
+    again = store.adopt(source, str(WRITTEN / name), workspace="shop")
+    assert (again["taken"], again["already_there"]) == ({}, sum(taken.values()))
+    assert everything(store) == held
+    assert state(WRITTEN) == before
+
+
+def test_a_memory_of_server_memory_is_found_by_a_question(store: Store) -> None:
+    store.adopt("server-memory", str(WRITTEN / "memory.jsonl"), workspace="shop")
+    found = store.call("moss_search", {"query": "how often is a failed payment retried?"})["items"]
+    assert found[0]["id"] == "checkout-service"
+    graph = store.call("branchmind_graph_query", {"workspace": "shop"})
+    assert {(edge["from"], edge["rel"], edge["to"]) for edge in graph["edges"]} == {
+        ("Lena_Hart", "owns", "checkout-service"), ("checkout-service", "stores orders in", "Postgres 17"),
+    }  # fmt: skip
+
+
+def test_a_note_of_basic_memory_keeps_title_tags_time_and_relations(store: Store) -> None:
+    report = store.adopt("basic-memory", str(WRITTEN / "notes"), workspace="shop")
+    assert [one["item"] for one in report["skipped"]] == ["supersedes [[Old retry rules]]"]
+    note = store.call("capsule_fetch", {"workspace": "shop", "name": "checkout/retry-policy"})
+    assert (note["title"], note["tags"]) == ("Retry policy", ["payments", "bank", "resilience"])
+    assert note["created_at"] == seconds("2026-05-04T10:00:00+00:00")
+    assert note["source"] == "basic-memory:checkout/retry-policy"
+    graph = store.call("branchmind_graph_query", {"workspace": "shop"})
+    assert {(edge["from"], edge["rel"], edge["to"]) for edge in graph["edges"]} == {
+        ("checkout/retry-policy", "part_of", "checkout/checkout-service"),
+        ("checkout/checkout-service", "uses", "checkout/retry-policy"),
+    }
+    found = store.call("moss_search", {"query": "what happens to a payment after three tries?"})["items"]
+    assert found[0]["title"] == "Retry policy"
+
+
+def test_memory_keeper_gives_its_items_relations_and_journal(store: Store, keeper: Path) -> None:
+    before = state(keeper.parent)
+    report = store.adopt("memory-keeper", str(keeper), workspace="shop")
+    assert report["taken"] == {"nodes": 3, "edges": 1, "notes": 1}
+    assert [one["item"] for one in report["skipped"]] == ["next_step references gone"]
+    assert state(keeper.parent) == before | state(keeper.parent / "home")
+    nodes = {one["id"]: one for one in store.call("branchmind_graph_query", {"workspace": "shop"})["nodes"]}
+    policy = nodes["retry_policy"]
+    assert (policy["type"], policy["tags"], policy["meta"]["priority"]) == ("decision", ["checkout", "main"], "high")
+    assert policy["meta"]["created_at"] == seconds("2026-05-01 10:00:00")
+    assert nodes["next_step (later s2)"]["text"] == "Tell the bank."
+    assert store.adopt("memory-keeper", str(keeper), workspace="shop")["taken"] == {}
+
+
+def test_issues_become_plans_and_tasks_with_what_they_wait_for(store: Store) -> None:
+    store.adopt("beads", str(WRITTEN / "issues.jsonl"), workspace="shop")
+    items = {one["title"]: one for one in store.call("tasks_list", {"workspace": "shop"})["items"]}
+    assert items["Park failed payments"]["status"] == "DONE"
+    assert items["Park failed payments"]["parent"] == items["Checkout survives the bank"]["id"]
+    assert items["Replay parked payments"]["status"] == "ACTIVE"
+    assert "beads:shop-3" in items["Replay parked payments"]["tags"]
+    shown = store.call("tasks_show", {"workspace": "shop", "target": items["Replay parked payments"]["id"]})
+    assert items["Park failed payments"]["id"] in json.dumps(shown)
+    assert "Nightly is enough." in json.dumps(store.call("moss_search", {"query": "nightly"}))
+
+
+def test_subtasks_become_steps_and_stay_done(store: Store) -> None:
+    store.adopt("task-master", str(WRITTEN / "tasks.json"), workspace="shop")
+    items = {one["title"]: one for one in store.call("tasks_list", {"workspace": "shop"})["items"]}
+    shown = store.call("tasks_show", {"workspace": "shop", "target": items["Replay parked payments"]["id"]})
+    assert [(step["title"], step["done"]) for step in shown["steps"]] == [
+        ("Read the table", True), ("Call the bank again", False),
+    ]  # fmt: skip
+    assert items["Park failed payments"]["status"] == "DONE"
+
+
+def test_what_was_changed_or_deleted_here_stays_so(store: Store) -> None:
+    store.adopt("markdown", str(WRITTEN / "notes"), workspace="shop")
+    name = {"workspace": "shop", "name": "checkout/Retry policy"}
+    store.call("capsule_update", {**name, "title": "Mine"})
+    store.call("capsule_delete", {"workspace": "shop", "name": "checkout/Checkout service"})
+    assert store.adopt("markdown", str(WRITTEN / "notes"), workspace="shop")["taken"] in ({}, {"capsules": 1})
+    assert store.call("capsule_fetch", name)["title"] == "Mine"
+
+
+def test_a_name_that_is_taken_is_left_alone_and_said(store: Store) -> None:
+    store.call("capsule_store", {"workspace": "shop", "name": "checkout/Retry policy", "capsule_text": "x",
+                                 "allow_thin": True})  # fmt: skip
+    report = store.adopt("markdown", str(WRITTEN / "notes"), workspace="shop")
+    assert report["taken"] == {"capsules": 1}
+    assert "another source has the name" in report["skipped"][0]["reason"]
+
+
+def test_what_looks_like_a_credential_is_named_and_left_out(store: Store, tmp_path: Path) -> None:
+    secret = "AKIA" + "IOSFODNN7EXAMPLQ"
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "keys.md").write_text(f"# Keys\n\nThe key is {secret}\n")
+    (tmp_path / "notes" / "plain.md").write_text("# Plain\n\nNothing to hide.\n")
+    report = store.adopt("markdown", str(tmp_path / "notes"), workspace="shop")
+    assert report["taken"] == {"capsules": 1}
+    assert report["skipped"][0]["item"] == "keys"
+    assert secret not in json.dumps(report)
+    taken = store.adopt("markdown", str(tmp_path / "notes"), workspace="shop", allow_secrets=True)["taken"]
+    assert taken == {"capsules": 1}
+
+
+def test_a_long_note_becomes_several_capsules(store: Store, tmp_path: Path) -> None:
+    text = "\n\n".join(f"Paragraph {number}. " + "word " * 200 for number in range(40))
+    (tmp_path / "long.md").write_text(text)
+    report = store.adopt("markdown", str(tmp_path / "long.md"), workspace="shop")
+    assert report["taken"]["capsules"] == len(split_text(text, 12_000))
+    assert store.adopt("markdown", str(tmp_path / "long.md"), workspace="shop")["taken"] == {}
+
+
+def test_a_run_that_was_cut_short_goes_on_where_it_stopped(store: Store, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(5):
+        (notes / f"n{number}.md").write_text(f"note {number}\n")
+
+    def stop(done: int, total: int | None) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.adopt("markdown", str(notes), workspace="shop", progress=stop)
+    assert store.adopt("markdown", str(notes), workspace="shop")["taken"] == {"capsules": 3}
+
+
+def broken_database(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.executescript(KEEPER)
+    connection.close()
+    data = bytearray(path.read_bytes())
+    data[4096:12288] = os.urandom(8192)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "content"),
+    [
+        ("server-memory", "memory.jsonl", b'{"type":"entity","name":"a"}\nnot json\n'),
+        ("server-memory", "memory.jsonl", b"[" * 100_000),
+        ("server-memory", "memory.jsonl", b'{"type":"entity","name":"\xff"}'),
+        ("server-memory", "memory.jsonl", b"7\n"),
+        ("beads", "issues.jsonl", b'{"id":"a","title":"b","dependencies":' + b"[" * 200 + b"]" * 200 + b"}"),
+        ("task-master", "tasks.json", b"[]"),
+        ("task-master", "tasks.json", b"{"),
+        ("memory-keeper", "context.db", b"no database at all"),
+        ("memory-keeper", "context.db", b""),
+        ("markdown", "a.md", b"\xff\xfe"),
+    ],
+)  # fmt: skip
+def test_a_hostile_source_is_refused_and_writes_nothing(
+    store: Store, tmp_path: Path, source: str, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(MossError) as refused:
+        store.adopt(source, str(tmp_path / name), workspace="shop")
+    assert refused.value.code == "INVALID_REQUEST"
+    assert everything(store) == {"found": 0, "tasks": 0}
+
+
+def test_a_damaged_database_is_refused(store: Store, tmp_path: Path) -> None:
+    broken_database(tmp_path / "context.db")
+    with pytest.raises(MossError, match=r"damaged|no database"):
+        store.adopt("memory-keeper", str(tmp_path / "context.db"), workspace="shop")
+
+
+def test_front_matter_that_multiplies_itself_is_only_text(store: Store, tmp_path: Path) -> None:
+    laughs = "---\na: &a [lol, lol]\nb: &b [*a, *a]\nc: [*b, *b]\n---\nhello\n"
+    (tmp_path / "laughs.md").write_text(laughs)
+    assert store.adopt("markdown", str(tmp_path / "laughs.md"), workspace="shop")["taken"] == {"capsules": 1}
+    assert len(store.call("capsule_fetch", {"workspace": "shop", "name": "laughs"})["capsule_text"]) < 200
+
+
+def test_links_lead_nowhere(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("outside\n")
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "link.md").symlink_to(tmp_path / "secret.md")
+    (notes / "folder").symlink_to(tmp_path)
+    assert store.adopt("markdown", str(notes), workspace="shop") == {
+        "files": 0, "taken": {}, "already_there": 0, "skipped": [], "dry_run": False,
+    }  # fmt: skip
+    shutil.copy(WRITTEN / "memory.jsonl", tmp_path / "real.jsonl")
+    (tmp_path / "memory.jsonl").symlink_to(tmp_path / "real.jsonl")
+    with pytest.raises(MossError, match="is no plain file"):
+        store.adopt("server-memory", str(tmp_path / "memory.jsonl"), workspace="shop")
+
+
+@pytest.mark.parametrize("path", ["nowhere", "."])
+def test_a_path_that_holds_nothing_is_refused(store: Store, tmp_path: Path, path: str) -> None:
+    for source in ("server-memory", "beads", "task-master", "memory-keeper"):
+        with pytest.raises(MossError, match=r"does not exist|holds no"):
+            store.adopt(source, str(tmp_path / path), workspace="shop")
+    with pytest.raises(MossError, match="must be one of"):
+        store.adopt("elsewhere", str(tmp_path), workspace="shop")
