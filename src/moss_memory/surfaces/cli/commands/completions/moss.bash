@@ -9,9 +9,10 @@ _moss() {
   case "$command" in artifact|branch|capsule|graph|history|notes|record|task|think|trace)
     if (( place > 2 )); then command="$command $second"; fi ;;
   esac
-  if (( place == 1 )); then offered="activity append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --help --version --home"
+  if (( place == 1 )); then offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --help --version --home"
   else case "$command" in
     "activity") offered="--workspace -w --days --home --table --help -h" valued="--workspace -w --days --home" ;;
+    "adopt") offered="server-memory basic-memory memory-keeper beads task-master markdown --source --path --workspace -w --dry-run --allow-secrets --home --table --help -h" files=1 valued="--source --path --workspace -w --home" ;;
     "append") offered="--id --workspace -w --name --section --content --expected-version --allow-secrets --file --home --table --help -h" valued="--id --workspace -w --name --section --content --expected-version --file --home" ;;
     "backup") offered="--path --home --table --help -h" files=1 valued="--path --home" ;;
     "bulk-delete") offered="--workspace -w --tag --name-prefix --run-id --phase --role --dry-run --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --home" ;;
@@ -28,7 +29,7 @@ _moss() {
     "export") offered="--path --workspace -w --include-deleted --all --salvage --with-history --home --table --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --help -h" valued="--items --item --home" ;;
-    "help") offered="activity append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
+    "help") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --help -h" files=1 valued="--path --mode --max-bytes --home" ;;
     "index") offered="--rebuild --model --home --table --help -h" valued="--model --home" ;;
     "inventory") offered="--workspace -w --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset --home --table --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --limit --offset --home" ;;
@@ -181,6 +182,8 @@ _moss() {
   # After an option that takes a value: what it can be, or nothing.
   if [[ " $valued " == *" $previous "* ]]; then offered="" files=""; fi
   case "$command $previous" in
+    "adopt --source") offered="server-memory basic-memory memory-keeper beads task-master markdown" ;;
+    "adopt --path") files=1 ;;
     "append --file") files=1 ;;
     "backup --path") files=1 ;;
     "completion --shell") offered="bash zsh fish" ;;
@@ -190,7 +193,7 @@ _moss() {
     "connect --toolsets") offered="capsule artifact reasoning task record core" ;;
     "diff --type") offered="capsule artifact" ;;
     "export --path") files=1 ;;
-    "help --command") offered="activity append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace" ;;
+    "help --command") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace" ;;
     "import --path") files=1 ;;
     "import --mode") offered="error replace rename" ;;
     "mcp --toolsets") offered="capsule artifact reasoning task record core" ;;
