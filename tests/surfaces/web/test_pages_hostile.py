@@ -63,9 +63,11 @@ def lists(made: dict[str, list[str]]) -> list[str]:
         f"/reasoning?{HERE}&branch={quote(branch)}&compare=main",
         f"/reasoning/log?{HERE}&doc={quote(WORKSPACE)}",
     ]
-    places += [f"/{family}?{HERE}&page={page}" for family in ("capsules", "artifacts", "records") for page in (1, 2)]
-    places += [f"/tasks?{HERE}&status=TODO&page={page}" for page in (1, 2)] + [f"/tasks?{HERE}"]
-    places += [f"/search?{HERE}&mode=keyword&q={asked}&page={page}" for page in (1, 2)]
+    places += [
+        f"/{family}?{HERE}&offset={offset}" for family in ("capsules", "artifacts", "records") for offset in (0, 30)
+    ]
+    places += [f"/tasks?{HERE}&status=TODO&offset={offset}" for offset in (0, 30)] + [f"/tasks?{HERE}"]
+    places += [f"/search?{HERE}&mode=keyword&q={asked}&offset={offset}" for offset in (0, 30)]
     places += [f"/search?mode=keyword&q={quote(payload)}" for payload in PAYLOADS[:3]]
     places += [f"/reasoning/log?{HERE}&doc=notes", f"/records/timeline?{HERE}&event_type={quote(WORKSPACE)}"]
     return [*places, f"/capsules?tag={quote(PAYLOADS[9][:100])}", f"/artifacts?kind={quote(PAYLOADS[9])}"]

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     Handler = Callable[[Site, Visit], Response]
 
-_ROOMS = (overview, capsules, artifacts, tasks, reasoning, records, search, upkeep)
+ROOMS = (overview, capsules, artifacts, tasks, reasoning, records, search, upkeep)
+"""The modules of the pages: each has `PAGES`, which are read, and `FORMS`, which change something."""
 
 
 def routes(store: Store, *, base: str, form_token: Callable[[], str], read_only: bool) -> list[BaseRoute]:
@@ -34,7 +35,7 @@ def routes(store: Store, *, base: str, form_token: Callable[[], str], read_only:
     """
     site = Site(store, base=base, form_token=form_token, read_only=read_only)
     made: list[BaseRoute] = []
-    for room in _ROOMS:
+    for room in ROOMS:
         made += [Route(path, _reading(site, handler), methods=["GET"]) for path, handler in room.PAGES.items()]
         if not read_only:
             made += [Route(path, _writing(site, handler), methods=["POST"]) for path, handler in room.FORMS.items()]

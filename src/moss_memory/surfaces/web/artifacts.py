@@ -29,7 +29,7 @@ def listing(site: Site, visit: Visit) -> Response:
         "artifacts.html",
         family="artifact",
         items=items,
-        pagination={**answer["pagination"], "count": len(items)},
+        pagination=answer["pagination"],
         filters=visit.asked(*_FILTERS),
         kinds=_used(items, "kind"),
         runs=_used(items, "run_id"),

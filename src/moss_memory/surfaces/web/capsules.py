@@ -85,7 +85,7 @@ def history(site: Site, visit: Visit) -> Response:
     """Every version of a capsule, and two of them compared line by line."""
     key = visit.path["id"]
     capsule = site.call("capsule_fetch", id=key, include_deleted=True)
-    versions = versions_of(site, "capsule", key, _VERSIONS, (visit.page - 1) * _VERSIONS)
+    versions = versions_of(site, "capsule", key, _VERSIONS, visit.offset)
     current = versions["current"]
     newer = number_of(visit.query.get("to")) or current
     older = number_of(visit.query.get("from")) or max(newer - 1, 1)

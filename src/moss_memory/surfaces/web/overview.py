@@ -28,7 +28,7 @@ _LOOKED_INTO = 4
 def overview(site: Site, visit: Visit) -> Response:
     """The page that a person sees first."""
     workspace = visit.query.get("workspace", "")
-    activity = site.call("moss_activity", days=_WEEKS * _WEEK, workspace=workspace)
+    activity = site.figures("moss_activity", days=_WEEKS * _WEEK, workspace=workspace)
     counts = activity["counts"]
     week_ago = time.strftime("%Y-%m-%d", time.gmtime(time.time() - (_WEEK - 1) * 86_400))
     this_week = [day for day in activity["days"] if day["day"] >= week_ago]

@@ -146,7 +146,7 @@ def log(site: Site, visit: Visit) -> Response:
     branch = visit.query.get("branch") or _checkout(site, workspace)
     docs = [
         one
-        for one in site.call("branchmind_docs_list", workspace=workspace, ref=branch)["docs"]
+        for one in site.call("branchmind_docs_list", workspace=workspace, ref=branch, max_chars=_WHOLE)["docs"]
         if not one["doc"].endswith("graph")
     ]
     doc = visit.query.get("doc") or "notes"

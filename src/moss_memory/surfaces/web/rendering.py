@@ -64,7 +64,7 @@ def linked_to(base: str) -> Callable[..., str]:
 
 def turned(visit: Visit, **changes: Any) -> str:
     """The query of this page with some of its values changed; another filter begins again at the first page."""
-    kept = {name: value for name, value in visit.query.items() if name not in ("page", "offset", "said", "id")}
+    kept = {name: value for name, value in visit.query.items() if name not in ("offset", "said", "id")}
     return query_of(**{**kept, **changes}) or "?"
 
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 PAGE_ROWS = 30
+_KEPT = 100
+_KEPT_S = 60.0
+"""Figures older than this are counted again also in a store that rests: artifacts expire without a change."""
 
 
 class Visit:
@@ -43,10 +46,10 @@ class Visit:
         return {name: self.query[name] for name in names if name in self.query}
 
     @property
-    def page(self) -> int:
-        """The page of a list that is asked for, the first being 1."""
-        given = self.query.get("page", "")
-        return max(1, min(int(given), 10**9)) if given.isascii() and given.isdigit() else 1
+    def offset(self) -> int:
+        """How many rows of a list come before those that are asked for."""
+        given = self.query.get("offset", "")
+        return min(int(given), 10**9) if given.isascii() and given.isdigit() and len(given) < 12 else 0
 
 
 class Site:
@@ -58,6 +61,7 @@ class Site:
         self.read_only = read_only
         self.health: dict[str, Any] | None = None
         """What the last look over the store found; none before the first."""
+        self._kept: dict[str, tuple[int, float, dict[str, Any]]] = {}
         self._form_token = form_token
         self._templates = environment(base)
 
@@ -68,6 +72,23 @@ class Site:
         if operation is not None and operation.budget_of is not None:
             sent.setdefault("max_chars", 0)
         return self.store.call(tool, sent)
+
+    def figures(self, tool: str, *, stale_s: float = 0.0, **arguments: Any) -> dict[str, Any]:
+        """What a tool counts over the whole store, asked again only when something has changed since.
+
+        Every page shows such figures, and counting a large store takes long beside everything else that a page does.
+        With `stale_s` they may be so old although something has changed.
+        """
+        key = repr((tool, sorted(arguments.items())))
+        seq, now = self.call("moss_changes")["seq"], time.monotonic()
+        kept = self._kept.get(key)
+        if kept and now - kept[1] < (_KEPT_S if kept[0] == seq else stale_s):
+            return kept[2]
+        answer = self.call(tool, **arguments)
+        if len(self._kept) >= _KEPT:
+            self._kept.clear()
+        self._kept[key] = (seq, now, answer)
+        return answer
 
     def page(self, visit: Visit, template: str, *, family: str = "", status: int = 200, **context: Any) -> Response:
         """A whole page: the template in its frame."""
@@ -92,6 +113,4 @@ class Site:
 
     def rows(self, visit: Visit, most: int = PAGE_ROWS) -> dict[str, int]:
         """The limit and offset of the page that is asked for."""
-        given = visit.query.get("offset", "")
-        known = given.isascii() and given.isdigit() and len(given) < 19
-        return {"limit": most, "offset": int(given) if known else (visit.page - 1) * most}
+        return {"limit": most, "offset": visit.offset}

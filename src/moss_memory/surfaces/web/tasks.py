@@ -29,7 +29,7 @@ def board(site: Site, visit: Visit) -> Response:
     filters = visit.asked("parent", "tag")
     only = visit.query.get("status", "")
     shown = [column for column in _COLUMNS if not only or column[0] == only]
-    plans = site.call("tasks_list", workspace=workspace, kind="plan", limit=_PLANS)["items"]
+    plans = site.call("tasks_list", workspace=workspace, kind="plan", limit=_PLANS, max_chars=_WHOLE)["items"]
     progress = _progress(site, workspace, plans)
     columns = [_column(site, visit, workspace, filters, status, title) for status, title in shown]
     for column in columns:
@@ -52,7 +52,13 @@ def _column(
     site: Site, visit: Visit, workspace: str, filters: dict[str, str], status: str, title: str
 ) -> dict[str, Any]:
     answer = site.call(
-        "tasks_list", workspace=workspace, kind="task", status=status, **filters, **site.rows(visit, _CARDS)
+        "tasks_list",
+        workspace=workspace,
+        kind="task",
+        status=status,
+        max_chars=_WHOLE,
+        **filters,
+        **site.rows(visit, _CARDS),
     )
     return {"status": status, "title": title, "items": answer["items"], "pagination": answer["pagination"]}
 
