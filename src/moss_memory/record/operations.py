@@ -248,6 +248,8 @@ def list_timeline_events(
             name = column.replace(".", "_")
             conditions.append(f"{column} = :{name}")
             values[name] = value
+    if entity_id is not None and workspace is not None:
+        conditions.append("e.workspace_norm = :workspace")  # so that one entity is found first, not all its neighbours
     order = "t.at_us desc, t.row_id desc"
     rows, pagination = page_of(tx, EVENT_COLUMNS, EVENT_TABLES, conditions, values, order, limit, offset)
     events, pagination = ended_page([shown_event(row) for row in rows], pagination, tx.config.page_max_chars)
