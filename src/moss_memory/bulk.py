@@ -117,14 +117,19 @@ def is_real(values: dict[str, Any]) -> bool:
     return not values.get("dry_run")
 
 
+def deleted_before(tx: ReadTransaction, older_than_days: int | None) -> int | None:
+    """The time until which something was deleted that is to be purged; none where all of it is."""
+    if older_than_days is not None and older_than_days < 0:
+        raise invalid("`older_than_days` is negative; 0 means all", path="older_than_days")
+    return tx.now - min(older_than_days * 86_400, 2**52) if older_than_days else None
+
+
 def purge(
     tx: Transaction, versioned: Versioned, filters: Filters, older_than_days: int | None, *, dry_run: bool
 ) -> dict[str, Any]:
     """Removes soft-deleted rows for good, with their versions: from the table, the search index and the disk."""
-    if older_than_days is not None and older_than_days < 0:
-        raise invalid("`older_than_days` is negative; 0 means all", path="older_than_days")
-    if older_than_days:
-        before = tx.now - min(older_than_days * 86_400, 2**62)
+    before = deleted_before(tx, older_than_days)
+    if before is not None:
         filters.add("older_than_days", str(older_than_days), "deleted_at <= :f_before", f_before=before)
     table, where = versioned.rows.table, filters.where("deleted_at is not null")
     if dry_run:

@@ -105,6 +105,7 @@ FAMILIES = {
                 "moss_memory.reasoning.thinking",
                 "moss_memory.reasoning.packs",
                 "moss_memory.reasoning.trace",
+                "moss_memory.reasoning.purging",
             ),
         ),
         Family(

@@ -86,6 +86,7 @@ MODULES = {
     "branchmind_trace_sequential_step": "moss_memory.reasoning.trace",
     "branchmind_trace_hydrate": "moss_memory.reasoning.trace",
     "branchmind_trace_validate": "moss_memory.reasoning.trace",
+    "branchmind_purge": "moss_memory.reasoning.purging",
     "tasks_create": "moss_memory.task.operations",
     "tasks_list": "moss_memory.task.operations",
     "tasks_edit": "moss_memory.task.operations",

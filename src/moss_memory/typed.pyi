@@ -947,6 +947,14 @@ class Misstep(TypedDict):
     seq: int
     message: str
 
+class BranchmindPurgeAnswer(TypedDict):
+    purged: int
+    message: str
+    erased: bool
+    complete: NotRequired[bool]
+    dry_run: NotRequired[bool]
+    ids: NotRequired[list[str]]
+
 class TasksCreateSteps(TypedDict):
     title: str | None
     success_criteria: NotRequired[str | list[str] | None]
@@ -1684,6 +1692,9 @@ class Tools:
     def branchmind_trace_validate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceValidateAnswer:
         """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
 
+    def branchmind_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False) -> BranchmindPurgeAnswer:
+        """Remove what no branch shows any more for good: notes that resets hid, deleted nodes and edges of graphs."""
+
     def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksCreateAnswer:
         """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
 
@@ -2043,6 +2054,9 @@ class AsyncTools:
 
     async def branchmind_trace_validate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceValidateAnswer:
         """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
+
+    async def branchmind_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False) -> BranchmindPurgeAnswer:
+        """Remove what no branch shows any more for good: notes that resets hid, deleted nodes and edges of graphs."""
 
     async def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksCreateAnswer:
         """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""

@@ -56,6 +56,8 @@ def call_everything(call: Door) -> None:
 def call_unlisted(call: Door) -> None:
     """The same for the tools that no agent is told of."""
     call("artifact_purge", dry_run=True)
+    call("branchmind_purge", dry_run=True)
+    call("branchmind_purge")
     call("artifact_purge")
     call("moss_activity")
     call("moss_activity", workspace="a place where nothing happened")

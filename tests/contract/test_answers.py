@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "retrieve_records")
              for remark in ("degraded", "pending")} | {
                  "CardTemplate.tags[]", "Version.erased", "capsule_purge.complete", "artifact_purge.complete",
+                 "branchmind_purge.complete", "branchmind_purge.ids[]",
 }  # fmt: skip
 """What tests/semantic make searches say of themselves; the tags of a template, which are to be filled in; what was
 erased, which test_history.py makes by hand; and a purge that was interrupted, as in storage/test_erasing.py."""
@@ -27,7 +28,7 @@ CLOSED = {
     *(f"Day.{family} left out" for family in ("capsule", "artifact", "reasoning", "task", "record")),
 }
 """What is left out where a family is closed, which test_closed_families.py looks at."""
-UNLISTED = ("artifact_purge", "moss_activity", "moss_changes", "record_capabilities")
+UNLISTED = ("artifact_purge", "branchmind_purge", "moss_activity", "moss_changes", "record_capabilities")
 
 
 class Listener(StoreDoor):

@@ -274,3 +274,52 @@ update graph_conflicts set resolution = :resolution, resolved_at_ms = :now_ms wh
 -- name: open_conflict_of_branch
 select conflict_id from graph_conflicts
 where resolution is null and (from_id = :branch_id or into_id = :branch_id) order by seq limit 1
+
+-- name: hidden_notes
+select e.seq from doc_entries e
+where e.hidden = 1 and e.ts_ms <= :before_ms{place} and not exists (
+  select 1 from tags t where t.workspace_norm = e.workspace_norm and t.seq = e.seq)
+order by e.seq
+
+-- name: delete_hidden_note
+delete from doc_entries where seq = :seq and hidden = 1
+
+-- name: forget_last_entries
+-- What a branch remembers of its notes is the newest that is there.
+update documents set last_seq = (
+  select max(e.seq) from doc_entries e where e.branch_id = documents.branch_id and e.doc = documents.doc)
+where shape = 'log' and doc = 'notes' and last_seq is not null and not exists (
+  select 1 from doc_entries e where e.seq = documents.last_seq)
+
+-- name: tombstones
+select distinct v.branch_id, v.doc, v.key from graph_versions v
+where v.deleted = 1 and v.next_seq = 9223372036854775807 and v.ts_ms <= :before_ms{place}
+order by v.branch_id, v.doc, v.key
+
+-- name: base_of
+select base_id from branches where branch_id = :branch_id
+
+-- name: open_conflict_about
+select 1 from graph_conflicts
+where from_id = :branch_id and doc = :doc and key = :key and resolution is null limit 1
+
+-- name: edge_at
+select 1 from graph_versions
+where branch_id = :branch_id and doc = :doc and deleted = 0 and next_seq = 9223372036854775807
+  and (from_id = :key or to_id = :key) limit 1
+
+-- name: delete_version_tags
+delete from graph_tags where branch_id = :branch_id and doc = :doc and seq in (
+  select seq from graph_versions where branch_id = :branch_id and doc = :doc and key = :key)
+
+-- name: delete_versions
+delete from graph_versions where branch_id = :branch_id and doc = :doc and key = :key
+
+-- name: delete_merges
+delete from graph_merges where from_id = :branch_id and doc = :doc and key = :key
+
+-- name: delete_conflicts
+delete from graph_conflicts where from_id = :branch_id and doc = :doc and key = :key
+
+-- name: delete_pins
+delete from card_pins where branch_id = :branch_id and doc = :doc and card_id = :key

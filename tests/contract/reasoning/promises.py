@@ -364,4 +364,12 @@ search: what is hidden, superseded or deleted is not found
     test_a_superseded_or_deleted_node_is_not_found
     test_what_a_branch_says_otherwise_does_not_hide_what_its_base_says
     test_what_was_on_a_deleted_branch_is_not_found
+purge: what no branch shows goes for good, and nothing else
+    test_purging_reasoning_leaves_no_byte_of_what_no_branch_shows
+    test_purging_reasoning_keeps_what_any_branch_shows
+    test_purging_reasoning_keeps_what_a_tag_names
+    test_purging_reasoning_keeps_what_an_open_conflict_is_about
+    test_purging_reasoning_knows_workspace_and_age
+    test_purging_reasoning_can_be_tried_first
+    test_what_was_purged_of_reasoning_can_be_written_again
 """

@@ -70,6 +70,19 @@ def test_a_word_that_is_like_nothing_brings_no_suggestion(word: str) -> None:
     assert nearest(word, ["fetch", "tour", "mcp", "doctor", "--table"]) == ""
 
 
+@pytest.mark.parametrize("type", ["capsule", "artifact", "reasoning", "note", "trace", "node"])
+def test_every_family_that_deletes_softly_can_be_purged(cli: Cli, type: str) -> None:
+    assert cli("purge", "--type", type, "--dry-run").json["purged"] == 0
+    assert cli("purge", "--type", type, "--older-than", "7d").json["purged"] == 0
+
+
+@pytest.mark.parametrize(("type", "why"), [("task", "gone at once"), ("record", "not deleted softly")])
+def test_a_family_that_deletes_nothing_softly_says_so(cli: Cli, type: str, why: str) -> None:
+    refused = cli("purge", "--type", type)
+    assert (refused.code, refused.out) == (2, "")
+    assert why in refused.err
+
+
 @pytest.mark.usefixtures("auth")
 def test_a_purge_is_told_its_type_by_its_option_and_by_nothing_else(cli: Cli) -> None:
     cli("delete", "auth").json  # noqa: B018

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moss_memory import catalog
 from moss_memory.errors import MossError
+from moss_memory.families import FAMILIES
 from moss_memory.operation import Operation
 from moss_memory.store import Store
 
@@ -197,20 +198,29 @@ def _meant(command: Command, name: str, text: str) -> Any:
         raise (refusal if translate is None else translate(refusal)) from None
 
 
+_PURGED_WITH = dict.fromkeys(("note", "trace", "node"), "reasoning")
+_NEVER_PURGED = {
+    "task": "deleted plans, tasks and steps are gone at once; what graphs keep of them goes with --type reasoning",
+    "record": "records are not deleted softly",
+}
+
+
 def _purge_asked_for(command: Command, words: list[str]) -> Command:
     """The purge of the family that `--type` names; its own options are then the ones that count."""
-    purges = {family: catalog.find(f"{family}_purge") for family in catalog.TOOLSETS}
+    purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in FAMILIES.items() if name}
     every = Command(command.operation, command.words)
     for operation in purges.values():
         if operation is not None:
             every.options = Command(operation, command.words).options | every.options
     kind = every.parse(words).extras.get("type")
-    family = command.operation.name.partition("_")[0]
+    family = catalog.toolset_of(command.operation.name)
     if kind is None:
         return command
     if " " in command.words and kind != family:
         raise Usage(f"`moss {command.words}` and --type {kind} say two things", command=command.words)
-    chosen = purges.get(kind)
+    if kind in _NEVER_PURGED:
+        raise Usage(f"there is nothing to purge of type {kind!r}: {_NEVER_PURGED[kind]}", command="purge")
+    chosen = purges.get(_PURGED_WITH.get(kind, kind))
     if chosen is None:
         known = " and ".join(f"--type {family}" for family, operation in purges.items() if operation is not None)
         verb = "is" if known.count("--type") == 1 else "are"
