@@ -40,7 +40,8 @@ def shelve(home: str, asked: TestSet) -> None:
     """Stores the texts of a set as capsules and prepares them for search by meaning."""
     with open_store(home) as store:
         for title, text in asked.texts.items():
-            store.call("capsule_store", {"title": title, "capsule_text": text, "allow_thin": True})
+            capsule = {"title": title, "capsule_text": text, "allow_thin": True, "allow_secrets": True}
+            store.call("capsule_store", capsule)
         store.index()
 
 
