@@ -424,6 +424,7 @@ class ArtifactKindsAnswer(TypedDict):
 class ArtifactKind(TypedDict):
     kind: str
     source: Literal['built-in', 'user']
+    needs_text: bool
     schema: dict[str, Any]
 
 class BadFile(TypedDict):

@@ -284,6 +284,8 @@ def _cards(call: Door) -> None:
         call(f"{think}_add_{kind}", **SHOP, card={"id": f"same {kind}", "text": "once"})
         call(f"{think}_add_{kind}", **SHOP, card={"id": f"same {kind}", "text": "once"})
     call(f"{think}_link", **SHOP, **{"from": "c1", "rel": "blocks", "to": question, "meta": {"a": 1}})
+    call(f"{think}_add_question", **SHOP, card={"id": "waits", "title": "How?"})
+    call(f"{think}_link", **SHOP, **{"from": "c1", "rel": "blocks", "to": "waits"})
     call(f"{think}_pin", **SHOP, ids=["c1", question])
     call(f"{think}_pin", **SHOP, ids=["c1"])
     call(f"{think}_pins", **SHOP)

@@ -594,6 +594,7 @@ decisions §1: purge does the same for artifacts
 decisions §2: the seven kinds ship as schemas and are listed
     test_the_seven_kinds_of_the_document_are_listed_with_their_schemas
     test_valid_data_of_every_kind_is_stored
+    test_a_kind_that_is_composed_for_models_needs_a_text
     test_every_field_that_a_kind_requires_is_missed_by_name
 decisions §2: failed validation tells the path of each error
     test_wrong_data_is_refused_by_its_path

@@ -119,7 +119,7 @@ def add_kind(door: Door, name: str, schema: dict[str, Any] | bytes) -> None:
 
 
 def refused(door: Door, kind: str, data: dict[str, Any]) -> MossError:
-    return door.refuses("INVALID_REQUEST", "artifact_store", kind=kind, data=data, validate=True)
+    return door.refuses("INVALID_REQUEST", "artifact_store", kind=kind, data=data, text="t", validate=True)
 
 
 def errors(error: MossError) -> list[dict[str, str]]:
@@ -138,8 +138,25 @@ def test_the_seven_kinds_of_the_document_are_listed_with_their_schemas(door: Sto
 
 @pytest.mark.parametrize("kind", BUILT_IN)
 def test_valid_data_of_every_kind_is_stored(door: StoreDoor, kind: str) -> None:
-    put(door, kind=kind, data=VALID[kind], validate=True)
-    put(door, kind=kind, data={**VALID[kind], **OPTIONAL.get(kind, {})}, validate=True)
+    put(door, kind=kind, data=VALID[kind], text="t", validate=True)
+    put(door, kind=kind, data={**VALID[kind], **OPTIONAL.get(kind, {})}, text="t", validate=True)
+
+
+def test_a_kind_that_is_composed_for_models_needs_a_text(door: StoreDoor) -> None:
+    needs = {kind["kind"] for kind in door("artifact_kinds")["kinds"] if kind["needs_text"]}
+    assert needs == {"explorer-finding", "verifier-output", "design-spec"}
+    for kind in BUILT_IN:
+        for text in ({}, {"text": " "}):
+            if kind in needs:
+                asked: dict[str, Any] = {"kind": kind, "data": VALID[kind], "validate": True, **text}
+                error = door.refuses("INVALID_REQUEST", "artifact_store", **asked)
+                assert [found["path"] for found in errors(error)] == ["text"]
+            else:
+                put(door, kind=kind, data=VALID[kind], validate=True)
+    put(door, kind="design-spec", data={})
+    add_kind(door, "offer", {"x-needs-text": True})
+    door.refuses("INVALID_REQUEST", "artifact_store", kind="offer", data={}, validate=True)
+    put(door, kind="offer", data={}, text="t", validate=True)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in BUILT_IN if kind != "freeform"])
@@ -176,7 +193,7 @@ def test_a_kind_without_a_schema_cannot_be_checked(door: StoreDoor) -> None:
 
 
 def test_a_refused_update_leaves_the_version_that_was_there(door: StoreDoor) -> None:
-    put(door, "a", kind="explorer-finding", data=FINDING, validate=True)
+    put(door, "a", kind="explorer-finding", data=FINDING, text="t", validate=True)
     for how in ({"expected_version": 1}, {"mode": "replace"}):
         door.refuses("INVALID_REQUEST", "artifact_store", name="a", kind="run-record", data={}, validate=True, **how)
     fetched = door("artifact_fetch", name="a")
@@ -202,7 +219,7 @@ def test_a_file_in_the_folder_of_kinds_is_a_kind(kinds: Door) -> None:
     schema = {"type": "object", "required": ["price"], "properties": {"price": {"type": "number"}}}
     add_kind(kinds, "offer", schema)
     [listed] = [kind for kind in kinds("artifact_kinds")["kinds"] if kind["source"] == "user"]
-    assert listed == {"kind": "offer", "source": "user", "schema": schema}
+    assert listed == {"kind": "offer", "source": "user", "needs_text": False, "schema": schema}
     put(kinds, kind="offer", data={"price": 5}, validate=True)
     assert errors(refused(kinds, "offer", {"price": "5"}))[0]["path"] == "data.price"
     add_kind(kinds, "offer", {"required": ["cost"]})
@@ -240,7 +257,7 @@ def test_broken_files_are_told_through_every_door(kinds: Door) -> None:
 def test_a_broken_file_does_not_take_the_place_of_a_built_in_kind(door: StoreDoor) -> None:
     add_kind(door, "explorer-finding", b"{")
     refused(door, "explorer-finding", {})
-    put(door, kind="explorer-finding", data=FINDING, validate=True)
+    put(door, kind="explorer-finding", data=FINDING, text="t", validate=True)
 
 
 @pytest.mark.parametrize("schema", UNUSABLE.values(), ids=UNUSABLE)
@@ -253,7 +270,7 @@ def test_a_schema_that_cannot_be_used_refuses_the_check_and_nothing_else(
         error = refused(door, "odd", {"a": "x"})
     assert error.message
     put(door, kind="odd", data={"a": "x"})
-    put(door, kind="explorer-finding", data=FINDING, validate=True)
+    put(door, kind="explorer-finding", data=FINDING, text="t", validate=True)
     json.dumps(door("artifact_kinds"), allow_nan=False)
 
 

@@ -153,6 +153,7 @@ async function storeRound(moss, run_id, round, verifierOutput) {
     name: `${run_id}-verifier-r${round}`,
     kind: "verifier-output",
     data: verifierOutput,
+    text: `${verifierOutput.verdict}: ${verifierOutput.summary}`,
     run_id,
     role: "impl-verifier",
     phase: "verifying",

@@ -27,6 +27,7 @@ def store_round(artifacts: Artifacts, run_id: str, number: int, output: Verifier
     return artifacts.store(
         VERIFIER_OUTPUT,
         output,
+        text=f"{output['verdict']}: {output['summary']}",
         workspace="feat",
         name=f"{run_id}-verifier-r{number}",
         run_id=run_id,

@@ -154,7 +154,7 @@ def artifact_store(
     if validate or tx.config.artifact_validate:
         from .schemas import refuse_invalid  # the schema library is not worth its import to other calls
 
-        refuse_invalid(tx.config.home, checked_kind(kind), data, required=validate)
+        refuse_invalid(tx.config.home, checked_kind(kind), data, text, required=validate)
     row = {
         "workspace_raw": workspace,
         "workspace_norm": norm(workspace),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..answers import BAD_FILE, Column, Shape, choice, free, list_of, text
+from ..answers import BAD_FILE, Column, Shape, choice, flag, free, list_of, text
 from ..errors import MossError, invalid, next_call
 from ..json_files import json_files, read_object, shown_path
 from ..operation import check_json, operation
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ..storage.engine import ReadTransaction
 
 _BUILT_IN = os.path.join(os.path.dirname(__file__), "kinds")
+NEEDS_TEXT = "x-needs-text"
+"""The keyword of a kind's schema that says that its artifacts need a text."""
 _ERRORS_MAX = 20
 _SHOWN_CHARS = 200
 _KIND = Shape(
@@ -23,9 +25,15 @@ _KIND = Shape(
     {
         "kind": text("its name"),
         "source": choice(("built-in", "user"), "where it comes from"),
+        "needs_text": flag("whether `validate` refuses one without a text: its schema says `x-needs-text`"),
         "schema": free("the JSON Schema of its data"),
     },
-    table=(Column("kind", least=6, goes=3), Column("holds", least=20), Column("source", least=12, goes=1, widest=0)),
+    table=(
+        Column("kind", least=6, goes=3),
+        Column("holds", least=20),
+        Column("needs_text", "text", goes=2, unless=False),
+        Column("source", least=12, goes=1, widest=0),
+    ),
     row=lambda kind: {**kind, "holds": kind["schema"].get("description", "")},
 )
 
@@ -61,12 +69,16 @@ def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, st
             except (ValueError, MossError) as error:
                 problems.append({"file": shown_path(path), "message": str(getattr(error, "message", error))})
                 continue
-            kinds[name] = {"kind": name, "source": source, "schema": schema}
+            needs = schema.get(NEEDS_TEXT) is True
+            kinds[name] = {"kind": name, "source": source, "needs_text": needs, "schema": schema}
     return kinds, problems
 
 
-def refuse_invalid(home: str, kind: str, data: dict[str, Any], *, required: bool) -> None:
-    """Checks data against its kind's schema; a kind without one is refused only when the check was asked for."""
+def refuse_invalid(home: str, kind: str, data: dict[str, Any], text: str | None, *, required: bool) -> None:
+    """Checks data against its kind's schema, and that a text is there where the kind is composed for models.
+
+    A kind without a schema is refused only when the check was asked for.
+    """
     kinds, problems = known_kinds(home)
     broken = next((one for one in problems if os.path.basename(one["file"]) == f"{kind}.json"), None)
     if broken is not None and kind not in kinds:
@@ -81,10 +93,12 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], *, required: bool
             )
         return
     found = _violations(kinds[kind]["schema"], data)
+    if kinds[kind]["needs_text"] and not (text or "").strip():
+        found.append({"path": "text", "message": "is required: artifacts of this kind are composed for models"})
     if found:
         first = found[0]
         raise invalid(
-            f"`data` is no valid {kind}: {first['path']} {first['message']}"
+            f"this is no valid {kind}: {first['path']} {first['message']}"
             + (f" (and {len(found) - 1} more)" if len(found) > 1 else ""),
             errors=found[:_ERRORS_MAX],
         )
