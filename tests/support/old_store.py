@@ -6,6 +6,7 @@ import os
 
 import apsw
 
+from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.identity import APPLICATION_ID
 from moss_memory.storage.sqlite.migrate import migrations_after
 
@@ -14,6 +15,7 @@ def make_old(home: str, version: int) -> None:
     """Puts a closed store's rows into the schema of an earlier version, without what that did not know yet."""
     path = os.path.join(home, "moss.db")
     old = apsw.Connection(path + ".old")
+    prepare(old)
     for number, sql in migrations_after(0):
         if number <= version:
             for _ in old.execute(sql):

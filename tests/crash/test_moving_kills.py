@@ -1,0 +1,144 @@
+"""Killed at each step on the disk: an import, an export or a migration is not begun or done, never between."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.doors import Clock, open_test_store
+from support.beside import Beside
+from support.deadly_disk import DEADLY
+from support.moved_store import files_of, rows_of
+from support.old_store import make_old
+from support.patience import PATIENCE_S
+from support.python_process import start
+from support.store_truth import capsule, open_at, refusal
+
+EVERY_STEP = 6
+"""So many steps are tried one by one, then every thirteenth."""
+
+CALLS = DEADLY + (
+    """
+from support.store_truth import capsule, open_at
+store = open_at(sys.argv[2])
+{}
+print("whole", flush=True)
+"""
+)
+
+
+def killed(script: str, prepare: Callable[[int], tuple[object, ...]]) -> Iterator[tuple[Any, bool]]:
+    """Runs a script again and again, each time killed some steps later, until it comes to its end."""
+    steps = 0
+    while True:
+        arguments = prepare(steps)
+        output, _ = start(CALLS.format(script), steps, *arguments).communicate(timeout=PATIENCE_S)
+        assert output in ("", "whole\n")
+        yield arguments[0], bool(output)
+        if output:
+            return
+        steps += 1 if steps < EVERY_STEP else 13
+
+
+def problems(home: Path) -> list[str]:
+    """Whatever is wrong with a store."""
+    with Beside(home) as beside:
+        return beside.problems()
+
+
+def fill(home: Path) -> None:
+    """A little of everything."""
+    with open_test_store(str(home), Clock()) as store:
+        for name in "abc":
+            store.call("capsule_store", {"name": name, "capsule_text": capsule(f"words of {name}")})
+        store.call("capsule_update", {"name": "a", "title": "changed"})
+        store.call("artifact_store", {"kind": "k", "name": "plan", "data": {"a": 1}})
+        store.call("tasks_create", {"workspace": "w", "kind": "task", "title": "t", "steps": [{"title": "s"}]})
+        store.call("branchmind_notes_commit", {"workspace": "w", "content": "a note"})
+
+
+@pytest.mark.parametrize("mode", ["error", "replace"])
+def test_an_import_that_is_killed_brought_in_all_or_nothing(tmp_path: Path, mode: str) -> None:
+    source, base, out = tmp_path / "source", tmp_path / "base", tmp_path / "out"
+    fill(source)
+    with open_at(source) as store:
+        store.export_folder(str(out), with_history=True)
+    with open_at(base) as store:
+        name = "a" if mode == "replace" else "there"
+        store.call("capsule_store", {"name": name, "capsule_text": capsule("was there")})
+
+    def prepare(steps: int) -> tuple[object, ...]:
+        place = tmp_path / f"home {steps}"
+        shutil.copytree(base, place)
+        return place, out
+
+    before, states = rows_of(str(base)), []
+    for place, _ in killed(f"store.import_folder(sys.argv[3], mode={mode!r})", prepare):
+        assert problems(place) == []
+        states.append({name: len(rows) for name, rows in rows_of(str(place)).items()})
+    old = {name: len(rows) for name, rows in before.items()}
+    assert states[0] == old
+    assert states[-1]["tasks"] == 1
+    assert states[-1]["versions"] >= 1
+    assert all(state in (old, states[-1]) for state in states)
+    assert len(states) > EVERY_STEP
+
+
+def test_an_export_that_is_killed_is_known_as_unfinished_and_finished_by_the_next(tmp_path: Path) -> None:
+    home, first, clean = tmp_path / "home", tmp_path / "first", tmp_path / "clean"
+    fill(home)
+    with open_at(home) as store:
+        store.export_folder(str(first))
+        store.call("capsule_update", {"name": "b", "title": "new"})
+        store.call("capsule_delete", {"name": "c"})
+        store.call("capsule_purge", {})
+        store.call("capsule_store", {"name": "d", "capsule_text": capsule("later")})
+        store.export_folder(str(clean))
+
+    def prepare(steps: int) -> tuple[object, ...]:
+        folder = tmp_path / f"out {steps}"
+        shutil.copytree(first, folder)
+        return home, folder
+
+    before, after, count = files_of(first), files_of(clean), 0
+    for _, _ in killed("store.export_folder(sys.argv[3])", prepare):
+        folders = sorted(tmp_path.glob("out *"), key=lambda path: path.stat().st_ctime_ns)
+        found = {name: one for name, one in files_of(folders[-1]).items() if not name.endswith(".tmp")}
+        with open_at(tmp_path / f"into {count}") as other:
+            if found not in (before, after):
+                assert "did not come to its end" in refusal(other.import_folder, str(folders[-1])).message
+            else:
+                other.import_folder(str(folders[-1]))
+        with open_at(home) as store:
+            store.export_folder(str(folders[-1]))
+        done = {name: one for name, one in files_of(folders[-1]).items() if not name.endswith(".tmp")}
+        assert done == after
+        count += 1
+    assert count > EVERY_STEP
+
+
+@pytest.mark.parametrize("version", [1, 8])
+def test_a_migration_that_is_killed_leaves_the_old_schema_or_the_new_one_with_every_row(
+    tmp_path: Path, version: int
+) -> None:
+    base = tmp_path / "base"
+    fill(base)
+    make_old(str(base), version)
+
+    def prepare(steps: int) -> tuple[object, ...]:
+        place = tmp_path / f"home {steps}"
+        shutil.copytree(base, place)
+        return (place,)
+
+    found = []
+    for place, _ in killed('store.call("capsule_list", {})', prepare):
+        with open_at(place) as store:
+            items = store.call("capsule_list", {})["items"]
+        assert sorted(item["name"] for item in items) == ["a", "b", "c"]
+        assert problems(place) == []
+        found.append(place)
+    assert len(found) > EVERY_STEP
