@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import subprocess
@@ -29,6 +30,7 @@ CALLS = 4_000
 ROUNDS = 5
 LOAD_S = 30.0
 FLAT_CALLS = 100_000
+FIRST_ID = 1_000_000
 SDK_EMPTY_TOOL = """\
 import sys, uvicorn
 from mcp.server.mcpserver import MCPServer
@@ -92,10 +94,12 @@ class HttpServer:
             f"Accept: application/json, text/event-stream\r\nContent-Length: {len(body)}\r\n{self._headers}\r\n{body}"
         ).encode()
 
-    def call(self) -> bytes:
-        """The request that is measured."""
+    def call(self) -> tuple[bytes, bytes]:
+        """The request that is measured: what stands before its id, of seven digits, and what behind it."""
         params = {"name": self._tool, "arguments": self._arguments}
-        return self.post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+        whole = self.post({"jsonrpc": "2.0", "id": FIRST_ID, "method": "tools/call", "params": params})
+        before, _, behind = whole.partition(b"%d" % FIRST_ID)
+        return before, behind
 
     def cpu_us(self) -> float:
         """The processor time that the server has taken, in its own code and in the system's for it."""
@@ -135,7 +139,8 @@ class Connection:
 
 async def calls(server: HttpServer, connections: int, count: int, until_s: float | None = None) -> list[float]:
     """The microseconds of so many calls over so many connections, or of those within a time; all must succeed."""
-    request = server.call()
+    before, behind = server.call()
+    ids = itertools.cycle(range(FIRST_ID, 10 * FIRST_ID))  # two calls of one id at once would be the client's fault
     taken: list[float] = []
     left = count
     deadline = None if until_s is None else perf_counter_ns() + until_s * 1e9
@@ -146,7 +151,7 @@ async def calls(server: HttpServer, connections: int, count: int, until_s: float
         while left > 0 and (deadline is None or perf_counter_ns() < deadline):
             left -= 1
             begun = perf_counter_ns()
-            head, body = await connection.exchange(request)
+            head, body = await connection.exchange(b"%s%d%s" % (before, next(ids), behind))
             taken.append((perf_counter_ns() - begun) / 1000)
             assert head.startswith(b"HTTP/1.1 200"), head
             assert b'"isError":false' in body, body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -71,6 +72,24 @@ def test_only_who_asks_for_it_gets_the_next_port(server: HttpServer) -> None:
     assert refused.value.code == "CONFLICT"
     with listen("127.0.0.1", server.port, or_next=True) as made:
         assert made.getsockname()[1] > server.port
+
+
+def test_answers_do_not_wait_for_more_to_send(tmp_path: Path) -> None:
+    async def accepted() -> int:
+        taken: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            peer = writer.get_extra_info("socket")
+            taken.set_result(peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        with listen("127.0.0.1", 0) as listening:
+            async with await asyncio.start_server(serve, sock=listening):
+                _, writer = await asyncio.open_connection(*listening.getsockname())
+                writer.close()
+                return await taken
+
+    assert asyncio.run(accepted()) == 1
 
 
 def test_who_has_a_port_is_found() -> None:
