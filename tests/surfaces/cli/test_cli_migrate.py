@@ -192,7 +192,7 @@ def test_progress_is_shown_on_a_terminal_only(kept: Cli) -> None:
     code, shown = on_terminal(kept, "record", "migrate", FOLDER)
     assert code == 0
     assert "migrate: 3 of 3" in shown
-    assert '"verified": 3' in shown
+    assert "verified       3\n" in shown
     assert kept("record", "migrate", FOLDER).err == ""
 
 

@@ -31,11 +31,16 @@ def shell(cli: Cli, line: str) -> subprocess.CompletedProcess[bytes]:
 
 
 @pytest.mark.usefixtures("auth")
-def test_an_answer_is_one_line_in_a_pipe_and_indented_on_a_terminal(cli: Cli) -> None:
+def test_an_answer_is_one_line_of_json_in_a_pipe_and_text_for_reading_on_a_terminal(cli: Cli) -> None:
     assert cli("fetch", "--name", "auth").out.count("\n") == 1
     code, shown = on_terminal(cli, "fetch", "--name", "auth")
     assert code == 0
+    assert "\nname  " in shown
+    assert "\n## Objective\n" in shown
+    assert '"id"' not in shown
+    code, shown = on_terminal(cli, "fetch", "--name", "auth", "--json")
     assert '{\n  "id": "' in shown
+    assert cli("fetch", "auth", "--json", "--table").code == 2
 
 
 def test_store_on_a_terminal_says_how_to_end_the_text(cli: Cli) -> None:

@@ -191,7 +191,7 @@ def test_capabilities_are_told_with_their_fields(cli: Cli) -> None:
     assert re.search(r"^ended_at +time +- +event agent_session\.ended$", shown, re.MULTILINE)
     assert re.search(r"^alternatives +array<string> +- +a set; searched$", shown, re.MULTILINE)
     assert "record capabilities" in cli("record").out
-    assert "record capabilities" in cli("--help").out
+    assert "record capabilities" in cli("record", "--help").out
 
 
 def test_a_bad_capability_file_is_named_beside_those_that_work(cli: Cli) -> None:

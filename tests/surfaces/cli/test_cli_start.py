@@ -64,11 +64,15 @@ def test_the_version_is_told(cli: Cli) -> None:
     assert cli("--version").out == f"moss {__version__}\n"
 
 
-def test_the_overview_names_every_command(cli: Cli) -> None:
+def test_the_overview_and_the_groups_name_every_command(cli: Cli) -> None:
     overview = cli("--help").out
     assert cli("help").out == overview
+    words = overview.split()
+    groups = {name.partition(" ")[0] for name in command_names() if " " in name} - {"capsule"}
+    assert groups <= set(words)
+    listed = "".join(cli(group).out for group in groups)
     for name in command_names():
-        assert f"  {name} " in overview or name.startswith("capsule ")
+        assert name.startswith("capsule ") or name in words or f"  {name} " in listed, name
 
 
 def test_a_family_lists_its_commands(cli: Cli) -> None:

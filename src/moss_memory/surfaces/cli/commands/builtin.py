@@ -7,6 +7,7 @@ from moss_memory.families import module
 
 from ..parsing.command import Command
 from ..showing.output import STDOUT, answer, is_terminal, show, width
+from ..showing.style import painted, wants_colour
 from ..speaking.language import spoken
 from .request import request_of
 
@@ -30,11 +31,12 @@ def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
         raise
     if isinstance(result, int):
         return result
-    table = request.table or (built_in.for_people and is_terminal(STDOUT))
+    table = request.for_people(terminal=is_terminal(STDOUT)) and bool(built_in.table or built_in.answers.fields)
     if table and built_in.table:
-        show(function(built_in.table)(result, width=width()))
+        text = function(built_in.table)(result, width=width())
+        show(painted(text, colour=is_terminal(STDOUT) and "table" not in request.extras and wants_colour()))
     else:
-        answer(result, table=built_in.answers if table else None)
+        answer(result, table=built_in.answers if table else None, plain="table" in request.extras)
     return 1 if result.get("failed") or result.get("healthy") is False else 0
 
 

@@ -6,7 +6,7 @@ from moss_memory import catalog
 
 from ..parsing.builtin import BUILT_IN
 from ..parsing.command import Command, find_command
-from ..parsing.groups import LEFT_TO_MOSS, UNLISTED, all_words_of, group_of, words_of
+from ..parsing.groups import LEFT_TO_MOSS, UNLISTED, all_words_of, group_of
 from ..parsing.positional import ITEMS, PLACE
 from ..parsing.usage import Usage
 from ..parsing.words import are_switches, names_itself
@@ -36,6 +36,13 @@ _NEEDED = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
 """Options that a command may need; the others that it needs are words."""
 
 _WIDTH = 100
+_COLUMN = 10
+_OWN = "moss"
+_SERVED = ("mcp", "serve", "connect", "tour")
+_KEPT = ("backup", "restore-backup", "index", "doctor", "config")
+_ABOUT = {**dict.fromkeys(_SERVED, "connect"), **dict.fromkeys(_KEPT, "care")}
+_ORDER = ("capsule", _OWN, "task", "think", "notes", "branch", "history", "graph", "trace", "artifact", "record")
+"""The groups as the overview shows them; others come after."""
 
 
 def explain(_: str | None, *, command: str | None = None) -> int:
@@ -55,35 +62,36 @@ def explain(_: str | None, *, command: str | None = None) -> int:
 
 
 def overview() -> str:
-    """What `moss --help` shows: every command in its group, one line each."""
-    groups: dict[str, list[tuple[str, str]]] = {}
-    for operation in commanded():
-        groups.setdefault(_heading(operation.name), []).append((words_of(operation.name), summary_of(operation)))
-    for operation in commanded():
-        for name in all_words_of(operation.name)[1:]:
-            if not name.startswith("capsule "):
-                groups[name.partition(" ")[0]].append((name, summary_of(operation)))
-    for one in BUILT_IN.values():
-        group = one.name.partition(" ")[0] if " " in one.name else one.heading
-        groups.setdefault(group, []).append((one.name, summary_of(one)))
-    column = max(len(name) for rows in groups.values() for name, _ in rows) + 2
+    """What `moss --help` shows on one screen: the groups and what is in them; `moss GROUP` says what each does."""
+    groups: dict[str, list[str]] = {_OWN: []}
+    for name in [*(name for name in command_names() if name not in BUILT_IN), *BUILT_IN]:
+        group, _, verb = name.rpartition(" ")
+        if group != "capsule":
+            groups.setdefault(group or _ABOUT.get(name, _OWN), []).append(verb)
+    ordered = sorted(groups, key=lambda group: _ORDER.index(group) if group in _ORDER else len(_ORDER))
+    lines = [line for group in ordered for line in _group_lines(group, groups[group], width() or _WIDTH)]
+    said = "Everywhere: --home DIR, --json, --help, -w WORKSPACE. A terminal gets text, a pipe JSON."
     return "\n".join(
         [
-            *_paragraph("Moss: memory for coding agents, and for the people and programs that work with them."),
+            *_paragraph("Moss: memory for coding agents and for those who work with them."),
             "",
-            "usage: moss COMMAND [options]",
-            "       moss COMMAND --help shows its options and an example",
-            *(line for group, rows in groups.items() for line in ("", f"{group}:", *_entries(rows, column))),
+            *_paragraph("usage: moss COMMAND, moss GROUP COMMAND; --help says more of each, moss GROUP lists it"),
             "",
-            "The capsule commands also answer as `moss capsule …`.",
-            *_paragraph(
-                "Everywhere: --home DIR, --table, --help; -w is short for --workspace. Answers are JSON on stdout; "
-                "errors go to stderr with exit 1, mistakes in the command line with exit 2."
-            ),
+            *lines,
             "",
+            *_paragraph(said),
             "example: moss store --name auth < capsule.md && moss fetch auth",
         ]
     )
+
+
+def _group_lines(group: str, verbs: list[str], room: int) -> list[str]:
+    """A group and its commands; of one that can list itself only as many as a line has room for."""
+    first, *more = wrapped(" ".join(verbs), room, indent=_COLUMN)
+    if more and group != _OWN:
+        cut = first if len(first) + _COLUMN + 2 <= room else first.rpartition(" ")[0]
+        return [f"{group:<{_COLUMN}}{cut} \u2026"]
+    return [f"{group:<{_COLUMN}}{first}", *more]
 
 
 def commanded() -> list[Operation]:

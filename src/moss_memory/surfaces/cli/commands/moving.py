@@ -8,7 +8,8 @@ from moss_memory.errors import MossError
 from moss_memory.store import Store
 
 from ..parsing.usage import Usage
-from ..showing.output import answer, progress_for, show_lines
+from ..showing.output import STDOUT as TERMINAL
+from ..showing.output import answer, is_terminal, progress_for, show_lines
 from .interruptions import Interruptions
 
 TYPE_CHECKING = False
@@ -90,11 +91,11 @@ def _shown(
     finally:
         if progress is not None:
             progress.clear()
-    answer(result, table=operation.answers if request.table else None)
+    answer(result, table=operation.answers if request.for_people(terminal=is_terminal(TERMINAL)) else None)
 
 
 def _stream(command: Command, request: Request, config: Config) -> int:
-    if request.table:
+    if "table" in request.extras:
         raise Usage("--table and - both say how to show the capsules", command=command.words)
     arguments = {name: value for name, value in request.arguments.items() if name != "path"}
     with Store(config) as store:

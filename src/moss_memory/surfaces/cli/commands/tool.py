@@ -12,7 +12,7 @@ from ..parsing.command import ADDRESS, Command, find_command
 from ..parsing.groups import LEFT_TO_MOSS
 from ..parsing.positional import takes_json
 from ..parsing.usage import Usage
-from ..showing.output import STDIN, answer, is_terminal, progress_for, say, show, show_text
+from ..showing.output import STDIN, STDOUT, answer, is_terminal, progress_for, say, show, show_text
 from .interruptions import Interruptions
 from .request import load_settings, request_of
 
@@ -55,8 +55,9 @@ def run_tool(words: list[str], home: str | None) -> int:
         if "text" in request.extras:
             show_text(text_of(result, command.operation.answers))
         else:
-            shape = command.operation.answers if request.table else None
-            answer(result if shape is None else _for_people(store, command, result), table=shape)
+            shape = _shape(command, request) if request.for_people(terminal=is_terminal(STDOUT)) else None
+            told = result if shape is None else _for_people(store, command, result)
+            answer(told, table=shape, plain="table" in request.extras)
         if interruptions.deferred:
             # Leaves one whole database file behind; after a read there is nothing to leave.
             store.close()
@@ -74,6 +75,12 @@ def _find_out(store: Store, command: Command, request: Request) -> None:
     before, present = version_before(store, own)
     # Between the two calls another could write: what is undone is what was the last change when this was typed.
     request.arguments = {"expected_version": present, **request.arguments, name: before}
+
+
+def _shape(command: Command, request: Request) -> Shape | None:
+    """What the answer holds; that of the tool that is called, where a call stands for another."""
+    called = catalog.find(request.arguments["tool"]) if command.operation.answers.is_open else command.operation
+    return None if called is None else called.answers
 
 
 def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
@@ -132,8 +139,9 @@ def _is_there(store: Store, fetch: str, address: dict[str, Any]) -> bool:
 def _ask_for_text(command: Command, request: Request) -> None:
     """Makes the request one whose answer holds a text; refuses one that says otherwise."""
     arguments = request.arguments
-    if request.table:
-        raise Usage("--text and --table both say how to show the answer", command=command.words)
+    if "table" in request.extras or "json" in request.extras:
+        other = "--table" if "table" in request.extras else "--json"
+        raise Usage(f"--text and {other} both say how to show the answer", command=command.words)
     if arguments.get("include_text") is False or arguments.get("format") == "json":
         raise Usage("--text prints the text, which the other options leave out", command=command.words)
     if "include_text" in command.operation.parameters:

@@ -35,7 +35,7 @@ class BuiltIn:
 
     The function that `does` it is imported when it is called; it is given the home folder and the arguments, and
     answers what is to be shown, or an exit code. `table` names the function that shows the answer to people, instead
-    of the one for every answer; a terminal gets it unasked where `for_people` says so.
+    of the one for every answer.
     """
 
     mutates = False
@@ -49,11 +49,10 @@ class BuiltIn:
         *,
         does: str,
         table: str = "",
-        for_people: bool = False,
         answers: dict[str, Field] | None = None,
         required: tuple[str, ...] = (),
         aliases: dict[str, str] | None = None,
-        everywhere: tuple[str, ...] = ("home", "table", "help"),
+        everywhere: tuple[str, ...] = ("home", "table", "json", "help"),
         heading: str = "moss itself",
     ) -> None:
         self.name = name
@@ -64,7 +63,6 @@ class BuiltIn:
         self.defaults: dict[str, Any] = {}
         self.does = does
         self.table = table
-        self.for_people = for_people
         self.answers = Shape("", answers or {})
         self.required = required
         self.aliases = aliases or {}
@@ -185,7 +183,6 @@ _ALL = (
             "check": _flag("change nothing, but start or call what is connected and see whether it answers"),
         },
         does="commands.connecting.connect",
-        for_people=True,
         answers={
             "client": text("whom", optional=True),
             "scope": text("whose file", optional=True),
@@ -282,7 +279,6 @@ _ALL = (
         {"workspace": _WORKSPACE, "plan": _text("only this plan and its tasks, such as PLAN-001")},
         does="commands.board.board",
         table="commands.board.board_table",
-        for_people=True,
         required=("workspace",),
     ),
     BuiltIn(

@@ -37,10 +37,9 @@ class Request:
         self.slashed: list[dict[str, Any]] = []
         """The addresses in the arguments that words such as `shop/auth` gave, which may also be one name."""
 
-    @property
-    def table(self) -> bool:
-        """Whether people are to read the answer."""
-        return "table" in self.extras
+    def for_people(self, *, terminal: bool) -> bool:
+        """Whether people are to read the answer: it was asked for, or goes to a terminal and nobody said otherwise."""
+        return "table" in self.extras or (terminal and "json" not in self.extras)
 
 
 class Command:
@@ -80,6 +79,8 @@ class Command:
                 raise self._unknown(word)
             else:
                 loose.append(word)
+        if "json" in request.extras and "table" in request.extras:
+            raise Usage("--json and --table both say how to show the answer")
         if loose and "help" not in request.extras:
             place_words(self, request, loose)
         for name, value in meant_by(self.operation.name, self.words).items():

@@ -58,7 +58,8 @@ _MORE = {
 
 _EVERYWHERE = (
     ("home", "extra", "folder of the store, instead of MOSS_HOME or ~/.moss"),
-    ("table", "switch", "aligned columns for people instead of JSON"),
+    ("table", "switch", "a plain table with every column, instead of JSON"),
+    ("json", "switch", "JSON, also on a terminal"),
     ("help", "switch", "this help"),
 )
 """Options that every command has to which they mean something."""
@@ -128,7 +129,7 @@ def options_of(command: Command) -> dict[str, Option]:
             meant = options[argument]
             said = f"another word for {meant.flag}"
             options.setdefault(name, Option(name, meant.kind, said, argument=argument, schema=meant.schema))
-    everywhere = getattr(operation, "everywhere", ("home", "table", "help"))
+    everywhere = getattr(operation, "everywhere", ("home", "table", "json", "help"))
     for extra in [*_extras(command), *(Option(*one) for one in _EVERYWHERE if one[0] in everywhere)]:
         options.setdefault(extra.name, extra)
     return options

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import time
 
+from .style import HIT, HIT_END, closed, unmarked
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.answers import Field
 
-_ENTITIES = (("<b>", ""), ("</b>", ""), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&amp;", "&"))
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&amp;", "&"))
 _MORE = "\u2026"
 _NUMBERS = ("integer", "number")
 _MOMENTS = {"moment": 1, "moment_ms": 1000}
@@ -39,6 +41,7 @@ class Cell:
                 while text and cells(text) > wide - 1:
                     text = text[:-1]
                 text += _MORE
+        text = closed(text)
         space = " " * (wide - cells(text))
         return space + text if self.right else text + space
 
@@ -135,6 +138,7 @@ def cells(text: str) -> int:
     """How many columns of a terminal the text takes."""
     if text.isascii():
         return len(text)
+    text = unmarked(text)
     import unicodedata
 
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
@@ -142,13 +146,18 @@ def cells(text: str) -> int:
 
 
 def _snippet(marked: str) -> Cell:
-    """A snippet without its tags, with its first hit as the part to be seen, or else its beginning."""
-    before, found, rest = " ".join(marked.split()).partition("<b>")
-    if not found:
-        return Cell(_plain(before))
-    hit, _, after = rest.partition("</b>")
-    before, hit, after = (_plain(part) for part in (before, hit, after))
-    return Cell(before + hit + after, len(before), len(before) + len(hit))
+    """A snippet with its hits marked, of which the first must be seen, or else its beginning."""
+    before, *parts = " ".join(marked.split()).split("<b>")
+    text = _plain(before)
+    if not parts:
+        return Cell(text)
+    begin, end = len(text), 0
+    for part in parts:
+        hit, _, after = part.partition("</b>")
+        text += f"{HIT}{_plain(hit)}{HIT_END}"
+        end = end or len(text)
+        text += _plain(after)
+    return Cell(text, begin, end)
 
 
 def _plain(marked: str) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from .cell import printable
 from .output import STDOUT, is_terminal, show, show_text
+from .style import wants_colour
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def show_difference(lines: list[Line]) -> None:
     if not is_terminal(STDOUT):
         show_text("".join([f"{line}\n" for _, line in lines]))
         return
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    plain = not wants_colour()
     show("\n".join([_painted("" if plain else _COLOURS.get(kind, ""), line) for kind, line in lines]))
 
 

@@ -37,12 +37,17 @@ def secure_descriptors() -> None:
             os.open(os.devnull, os.O_WRONLY if fd == 0 else os.O_RDONLY)
 
 
-def answer(value: Any, *, table: Shape | None = None) -> None:
-    """Prints a result: indented on a terminal, on one line elsewhere, as a table where its shape is given."""
+def answer(value: Any, *, table: Shape | None = None, plain: bool = False) -> None:
+    """Prints a result: for people where its shape is given, else as JSON, indented on a terminal.
+
+    A terminal gets text for reading, unless a `plain` table with every column is asked for.
+    """
     if table is not None:
+        from .style import wants_colour
         from .table import table_of
 
-        text = table_of(value, table, width=width())
+        reading = is_terminal(STDOUT) and not plain
+        text = table_of(value, table, width=width(), reading=reading, colour=reading and wants_colour())
     else:
         import json
 

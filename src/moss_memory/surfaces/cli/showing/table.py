@@ -5,8 +5,9 @@ from __future__ import annotations
 from moss_memory.answers import Column, Field
 
 from .alignment import aligned
-from .cell import Cell, cell_of, printable
+from .cell import Cell, cell_of, printable, wrapped
 from .fields import found_in, lines_of
+from .style import painted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from .fields import Found
 
 NOTHING = "(nothing)"
+_SAID_CHARS = 40
+"""What is longer is no label but a text, which is read where it stands."""
+
+_NAMING = ("name", "id", "title", "path", "tool")
 _COMPUTED = Field("text", "")
 _REMARKS = {
     "degraded": "by words alone; `moss doctor` says how to search by meaning too",
@@ -24,8 +29,27 @@ _REMARKS = {
 }
 
 
-def table_of(answer: dict[str, Any], shape: Shape, *, width: int = 0) -> str:
-    """An answer as a table: names and values first, then lists as rows, long texts last and whole."""
+def table_of(
+    answer: dict[str, Any], shape: Shape, *, width: int = 0, reading: bool = False, colour: bool = False
+) -> str:
+    """An answer for people: names and values first, then lists as rows, long texts last and whole.
+
+    For `reading`, lists leave out what is the same on every line and say it once, and cut no name.
+    """
+    if reading and "steps" in shape.fields and "criteria" in _step_fields(shape):
+        from .plan import plan_of
+
+        return painted(plan_of(answer, width), colour=colour)
+    return painted(_marked(answer, shape, width, reading), colour=colour)
+
+
+def _step_fields(shape: Shape) -> dict[str, Field]:
+    steps = shape.fields["steps"]
+    fields: dict[str, Field] = steps.of.of.fields if _is_rows(steps) else {}
+    return fields
+
+
+def _marked(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> str:
     found = found_in(answer, shape)
     if not found:
         return NOTHING
@@ -34,9 +58,9 @@ def table_of(answer: dict[str, Any], shape: Shape, *, width: int = 0) -> str:
     plain = {label: one for label, one in found.items() if label not in lists and one[0].shown in ("", "if_true")}
     blocks = ["\n".join(lines_of(plain, width))]
     for label, (field, rows) in lists.items():
-        blocks += _listing(label, field, rows, width, alone=len(lists) + len(apart) == 1)
+        blocks += _listing(label, field, rows, width, reading=reading, alone=len(lists) + len(apart) == 1)
     blocks.append(_sides({label: one for label, one in found.items() if one[0].shown == "side"}, width))
-    blocks += [f"{label}:\n{table_of(part, field.of, width=width)}" for label, (field, part) in apart.items()]
+    blocks += [f"{label}:\n{_marked(part, field.of, width, reading)}" for label, (field, part) in apart.items()]
     blocks.append(_page(found, lists))
     blocks += [printable(text, keep_lines=True).rstrip("\n") for text in _texts(found)]
     return "\n\n".join(block for block in blocks if block) or NOTHING
@@ -55,7 +79,9 @@ def _is_rows(field: Field) -> bool:
     return field.kind == "list" and field.of.kind == "object"
 
 
-def _listing(label: str, field: Field, rows: list[dict[str, Any]], width: int, *, alone: bool) -> list[str]:
+def _listing(
+    label: str, field: Field, rows: list[dict[str, Any]], width: int, *, reading: bool, alone: bool
+) -> list[str]:
     """A list under its name; what was asked for needs none where it stands alone, and is told also when empty."""
     asked_for = field.shown == "answer"
     if not rows and not asked_for:
@@ -66,7 +92,7 @@ def _listing(label: str, field: Field, rows: list[dict[str, Any]], width: int, *
 
         listing = capabilities_table(rows, width)
     else:
-        listing = rows_of(rows, shape, width)
+        listing = rows_of(rows, shape, width, reading=reading)
     blocks = [listing if alone and asked_for else f"{label}:\n{listing}"]
     if shape.name == "Entity":
         from .records import sources_table
@@ -75,7 +101,7 @@ def _listing(label: str, field: Field, rows: list[dict[str, Any]], width: int, *
     return blocks
 
 
-def rows_of(items: list[dict[str, Any]], shape: Shape, width: int) -> str:
+def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: bool = False) -> str:
     """Objects of one shape as rows, in the columns that tell something of them."""
     if not items:
         return NOTHING
@@ -86,7 +112,28 @@ def rows_of(items: list[dict[str, Any]], shape: Shape, width: int) -> str:
     shown = [
         [cell_of(field, row.get(column.key)) for column, field in zip(columns, fields, strict=True)] for row in rows
     ]
-    return aligned(columns, shown, width=width)
+    same = _same_everywhere(columns, shown) if reading else {}
+    columns, shown = _without(same, columns, shown)
+    told = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
+    table = aligned(columns, shown, width=width, reading=reading)
+    return "\n".join([table, "", *wrapped(f"on every line: {told}", width)]) if told else table
+
+
+def _same_everywhere(columns: list[Column], rows: list[list[Cell]]) -> dict[Column, str]:
+    """The columns that say the same on every line, and what; what names a row stays."""
+    if len(rows) < 2:
+        return {}
+    texts = {column: {row[at].text for row in rows} for at, column in enumerate(columns)}
+    same = {column: said.pop() for column, said in texts.items() if len(said) == 1 and column.key not in _NAMING}
+    short = {column: text for column, text in same.items() if len(text) <= _SAID_CHARS}
+    return short if len(short) < len(columns) else {}
+
+
+def _without(
+    same: dict[Column, str], columns: list[Column], rows: list[list[Cell]]
+) -> tuple[list[Column], list[list[Cell]]]:
+    kept = [at for at, column in enumerate(columns) if column not in same]
+    return [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
 
 
 def _sides(sides: Found, width: int) -> str:
