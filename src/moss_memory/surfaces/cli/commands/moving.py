@@ -70,7 +70,9 @@ def _write_out(command: Command, request: Request, config: Config) -> int:
         raise Usage(f"{asked} needs the folder to write to", command=command.words)
     with Store(config) as store:
         if "salvage" in request.extras:
-            answer(store.salvage(folder), table=SALVAGED if request.table else None)
+            answer(
+                store.salvage(folder), table=SALVAGED if request.for_people(terminal=is_terminal(TERMINAL)) else None
+            )
             return 0
         history = "with_history" in request.extras
         try:
