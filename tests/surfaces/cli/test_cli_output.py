@@ -231,7 +231,9 @@ def test_nothing_in_json_or_a_warning_steers_a_terminal(
 ) -> None:
     text = "x\x7f\x85\x9b31m\u200e\u202e\u2066\u061c y \u00e9 \U0001f33f"
     cli("store", "--name", "odd", "--allow-thin", stdin=text).json  # noqa: B018
-    code, shown = on_terminal(cli, "fetch", "odd")
+    _, read = on_terminal(cli, "fetch", "odd")
+    assert not set(read) & set("\x1b\x7f\x85\x9b\u200e\u202e\u2066\u061c")
+    code, shown = on_terminal(cli, "fetch", "odd", "--json")
     assert code == 0
     assert json.loads(shown)["capsule_text"] == text
     assert not set(shown) & set("\x7f\x85\x9b\u200e\u202e\u2066\u061c")
@@ -240,6 +242,6 @@ def test_nothing_in_json_or_a_warning_steers_a_terminal(
     (folder / ".moss").mkdir(parents=True)
     (folder / ".moss" / "config.json").write_text('{"unheard_of": 1}')
     monkeypatch.chdir(folder)
-    code, shown = on_terminal(cli, "list")
+    code, shown = on_terminal(cli, "list", "--json")
     assert "unheard_of" in shown
     assert not set(shown) & set("\x1b\x9b\u202e")
