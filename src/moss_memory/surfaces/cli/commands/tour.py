@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 
-from moss_memory.config import load_config
+from moss_memory.config import load_config, resolve_home
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
@@ -55,6 +56,13 @@ CLIENTS = (
 _SHOWN_CHARS = 90
 
 
+def _own_home() -> str:
+    """The folder of the user's own store, as short as it can be said."""
+    home = resolve_home()
+    folder = os.path.realpath(os.path.expanduser("~"))
+    return "~" + home[len(folder) :] if home.startswith(folder + os.sep) else home
+
+
 def tour(_: str | None) -> int:
     """Shows a store being used, step by step; fails loudly when a step does not do what it says."""
     import tempfile
@@ -62,7 +70,7 @@ def tour(_: str | None) -> int:
     show("A minute with Moss, on a store that is thrown away afterwards; yours is not touched.")
     with tempfile.TemporaryDirectory(prefix="moss-tour-") as home:
         _guided(home)
-    show("\nConnect your agent; all of them share the one store in ~/.moss:")
+    show(f"\nConnect your agent; all of them share the one store in {_own_home()}:")
     show("")
     moss = moss_for_clients()
     for client, line in connections(moss):
@@ -86,7 +94,7 @@ def connections(moss: str) -> list[tuple[str, str]]:
 
 def _guided(home: str) -> None:
     # The settings of the folder that the tour is started in are not part of it.
-    with Store(load_config(home, cwd=home)) as store:
+    with Store(load_config(home, cwd=home).replace(workspace="")) as store:
         guide = Guide(store)
         _store_and_repair(guide)
         _read(guide)

@@ -184,5 +184,5 @@ def _extras(command: Command) -> list[Option]:
         extras.append(Option("salvage", "switch", "what can be read of a damaged store, into the folder PATH"))
         extras.append(Option("with_history", "switch", "with --all, earlier versions too"))
     if name.endswith("_purge"):
-        extras.append(Option("type", "extra", "what to purge: capsule, or another family"))
+        extras.append(Option("type", "extra", "of which family: capsule, if left out, artifact or reasoning"))
     return extras

@@ -1,0 +1,66 @@
+"""Single sentences that once were untrue, each held by a test."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from contract.doors import FULL, open_test_store
+from moss_memory import catalog
+from moss_memory.families import FAMILIES
+from moss_memory.surfaces.cli.commands.help import command_help, find_any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MOSS = os.path.join(os.path.dirname(sys.executable), "moss")
+
+
+def test_a_text_that_is_edited_as_the_tutorial_says_keeps_title_tags_and_source(tmp_path: Path) -> None:
+    home = str(tmp_path / "home")
+    with open_test_store(home) as store:
+        told = {"title": "Sign-in", "tags": ["auth", "jwt"], "source": "me"}
+        store.call("capsule_store", {"workspace": "shop", "name": "auth", "capsule_text": FULL + "15 minutes", **told})
+    [line] = [one for one in (ROOT / "docs" / "tutorial.md").read_text().splitlines() if "| sed " in one]
+    environment = {**os.environ, "MOSS_HOME": home, "PATH": f"{os.path.dirname(MOSS)}:{os.environ['PATH']}"}
+    subprocess.run(["bash", "-euo", "pipefail", "-c", line], env=environment, cwd=tmp_path, check=True)
+    with open_test_store(home) as store:
+        kept = store.call("capsule_fetch", {"workspace": "shop", "name": "auth"})
+    assert {name: kept[name] for name in told} == told
+    assert "10 minutes" in kept["capsule_text"]
+
+
+def test_the_readme_says_restored_of_families_that_can_be() -> None:
+    told = " ".join((ROOT / "README.md").read_text().split())
+    assert "deleted capsules and artifacts restored" in told
+    assert catalog.find("capsule_restore") is not None
+    assert catalog.find("artifact_restore") is not None
+
+
+def test_the_tour_names_the_store_that_clients_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from moss_memory.surfaces.cli.commands.tour import _own_home
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("MOSS_HOME", raising=False)
+    assert _own_home() == "~/.moss"
+    monkeypatch.setenv("MOSS_HOME", "/srv/moss")
+    assert _own_home() == "/srv/moss"
+
+
+def test_the_help_of_purge_names_the_families_that_can_be_purged() -> None:
+    command = find_any("purge")
+    assert command is not None
+    told = " ".join(command_help(command).split())
+    for name, family in FAMILIES.items():
+        if name:
+            can_be = catalog.find(f"{family.prefix}_purge") is not None
+            assert (name in told.partition("--type TYPE")[2].partition("--home")[0]) is can_be, name
+
+
+def test_the_house_of_contributing_names_every_room() -> None:
+    told = (ROOT / "CONTRIBUTING.md").read_text()
+    package = ROOT / "src" / "moss_memory"
+    rooms = [one.name for one in package.iterdir() if one.is_dir() and (one / "__init__.py").exists()]
+    assert [room for room in sorted(rooms) if f"  {room}/" not in told] == []
