@@ -116,6 +116,19 @@ def test_a_capsule_is_renamed_and_a_taken_name_is_refused(tab: Tab, store: Store
     expect(page.get_by_role("heading", level=1)).to_have_text("This was refused")
 
 
+def test_an_edit_that_looks_like_a_secret_is_refused_until_it_is_meant(tab: Tab, store: Store) -> None:
+    capsule = stored(store, "secretive")
+    page = tab.open(f"/capsules/{capsule}/edit")
+    key = "AKIA" + "Q3EGJ7KX2MPLT5WV"
+    page.get_by_label("Text").fill(f"{FULL}\n{key}")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert key not in page.get_by_role("alert").inner_text()
+    page.get_by_label("Store it although").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_have_text("Changed.")
+
+
 def test_an_edit_over_another_ones_change_is_refused(tab: Tab, store: Store) -> None:
     capsule = stored(store, "contended")
     page = tab.open(f"/capsules/{capsule}/edit")

@@ -140,10 +140,10 @@ def edit(site: Site, visit: Visit) -> Response:
     if text != before["capsule_text"].replace("\r\n", "\n"):
         changes["capsule_text"] = text
     known = {"expected_version": int(form["version"])} if form.get("version", "").isdigit() else {}
-    thin = {"allow_thin": True} if form.get("allow_thin") else {}
+    allowed = {name: True for name in ("allow_thin", "allow_secrets") if form.get(name)}
     try:
         # Directly: an empty value clears a field here.
-        site.store.call("capsule_update", {"id": key, **changes, "tags": tags, **known, **thin})
+        site.store.call("capsule_update", {"id": key, **changes, "tags": tags, **known, **allowed})
     except MossError as error:
         kept = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
         return _edit_form(site, visit, kept, error)

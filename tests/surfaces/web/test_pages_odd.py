@@ -1,0 +1,61 @@
+"""Whatever is asked, a page says what is wrong with it; nothing is a fault of Moss."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+
+if TYPE_CHECKING:
+    from moss_memory.store import Store
+    from support.pages_server import PagesServer
+
+SHOP = "workspace=atlas-checkout"
+ODD = (
+    "/capsules?workspace=%00", "/capsules/%00", "/capsules/%ff%fe", "/capsules?offset=-1", "/capsules?offset=x",
+    "/capsules?offset=99999999999999999999999", "/capsules?tag=", "/capsules/nowhere/history",
+    "/capsules?workspace=%ED%A0%80", "/artifacts?kind=%20", "/artifacts?offset=999999", "/artifacts/nowhere",
+    "/artifacts/nowhere?version=99", "/tasks?workspace=nowhere", "/tasks?status=GONE", f"/tasks/TASK-999?{SHOP}",
+    f"/tasks/%22%3E?{SHOP}", "/reasoning?workspace=nowhere", f"/reasoning?{SHOP}&branch=nowhere",
+    f"/reasoning?{SHOP}&branch=main&compare=nowhere", f"/reasoning?{SHOP}&doc=nowhere",
+    f"/reasoning/log?{SHOP}&cursor=x", f"/reasoning/log?{SHOP}&doc=nowhere",
+    f"/reasoning/conflicts/CONFLICT-0?{SHOP}", "/records?as_of=yesterday", "/records?entity_type=nothing",
+    "/records/entities/ent_0", "/records/nothing", "/records/timeline?after_date=x", "/search", "/search?q=%22",
+    "/search?q=%00", "/search?q=refund&mode=keyword&type=nothing", f"/search?q={'x' * 3000}&mode=keyword",
+    "/?workspace=%0a", "/nowhere",
+)  # fmt: skip
+FORMS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("/capsules/{id}/edit", {}), ("/capsules/{id}/edit", {"capsule_text": "thin"}), ("/capsules/nowhere/delete", {}),
+    ("/capsules/{id}/rename", {"name": "x" * 300}), ("/capsules/{id}/revert", {"version": "99"}),
+    ("/capsules/{id}/edit", {"capsule_text": "\0", "version": "1"}), ("/artifacts/nowhere/restore", {}),
+    ("/reasoning/merge", {}), ("/reasoning/merge", {"workspace": "atlas-checkout", "from": "main", "into": "main"}),
+    ("/reasoning/conflicts/CONFLICT-0/settle", {"workspace": "atlas-checkout", "resolution": "both"}),
+)  # fmt: skip
+
+
+def status_of(address: str, form: dict[str, str] | None = None) -> int:
+    """The status that a request is answered with."""
+    data = None if form is None else urlencode(form).encode()
+    try:
+        with urllib.request.urlopen(address, data) as answer:  # noqa: S310 - of this test
+            return int(answer.status)
+    except urllib.error.HTTPError as refusal:
+        return refusal.code
+
+
+@pytest.mark.parametrize("path", ODD)
+def test_an_odd_request_is_answered_by_a_page(server: PagesServer, path: str) -> None:
+    assert status_of(server.address + path) in (200, 400, 404)
+
+
+@pytest.mark.parametrize(("path", "form"), FORMS)
+def test_an_odd_form_is_refused_and_changes_nothing(
+    server: PagesServer, store: Store, path: str, form: dict[str, str]
+) -> None:
+    capsule = store.call("capsule_fetch", {"workspace": "atlas-checkout", "name": "refunds"})
+    before = store.call("moss_changes", {})["seq"]
+    assert status_of(server.address + path.replace("{id}", capsule["id"]), form) in (400, 404, 409, 413, 422)
+    assert store.call("moss_changes", {})["seq"] == before
