@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import anyio
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 
@@ -24,4 +25,16 @@ def routes(store: Any, *, base: str, form_token: Callable[[], str], read_only: b
     async def broken(request: Request) -> Response:
         raise RuntimeError(request.query_params["why"])
 
-    return [Route("/", overview), Route("/change/{name}", change, methods=["POST"]), Route("/broken", broken)]
+    async def stream(request: Request) -> Response:
+        async def parts() -> AsyncIterator[str]:
+            yield "first\n"
+            await anyio.sleep_forever()
+
+        return StreamingResponse(parts())
+
+    return [
+        Route("/", overview),
+        Route("/stream", stream),
+        Route("/change/{name}", change, methods=["POST"]),
+        Route("/broken", broken),
+    ]

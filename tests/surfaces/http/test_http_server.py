@@ -109,6 +109,7 @@ def test_a_server_for_reading_refuses_to_write(tmp_path: Path) -> None:
             ("capsule_delete", {"name": "auth"}),
             ("capsule_export", {}),
             ("moss.store", {"name": "b", "capsule_text": FULL}),
+            ("moss_call", {"tool": "capsule_delete", "arguments": {"name": "auth"}}),
             ("branchmind_init", {"workspace": "shop"}),
         ]:
             answer = reading.post(call(tool, arguments))
@@ -156,6 +157,18 @@ def test_connections_that_idle_do_not_keep_the_server(own_fakes: HttpServer) -> 
     assert Answer(connection.getresponse()).status == 200
     assert own_fakes.end() == 0
     connection.close()
+
+
+def test_a_page_that_streams_does_not_keep_the_server(tmp_path: Path) -> None:
+    endless = "from moss_memory.surfaces.http import server\nserver.FINISH_S = server.GONE_S = 100_000\n"
+    with HttpServer(tmp_path / "home", code=endless + SERVE) as server:
+        cookie = server.sign_in()
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+        server.send(connection, "GET", f"{server.base}/stream", cookie)
+        response = connection.getresponse()
+        assert response.readline() == b"first\n"
+        assert server.end() == 0
+        connection.close()
 
 
 def is_listening(port: int) -> bool:

@@ -61,14 +61,14 @@ class MossServer:
         self._endpoint = Endpoint(self._desk, token_of(home))
         self._base = f"/{secrets.token_hex(16)}"
         self._sign_in = SignIn(base=self._base, secure=reach.secure)
-        site = Site(
+        self._site = Site(
             endpoint=self._endpoint,
             sign_in=self._sign_in,
             base=self._base,
             new_link=self.new_link,
             pages=self._pages,
         )
-        self._app = Guard(site, origins=reach.origins(port), log_all=log_all)
+        self._app = Guard(self._site, origins=reach.origins(port), log_all=log_all)
 
     def new_link(self) -> str:
         """A link that signs one browser in, once, within five minutes."""
@@ -111,6 +111,7 @@ class MossServer:
         signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
         signal.setitimer(signal.ITIMER_REAL, GONE_S)
         self._endpoint.close_streams()
+        self._site.end()
         asyncio.get_running_loop().call_later(FINISH_S, self._endpoint.cancel_calls)
 
     def _pages(self) -> tuple[ASGIApp, frozenset[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from contextvars import ContextVar
 from urllib.parse import parse_qs
@@ -57,6 +58,11 @@ class Site:
         self._new_link = new_link
         self._make_pages = pages
         self._pages: tuple[ASGIApp, frozenset[str]] | None = None
+        self._ending = asyncio.Event()
+
+    def end(self) -> None:
+        """Ends the streams of pages, which would never end by themselves."""
+        self._ending.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request that the guard let through."""
@@ -109,6 +115,8 @@ class Site:
                 await reply(send, *form)
                 return
             receive = _again(form, receive)
+        else:
+            receive = self._until_the_end(receive)
         visitor_now.set(visitor)
         if self._pages is None:
             self._pages = await in_thread(self._make_pages)
@@ -116,6 +124,20 @@ class Site:
         first = scope["path"][len(self._base) + 1 :].partition("/")[0]
         scope[PLACE] = f"/pages/{first if first in names else '...'}"
         await pages(scope, receive, send)
+
+    def _until_the_end(self, receive: Receive) -> Receive:
+        """What a page hears of its reader, who counts as gone once the server ends."""
+
+        async def receive_or_end() -> Message:
+            heard, ended = asyncio.ensure_future(receive()), asyncio.ensure_future(self._ending.wait())
+            try:
+                await asyncio.wait({heard, ended}, return_when=asyncio.FIRST_COMPLETED)
+                return heard.result() if heard.done() else {"type": "http.disconnect"}
+            finally:
+                heard.cancel()
+                ended.cancel()
+
+        return receive_or_end
 
 
 def form_token() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from moss_memory import catalog
 from moss_memory.errors import MossError, invalid
 
 from .messages import encode
@@ -78,8 +77,6 @@ def _values(call: Call, about: str, name: str) -> Callable[[str], list[str]]:
 
 
 def _workspaces(call: Call) -> list[str]:
-    if catalog.find("moss_workspaces") is None:
-        return [row["workspace"] for row in call("capsule_inventory", limit=MOST)["items"]]
     return [row["workspace"] for row in call("moss_workspaces", limit=MOST)["workspaces"]]
 
 

@@ -72,7 +72,7 @@ def check_files(report: Report, home: str, files: Iterable[str]) -> None:
     Nothing is tightened here: the folder may be another's, or open on purpose, and Moss leaves it alone.
     """
     good = True
-    private = {"": 0o700, **dict.fromkeys(files, 0o600), "exports": 0o700, "config.json": 0o600}
+    private = {"": 0o700, **dict.fromkeys(files, 0o600), "exports": 0o700, "config.json": 0o600, "token": 0o600}
     for name, wanted in private.items():
         path = os.path.join(home, name) if name else home
         try:
