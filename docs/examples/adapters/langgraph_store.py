@@ -1,0 +1,23 @@
+"""A LangGraph store whose items outlive the process: `python -m docs.examples.adapters.langgraph_store HOME`."""
+
+from __future__ import annotations
+
+import sys
+
+from moss_memory.adapters.langgraph import MossStore
+
+
+def main(home: str) -> list[str]:
+    """Remembers what a user likes, then finds it by a question and by a filter."""
+    store = MossStore(home=home, ttl={"default_ttl": 60 * 24, "refresh_on_read": True})
+    store.put(("users", "lena", "food"), "allergy", {"text": "Lena cannot eat peanuts", "weight": 3})
+    store.put(("users", "lena", "food"), "likes", {"text": "She loves ramen", "weight": 1})
+    asked = store.search(("users", "lena"), query="peanuts", limit=1)
+    heavy = store.search(("users", "lena"), filter={"weight": {"$gte": 2}})
+    found = [item.value["text"] for item in (*asked, *heavy)]
+    store.close()
+    return found
+
+
+if __name__ == "__main__":
+    print("\n".join(main(sys.argv[1])))

@@ -1,0 +1,324 @@
+"""Anthropic's memory tool on Moss: files below /memories that are artifacts, and nothing on the disk but the store."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+
+from moss_memory.errors import MossError
+
+from .kept import Kept
+
+if TYPE_CHECKING:
+    from anthropic.types.beta import (
+        BetaMemoryTool20250818CreateCommand,
+        BetaMemoryTool20250818DeleteCommand,
+        BetaMemoryTool20250818InsertCommand,
+        BetaMemoryTool20250818RenameCommand,
+        BetaMemoryTool20250818StrReplaceCommand,
+        BetaMemoryTool20250818ViewCommand,
+    )
+
+    from moss_memory.store import Store
+
+_KIND = "memory-file"
+_ROOT = "/memories"
+_LINE_WIDTH = 6
+_MOST_LINES = 999_999
+_FOLDER_BYTES = 4096
+
+
+class MemoryFiles:
+    """A tree of text files in Moss; a path is relative to /memories, and the empty one is /memories itself.
+
+    A file has at most about 50,000 characters of JSON; more, or what looks like a credential, is a `ToolError`.
+    """
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        """The numbered lines of a file, or what is in a folder, two levels deep."""
+        path = _inside(command.path)
+        file = self._found(path, command.path)
+        if "content" not in file:
+            return self._listing(path, command.path)
+        lines = file["content"].split("\n")
+        if len(lines) > _MOST_LINES:
+            raise ToolError(f"File {command.path} exceeds maximum line limit of 999,999 lines.")
+        start = 0
+        if command.view_range and len(command.view_range) == 2:
+            start = max(1, command.view_range[0]) - 1
+            end = len(lines) if command.view_range[1] == -1 else command.view_range[1]
+            lines = lines[start:end]
+        return f"Here's the content of {command.path} with line numbers:\n" + _numbered(lines, start + 1)
+
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        """Makes a file that is not there yet, with the folders above it."""
+        path = _inside(command.path)
+        self._make_folders(posixpath.dirname(path))
+        if self._at(path) is not None:
+            raise ToolError(f"File {command.path} already exists")
+        self._write(path, command.file_text, shown=command.path, new=True)
+        return f"File created successfully at: {command.path}"
+
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replaces a text that stands once in a file."""
+        path = _inside(command.path)
+        content = self._content(path, command.path)
+        count = content.count(command.old_str)
+        if count == 0:
+            raise ToolError(
+                f"No replacement was performed, old_str `{command.old_str}` did not appear verbatim in {command.path}."
+            )
+        if count > 1:
+            places = ", ".join(map(str, _lines_with(content, command.old_str)))
+            raise ToolError(
+                f"No replacement was performed. Multiple occurrences of old_str `{command.old_str}` in lines: "
+                f"{places}. Please ensure it is unique"
+            )
+        line = content[: content.find(command.old_str)].count("\n")
+        changed = content.replace(command.old_str, command.new_str)
+        self._write(path, changed, shown=command.path)
+        first = max(0, line - 2)
+        snippet = _numbered(changed.split("\n")[first : line + 3], first + 1)
+        return (
+            "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" + snippet
+        )
+
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        """Puts a text behind a line of a file."""
+        path = _inside(command.path)
+        lines = self._content(path, command.path).split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        if not 0 <= command.insert_line <= len(lines):
+            raise ToolError(
+                f"Invalid `insert_line` parameter: {command.insert_line}. "
+                f"It should be within the range [0, {len(lines)}]."
+            )
+        lines.insert(command.insert_line, command.insert_text.rstrip("\n"))
+        changed = "\n".join(lines)
+        self._write(path, changed if changed.endswith("\n") else changed + "\n", shown=command.path)
+        return f"The file {command.path} has been edited."
+
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        """Takes a file away, or a folder with everything in it."""
+        path = _inside(command.path)
+        if not path:
+            raise ToolError("Cannot delete the /memories directory itself")
+        if self._at(path) is None:
+            raise ToolError(f"The path {command.path} does not exist")
+        for one in (*self._below(path), path):
+            self._kept.delete(one)
+        return f"Successfully deleted {command.path}"
+
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        """Gives a file or a folder another path."""
+        old, new = _inside(command.old_path), _inside(command.new_path)
+        if not old:
+            raise ToolError("Cannot rename the /memories directory itself")
+        if self._at(new) is not None:
+            raise ToolError(f"The destination {command.new_path} already exists")
+        self._make_folders(posixpath.dirname(new))
+        if self._at(old) is None:
+            raise ToolError(f"The path {command.old_path} does not exist")
+        if new.startswith(f"{old}/"):
+            raise ToolError(f"The path {command.new_path} is inside of {command.old_path}")
+        for one, data in {old: self._at(old), **self._below(old)}.items():
+            self._kept.put(new + one[len(old) :], {**(data or {}), "path": new + one[len(old) :]})
+            self._kept.delete(one)
+        return f"Successfully renamed {command.old_path} to {command.new_path}"
+
+    def clear_all_memory(self) -> str:
+        """Takes everything away."""
+        self._kept.delete_all()
+        return "All memory cleared"
+
+    def _at(self, path: str) -> dict[str, Any] | None:
+        """What is at a path: a file has a `content`, a folder has none."""
+        if not path:
+            return {"path": ""}
+        row = self._kept.get(path)
+        return None if row is None else dict(row["data"])
+
+    def _found(self, path: str, shown: str) -> dict[str, Any]:
+        found = self._at(path)
+        if found is None:
+            raise ToolError(f"The path {shown} does not exist. Please provide a valid path.")
+        return found
+
+    def _content(self, path: str, shown: str) -> str:
+        found = self._found(path, shown)
+        if "content" not in found:
+            raise ToolError(f"The path {shown} is not a file.")
+        return str(found["content"])
+
+    def _below(self, path: str) -> dict[str, dict[str, Any]]:
+        """Everything in a folder, by path."""
+        rows = {row["data"]["path"]: row["data"] for row in self._kept.newest_first()}
+        return {one: data for one, data in rows.items() if not path or one.startswith(f"{path}/")}
+
+    def _make_folders(self, path: str) -> None:
+        parts = path.split("/") if path else []
+        for depth in range(1, len(parts) + 1):
+            folder = "/".join(parts[:depth])
+            found = self._at(folder)
+            if found is None:
+                self._kept.put(folder, {"path": folder})
+            elif "content" in found:
+                raise ToolError(f"The path {_ROOT}/{folder} is not a directory")
+
+    def _write(self, path: str, content: str, *, shown: str, new: bool = False) -> None:
+        try:
+            self._kept.put(path, {"path": path, "content": content}, new=new)
+        except MossError as error:
+            if error.code == "NAME_ALREADY_EXISTS":
+                raise ToolError(f"File {shown} already exists") from None
+            raise ToolError(f"{shown} was not written: {error.message}") from None
+
+    def _listing(self, path: str, shown: str) -> str:
+        below = self._below(path)
+        start = len(path) + 1 if path else 0
+        lines = [f"{_size(_FOLDER_BYTES)}\t{shown}"]
+        for one in sorted(below, key=lambda one: one.split("/")):
+            parts = one[start:].split("/")
+            if len(parts) <= 2 and not any(part.startswith(".") for part in parts):
+                content = below[one].get("content")
+                size = _FOLDER_BYTES if content is None else len(content.encode())
+                lines.append(f"{_size(size)}\t{shown}/{one[start:]}{'/' if content is None else ''}")
+        header = f"Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items:"
+        return "\n".join([header, *lines])
+
+
+class MossMemoryTool(BetaAbstractMemoryTool):
+    """Claude's memory tool with its files in Moss."""
+
+    def __init__(
+        self,
+        *,
+        store: Store | None = None,
+        home: str | None = None,
+        workspace: str = "memories",
+        allow_secrets: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self._kept = Kept(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
+        self._files = MemoryFiles(self._kept)
+
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        """See `MemoryFiles.view`, and so on."""
+        return self._files.view(command)
+
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        """Makes a file."""
+        return self._files.create(command)
+
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replaces a text in a file."""
+        return self._files.str_replace(command)
+
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        """Puts a text into a file."""
+        return self._files.insert(command)
+
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        """Takes a file or folder away."""
+        return self._files.delete(command)
+
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        """Gives a file or folder another path."""
+        return self._files.rename(command)
+
+    def clear_all_memory(self) -> str:
+        """Takes everything away."""
+        return self._files.clear_all_memory()
+
+    def close(self) -> None:
+        """Lets go of the store, if it was opened here."""
+        self._kept.close()
+
+
+class AsyncMossMemoryTool(BetaAsyncAbstractMemoryTool):
+    """The same for asynchronous clients; the store is used in a thread."""
+
+    def __init__(
+        self,
+        *,
+        store: Store | None = None,
+        home: str | None = None,
+        workspace: str = "memories",
+        allow_secrets: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self._kept = Kept(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
+        self._files = MemoryFiles(self._kept)
+
+    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        """See `MemoryFiles.view`, and so on."""
+        return await asyncio.to_thread(self._files.view, command)
+
+    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        """Makes a file."""
+        return await asyncio.to_thread(self._files.create, command)
+
+    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replaces a text in a file."""
+        return await asyncio.to_thread(self._files.str_replace, command)
+
+    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        """Puts a text into a file."""
+        return await asyncio.to_thread(self._files.insert, command)
+
+    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        """Takes a file or folder away."""
+        return await asyncio.to_thread(self._files.delete, command)
+
+    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        """Gives a file or folder another path."""
+        return await asyncio.to_thread(self._files.rename, command)
+
+    async def clear_all_memory(self) -> str:
+        """Takes everything away."""
+        return await asyncio.to_thread(self._files.clear_all_memory)
+
+    def close(self) -> None:
+        """Lets go of the store, if it was opened here."""
+        self._kept.close()
+
+
+def _inside(path: str) -> str:
+    """A path relative to /memories, without dots; one that leads out is refused."""
+    if not path.startswith(_ROOT):
+        raise ToolError(f"Path must start with {_ROOT}, got: {path}")
+    inner = posixpath.normpath(path[len(_ROOT) :].lstrip("/") or ".")
+    if inner == ".." or inner.startswith(("../", "/")) or "\0" in inner:
+        raise ToolError(f"Path {path} would escape {_ROOT} directory")
+    return "" if inner == "." else inner
+
+
+def _numbered(lines: list[str], first: int) -> str:
+    return "\n".join([f"{number:>{_LINE_WIDTH}}\t{line}" for number, line in enumerate(lines, start=first)])
+
+
+def _lines_with(content: str, part: str) -> list[int]:
+    """The lines in which a part begins, overlapping ones too."""
+    found, place = [], content.find(part)
+    while place >= 0:
+        found.append(content[:place].count("\n") + 1)
+        place = content.find(part, place + 1)
+    return found
+
+
+def _size(count: int) -> str:
+    """A number of bytes as people read it."""
+    if count == 0:
+        return "0B"
+    power = min((count.bit_length() - 1) // 10, 3)
+    size = count / 1024**power
+    return f"{int(size) if size == int(size) else format(size, '.1f')}{'BKMG'[power]}"

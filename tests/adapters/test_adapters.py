@@ -1,0 +1,232 @@
+"""The adapters beside the frameworks' own implementations: the same calls give the same answers."""
+
+# ruff: noqa: E402 - what is an extra may be missing
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+for name in ("agents", "anthropic", "langgraph"):
+    pytest.importorskip(name, reason=f"{name} is an extra that is not installed; `make test` installs it")
+
+from agents import SQLiteSession
+from anthropic.lib.tools import ToolError
+from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp
+from langgraph.store.memory import InMemoryStore
+
+from moss_memory import MossError, open_store
+from moss_memory.adapters.anthropic import AsyncMossMemoryTool, MossMemoryTool
+from moss_memory.adapters.langgraph import MossStore
+from moss_memory.adapters.openai_agents import MossSession
+
+FEW = settings(max_examples=25, deadline=None)
+
+words = st.sampled_from(["a", "A", "b", "a b", "ä", "x/y", "0"])
+paths = st.lists(st.sampled_from(["u", "U", "v"]), min_size=1, max_size=3).map(tuple)
+values = st.dictionaries(st.sampled_from(["n", "t", "l"]), st.one_of(st.integers(0, 3), st.text("ab ", max_size=3)))
+filters = st.sampled_from([None, {"n": 1}, {"n": {"$ne": 2}}, {"t": {"$eq": "a"}}, {"t": "b", "n": 0}])
+store_calls = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), paths, words, values),
+        st.tuples(st.just("delete"), paths, words),
+        st.tuples(st.just("get"), paths, words),
+        st.tuples(st.just("search"), paths, filters),
+        st.tuples(st.just("list_namespaces"), paths, st.sampled_from([None, 1, 2])),
+    ),
+    max_size=15,
+)
+
+
+def answer_of(store: Any, call: tuple[Any, ...]) -> Any:
+    kind, namespace, *more = call
+    if kind == "search":
+        found = store.search(namespace, filter=more[0], limit=100)
+        return sorted((item.namespace, item.key, str(item.value)) for item in found)
+    if kind == "list_namespaces":
+        return store.list_namespaces(prefix=namespace, max_depth=more[0])
+    answer = getattr(store, kind)(namespace, *more)
+    return answer and (answer.namespace, answer.key, answer.value)
+
+
+def has_items(store: InMemoryStore, namespace: tuple[str, ...]) -> bool:
+    return bool(store.search(namespace, limit=100))
+
+
+@FEW
+@given(store_calls)
+def test_a_store_answers_as_langgraphs_own(calls: list[tuple[Any, ...]]) -> None:
+    own = InMemoryStore()
+    with tempfile.TemporaryDirectory() as home:
+        moss = MossStore(home=home)
+        for call in calls:
+            told = answer_of(own, call)
+            if call[0] == "list_namespaces":  # its own still lists a namespace whose last item was deleted
+                told = [one for one in told if has_items(own, one)]
+            assert answer_of(moss, call) == told, call
+        moss.close()
+
+
+def test_a_store_finds_by_meaning_within_a_namespace(tmp_path: Path) -> None:
+    store = MossStore(home=str(tmp_path))
+    store.put(("u", "1"), "food", {"text": "She is allergic to peanuts"})
+    store.put(("u", "1"), "car", {"text": "He drives an old van"})
+    store.put(("u", "2"), "food", {"text": "Peanuts are fine"})
+    store.put(("u", "1"), "hidden", {"text": "peanuts"}, index=False)
+    found = store.search(("u", "1"), query="peanuts", limit=1)
+    assert [(item.key, item.score is not None) for item in found] == [("food", True)]
+    assert "hidden" not in {item.key for item in store.search(("u", "1"), query="peanuts")}
+
+
+def test_a_batch_reads_first_and_the_last_put_of_a_key_wins(tmp_path: Path) -> None:
+    store = MossStore(home=str(tmp_path))
+    results = store.batch([PutOp(("n",), "k", {"v": 1}), GetOp(("n",), "k"), PutOp(("n",), "k", {"v": 2})])
+    assert results == [None, None, None]
+    item = asyncio.run(store.aget(("n",), "k"))
+    assert item is not None
+    assert item.value == {"v": 2}
+    with pytest.raises(InvalidNamespaceError):
+        store.batch([GetOp(("a.b",), "k")])
+
+
+def test_a_time_to_live_is_kept_in_minutes_and_refreshed_by_reading(tmp_path: Path) -> None:
+    with open_store(str(tmp_path)) as opened:
+        store = MossStore(store=opened, ttl={"default_ttl": 10})
+        store.put(("n",), "k", {"v": 1})
+        store.get(("n",), "k")
+        (row,) = opened.call("artifact_list", {"workspace": "langgraph"})["items"]
+        assert row["ttl_seconds"] == 600
+
+
+def test_what_looks_like_a_credential_is_refused_unless_allowed(tmp_path: Path) -> None:
+    secret = {"text": "AKIA" + "IOSFODNN7EXAMPLQ"}
+    with pytest.raises(MossError, match="looks like a credential"):
+        MossStore(home=str(tmp_path)).put(("n",), "k", secret)
+    store = MossStore(home=str(tmp_path), allow_secrets=True)
+    store.put(("n",), "k", secret)
+    item = store.get(("n",), "k")
+    assert item is not None
+    assert item.value == secret
+
+
+items = st.lists(st.fixed_dictionaries({"role": st.just("user"), "content": st.text("abc", max_size=4)}), max_size=4)
+session_calls = st.lists(
+    st.one_of(
+        st.tuples(st.just("add_items"), items),
+        st.tuples(st.just("pop_item")),
+        st.tuples(st.just("clear_session")),
+        st.tuples(st.just("get_items"), st.sampled_from([None, 0, 1, 3])),
+    ),
+    max_size=15,
+)
+
+
+@FEW
+@given(st.lists(st.tuples(st.sampled_from(["s", "S"]), session_calls), max_size=3))
+def test_a_session_answers_as_the_sdks_own(script: list[tuple[str, list[tuple[Any, ...]]]]) -> None:
+    async def play(home: str) -> None:
+        own = {name: SQLiteSession(name, f"{home}/own.db") for name in ("s", "S")}
+        moss = {name: MossSession(name, home=home) for name in ("s", "S")}
+        for name, calls in script:
+            for kind, *arguments in calls:
+                told = await getattr(own[name], kind)(*arguments)
+                assert await getattr(moss[name], kind)(*arguments) == told, (kind, arguments)
+        for name in own:
+            own[name].close()
+            moss[name].close()
+
+    with tempfile.TemporaryDirectory() as home:
+        asyncio.run(play(home))
+
+
+def test_sessions_that_write_and_pop_at_once_lose_and_share_nothing(tmp_path: Path) -> None:
+    def work(number: int) -> list[Any]:
+        session = MossSession("shared", home=str(tmp_path))
+        said = [cast("Any", {"role": "user", "content": f"{number}-{place}"}) for place in range(5)]
+        asyncio.run(session.add_items(said))
+        taken = [asyncio.run(session.pop_item()) for _ in range(2)]
+        session.close()
+        return taken
+
+    with ThreadPoolExecutor(4) as pool:
+        popped = [one["content"] for taken in pool.map(work, range(4)) for one in taken]
+    left = asyncio.run(MossSession("shared", home=str(tmp_path)).get_items())
+    contents = [cast("Any", item)["content"] for item in left]
+    assert sorted([*popped, *contents]) == sorted(f"{number}-{place}" for number in range(4) for place in range(5))
+
+
+files = st.sampled_from(
+    ["/memories", "/memories/a.md", "/memories/d", "/memories/d/b.md", "/memories/d/e/c.md", "/memories/d/../a.md",
+     "/memories/.hidden", "/memories/../out", "/elsewhere", "/memories//a.md", "/memories/d/"]
+)  # fmt: skip
+texts = st.text("ab\n", max_size=8)
+file_calls = st.lists(
+    st.one_of(
+        st.fixed_dictionaries({"command": st.just("view"), "path": files}),
+        st.fixed_dictionaries({"command": st.just("view"), "path": files, "view_range": st.just([1, 2])}),
+        st.fixed_dictionaries({"command": st.just("create"), "path": files, "file_text": texts}),
+        st.fixed_dictionaries(
+            {"command": st.just("str_replace"), "path": files, "old_str": st.sampled_from(["a", "ab", "b\n"]),
+             "new_str": texts}
+        ),
+        st.fixed_dictionaries(
+            {"command": st.just("insert"), "path": files, "insert_line": st.integers(-1, 3), "insert_text": texts}
+        ),
+        st.fixed_dictionaries({"command": st.just("delete"), "path": files}),
+        st.fixed_dictionaries({"command": st.just("rename"), "old_path": files, "new_path": files}),
+    ),
+    max_size=20,
+)  # fmt: skip
+FOLDER_SIZE = re.compile(r"^[0-9.]+[BKMG]\t(?=\S*(?:/|/memories|/d)$)", re.MULTILINE)
+
+
+def said(tool: Any, call: dict[str, Any]) -> str:
+    """The answer or the refusal; what a system says of its folders' sizes is no part of it."""
+    try:
+        return FOLDER_SIZE.sub("-\t", str(tool.call(call)))
+    except ToolError as error:
+        return f"refused: {error}"
+    except OSError:
+        return "refused by the system"
+
+
+@FEW
+@given(file_calls)
+def test_memory_files_answer_as_the_sdks_own(calls: list[dict[str, Any]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        own = BetaLocalFilesystemMemoryTool(f"{folder}/own")
+        moss = MossMemoryTool(home=f"{folder}/home")
+        for call in calls:
+            told, answered = said(own, call), said(moss, call)
+            if told == "refused by the system":
+                assert answered.startswith("refused: "), call
+            else:
+                assert answered == told, call
+        moss.close()
+
+
+def test_the_asynchronous_memory_tool_keeps_the_same_files(tmp_path: Path) -> None:
+    async def play() -> str:
+        tool = AsyncMossMemoryTool(home=str(tmp_path))
+        await tool.call({"command": "create", "path": "/memories/a.md", "file_text": "one\n"})
+        await tool.call({"command": "insert", "path": "/memories/a.md", "insert_line": 1, "insert_text": "two"})
+        await tool.call({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"})
+        return str(await tool.call({"command": "view", "path": "/memories/b.md"}))
+
+    assert asyncio.run(play()).splitlines()[1:] == ["     1\tone", "     2\ttwo", "     3\t"]
+    others = [path.name for path in tmp_path.iterdir() if not path.name.startswith("moss.")]
+    assert others == [], "nothing is on the disk but the store"
+
+
+def test_a_file_that_is_too_large_is_a_refusal_to_the_model(tmp_path: Path) -> None:
+    tool = MossMemoryTool(home=str(tmp_path))
+    with pytest.raises(ToolError, match="was not written"):
+        tool.call({"command": "create", "path": "/memories/a.md", "file_text": "x" * 60_000})
