@@ -16,6 +16,9 @@ DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
 def main() -> int:
     """Runs the command line of this process; a plain command ends here, without the interpreter's teardown."""
+    # Where meaning is compared, numpy's other threads have little to do, take time to start and spin on a busy machine.
+    # A program that uses Moss as a library keeps its own setting.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
