@@ -16,6 +16,7 @@ from moss_memory.storage.sqlite.erasing import Erasing, zero_gaps
 from storage.database import connect
 from storage.test_purge import OTHERS, SECRETS, on_disk, store_secrets
 from support.beside import rows
+from support.deadly_disk import DEADLY
 from support.patience import PATIENCE_S
 from support.python_process import start
 from support.store_truth import capsule, check_truth, open_at
@@ -232,6 +233,50 @@ def test_a_purge_killed_in_any_slice_is_whole_up_to_there_and_erased_by_the_next
         assert store.call("capsule_purge", {})["purged"] == left
         assert on_disk(home, *SECRETS, "ordinary7 work") == {}
     check_truth(home)
+
+
+DIES = (
+    DEADLY
+    + """
+from support.store_truth import open_at
+home = sys.argv[2]
+with open_at(home) as store:
+    left = 10**9
+    store.call("capsule_list", {})
+    left = int(sys.argv[1])
+    answer = store.call("capsule_purge", {})
+    left = 10**9
+assert answer["erased"]
+print("whole", flush=True)
+"""
+)
+
+
+def test_a_purge_that_dies_at_any_step_on_the_disk_is_finished_by_the_next_write(home: Path) -> None:
+    with open_at(home) as store:
+        identity = store_secrets(store)
+        store.call("capsule_delete", {"id": identity})
+    image = {name: (home / name).read_bytes() for name in os.listdir(home) if name.startswith("moss.db")}
+    steps = 0
+    while "whole" not in start(DIES, steps, home).communicate(timeout=PATIENCE_S)[0]:
+        check_truth(home)
+        with open_at(home) as store:
+            store.call("capsule_store", {"capsule_text": capsule(), "name": f"after {steps}"})
+            left = store.call("capsule_list", {"include_deleted": True})["pagination"]["total"]
+            assert left in (OTHERS + 1, OTHERS + 2)
+            if left == OTHERS + 1:
+                assert on_disk(home, *SECRETS) == {}
+            assert store.call("capsule_purge", {})["purged"] == left - OTHERS - 1
+            assert on_disk(home, *SECRETS) == {}
+        check_truth(home)
+        for name in os.listdir(home):
+            (home / name).unlink()
+        for name, content in image.items():
+            (home / name).write_bytes(content)
+            (home / name).chmod(0o600)
+        steps += 13
+    assert steps > 30
+    assert on_disk(home, *SECRETS) == {}
 
 
 def test_a_purge_that_is_interrupted_keeps_what_it_did_and_says_that_there_is_more(
