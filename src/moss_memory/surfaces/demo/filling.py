@@ -24,7 +24,9 @@ def fill(store: Store) -> None:
     """Fills an empty store with the story: what it tells is dated as if it had happened in the last nine weeks."""
     now_ms = wall_clock_ms()
     at_ms = [now_ms]
+    lines = story()
+    begun_ms = now_ms - int(lines[0].hours_ago * _HOUR_MS)
     with Store(store.config, clock_ms=lambda: at_ms[0]) as past:
-        for line in story():
+        for line in lines:
             at_ms[0] = now_ms - int(line.hours_ago * _HOUR_MS)
-            past.call(line.tool, line.told(at_ms[0]))
+            past.call(line.tool, line.told(at_ms[0], begun_ms))

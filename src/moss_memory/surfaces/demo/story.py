@@ -23,15 +23,16 @@ class Line:
         self.tool = tool
         self.arguments = arguments
 
-    def told(self, at_ms: int) -> dict[str, Any]:
-        """The arguments as they were sent then: `NOW` inside a record's body is the time of the call."""
-        return {("from" if name == "from_" else name): _dated(value, at_ms) for name, value in self.arguments.items()}
+    def told(self, at_ms: int, begun_ms: int) -> dict[str, Any]:
+        """The arguments as they were sent then: `NOW` is the time of the call, `BEGUN` that of the first one."""
+        times = {NOW: shown_time(at_ms), BEGUN: shown_time(begun_ms)}
+        return {("from" if name == "from_" else name): _dated(value, times) for name, value in self.arguments.items()}
 
 
-NOW = "(now)"
+NOW, BEGUN = "(now)", "(begun)"
 
 
-def _dated(value: Any, at_ms: int) -> Any:
+def _dated(value: Any, times: dict[str, str]) -> Any:
     if isinstance(value, dict):
-        return {name: _dated(part, at_ms) for name, part in value.items()}
-    return shown_time(at_ms) if value == NOW else value
+        return {name: _dated(part, times) for name, part in value.items()}
+    return times.get(value, value) if isinstance(value, str) else value

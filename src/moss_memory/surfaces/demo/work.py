@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .story import ADMIN, NOW, PLATFORM, SHOP, Line
+from .story import ADMIN, BEGUN, NOW, PLATFORM, SHOP, Line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _record(at: float, kind: str, workspace: str, agent: str, source: str, **bod
 
 
 def _units() -> list[Line]:
-    begun = {"created_at": "2026-09-14T09:00:00Z", "updated_at": NOW}
+    begun = {"created_at": BEGUN, "updated_at": NOW}
     unit, about = "feature_unit", "Partial refunds of any line, from the admin page"
     return [
         _record(1400, unit, SHOP, "codex", "board#31", id="FU-031", description="Sessions in the database",

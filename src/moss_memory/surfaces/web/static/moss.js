@@ -11,6 +11,14 @@
     }
   });
 
+  // What looks like a button is pressed as one.
+  document.addEventListener("keydown", (event) => {
+    if (event.key === " " && event.target.matches('a[role="button"]')) {
+      event.preventDefault();
+      event.target.click();
+    }
+  });
+
   document.addEventListener("change", (event) => {
     const form = event.target.form;
     if (form && form.hasAttribute("data-submits")) form.requestSubmit();
