@@ -337,6 +337,60 @@ def test_the_two_kinds_of_secrets_are_long(server: HttpServer) -> None:
     assert len(server.cookie) >= 43
 
 
+ODD_HEADERS = [
+    ("Cookie", "moss=\xff\xfe; ;;=; moss"),
+    ("Cookie", "x" * 10_000),
+    ("Accept", "\xff, ;q=, /,"),
+    ("Mcp-Session-Id", "\xff" * 100),
+    ("Mcp-Protocol-Version", "\xff"),
+    ("Mcp-Name", "=?base64??="),
+    ("Authorization", "Bearer \xff"),
+    ("Content-Type", "\xff;=;"),
+    ("Sec-Fetch-Mode", "\xff"),
+    ("X-Form-Token", "\xff\xd8"),
+    ("Expect", "100-continue"),
+    ("Upgrade", "websocket"),
+    ("Content-Length", "0"),
+]
+
+
+@pytest.mark.parametrize("odd", ODD_HEADERS, ids=lambda odd: f"{odd[0]} {odd[1][:8]!r}")
+@pytest.mark.parametrize("route", ROUTES, ids=ids)
+def test_nothing_odd_in_a_header_is_a_fault_of_the_server(
+    server: HttpServer, route: Route, odd: tuple[str, str]
+) -> None:
+    path, headers, body = route.build(server)
+    name, value = odd
+    sent = [*((key, old) for key, old in headers if key.lower() != name.lower()), (name, value)]
+    answer = server.ask(route.method, path, sent, "" if name == "Content-Length" else body)
+    assert answer.status < 500
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/%ff%fe",
+        "/%00",
+        "//",
+        "/../../etc/passwd",
+        "/mcp/",
+        "/mcp%2f",
+        "/sign-in/%ff",
+        "/" + "x" * 30_000,
+        "/?" + "a=b&" * 5_000,
+    ],
+)
+def test_nothing_odd_in_a_path_is_a_fault_of_the_server(server: HttpServer, path: str) -> None:
+    for method, headers in (("GET", []), ("POST", server.in_session)):
+        assert server.ask(method, path, headers, PING if headers else "").status < 500
+
+
+def test_too_many_fields_are_refused(server: HttpServer) -> None:
+    assert server.ask("POST", "/mcp?" + "a=b&" * 50, server.in_session, PING).status == 400
+    path, headers, _ = Route("form", "POST", 200).build(server)
+    assert server.ask("POST", path, headers, "a=b&" * 2_000).status == 413
+
+
 def changes(server: HttpServer) -> int:
     cookie = server.sign_in()
     return int(server.ask("GET", f"{server.base}/", cookie).text.rpartition("|")[2])

@@ -327,6 +327,20 @@ def test_reaching_beyond_this_machine_needs_more_and_says_why(
     assert "[INVALID_REQUEST]" in said
 
 
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--port", "70000"), "--port is 70000"),
+        (("--port", "-1"), "--port is -1"),
+        (("--port", "0", "--tls-cert", "none.pem", "--tls-key", "none.pem"), "cannot be used"),
+    ],
+)
+def test_what_cannot_be_served_with_is_said(tmp_path: Path, options: tuple[str, ...], why: str) -> None:
+    said = refused_to_start(tmp_path / "home", *options)
+    assert why in said
+    assert "[INVALID_REQUEST]" in said
+
+
 def test_behind_a_proxy_the_cookie_is_secure_and_no_tool_names_files(tmp_path: Path) -> None:
     with HttpServer(tmp_path / "home", "--behind-proxy", "--allowed-host", "moss.example") as server:
         proxied = [("Host", "moss.example"), ("Origin", "https://moss.example")]

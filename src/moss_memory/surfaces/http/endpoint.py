@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from urllib.parse import parse_qsl
 
-from moss_memory.errors import MossError
+from moss_memory.errors import MossError, invalid
 
 from ..mcp.errands import answered
 from ..mcp.messages import (
@@ -173,7 +173,10 @@ class Endpoint:
         """What answers: `/mcp?workspace=shop` makes that workspace the default of the connection."""
         if not query:
             return self._protocol
-        fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=10)
+        try:
+            fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=10)
+        except ValueError:
+            raise invalid("the address takes `workspace` and nothing else") from None
         named = [value for name, value in fields if name == "workspace"]
         if not named:
             return self._protocol

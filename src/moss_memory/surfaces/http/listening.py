@@ -9,6 +9,7 @@ import socket
 from moss_memory.errors import MossError, invalid
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+LAST_PORT = 65_535
 _LISTENING = "0A"
 
 
@@ -17,7 +18,9 @@ def listen(host: str, port: int, *, or_next: bool = False) -> socket.socket:
 
     Another port is taken only with `or_next`: clients know the old one, and would send their token to whoever has it.
     """
-    for tried in range(port, min(port + 100, 65_536) if or_next else port + 1):
+    if not 0 <= port <= LAST_PORT:
+        raise invalid(f"`port` is {port}; give 1 to {LAST_PORT}", path="port")
+    for tried in range(port, min(port + 100, LAST_PORT + 1) if or_next else port + 1):
         try:
             return _bound(host, tried)
         except OSError as error:

@@ -12,6 +12,7 @@ import signal
 import uvicorn
 
 from moss_memory.config import resolve_home
+from moss_memory.errors import invalid
 
 from ..mcp.desk import Desk
 from .endpoint import Endpoint
@@ -81,7 +82,12 @@ class MossServer:
         """
         self._desk.offer()  # so that a broken configuration is told now, and no request has to read files
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-        server = _Uvicorn(self._config(), stop=self._stop, on_ready=on_ready, on_line=on_line)
+        config = self._config()
+        try:
+            config.load()
+        except OSError as error:
+            raise invalid(f"the files of `tls_cert` and `tls_key` cannot be used ({error})") from None
+        server = _Uvicorn(config, stop=self._stop, on_ready=on_ready, on_line=on_line)
         asyncio.run(server.serve(sockets=[self._socket]))
         at_rest = self._endpoint.rest(REST_S) and POOL.rest(REST_S)
         if not at_rest:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SIGN_IN = "/sign-in"
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of the field, not its value
 FORM_MAX_BYTES = 8 * 1024 * 1024
+FORM_MAX_FIELDS = 1000
 _FORM = b"application/x-www-form-urlencoded"
 
 _STYLE = """\
@@ -159,9 +160,12 @@ async def _form(scope: Scope, receive: Receive, visitor: Visitor) -> bytes | tup
         return 413, f"a form has at most {FORM_MAX_BYTES} bytes\n"
     given = headers.get(b"x-form-token", b"").decode("latin-1")
     if not given:
-        fields = parse_qs(body.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
+        try:
+            fields = parse_qs(body.decode("latin-1"), keep_blank_values=True, max_num_fields=FORM_MAX_FIELDS)
+        except ValueError:
+            return 413, f"a form has at most {FORM_MAX_FIELDS} fields\n"
         given = fields.get(FORM_TOKEN, [""])[0]
-    if not hmac.compare_digest(given.encode(), visitor.form_token.encode()):
+    if not hmac.compare_digest(given.encode("utf-8", "replace"), visitor.form_token.encode()):
         return 403, "this form is not of this session; load its page again\n"
     return body
 
