@@ -30,14 +30,17 @@ def gemini(folder: Path) -> tuple[int, list[str]]:
 def codex(folder: Path) -> tuple[int, list[str]]:
     """`codex mcp add` as printed, then its app server lists Moss's tools."""
     with HttpServer(folder / "home") as server:
-        run = _shell(CODEX, folder, MOSS_TOKEN=server.token)
+        run = _shell(CODEX, folder)
         added = run(dict(connections(server.address, str(folder / "home" / "token")))["Codex"])
         if added.returncode:
             return 0, [(added.stderr or added.stdout)[-300:]]
         hello = {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "moss", "version": "1"}}}
         asked = {"id": 2, "method": "mcpServerStatus/list", "params": {}}
-        said = run("codex app-server", json.dumps(hello) + "\n" + json.dumps(asked) + "\n")
-        return (1, []) if "capsule_store" in said.stdout else (0, [(said.stdout + said.stderr)[-300:]])
+        said = "".join(f"{json.dumps(message)}\n" for message in (hello, {"method": "initialized"}, asked))
+        # Its stdin stays open until it has answered: a closed one ends it.
+        token = f"export MOSS_TOKEN={server.token}; "
+        listed = run(f"{token} (cat; sleep 20) | timeout 25 codex app-server", said)
+        return (1, []) if "capsule_store" in listed.stdout else (0, [(listed.stdout + listed.stderr)[-600:]])
 
 
 def _connected(
