@@ -24,6 +24,14 @@ def json_files(folder: str) -> list[str]:
 
 def read_object(path: str, *, what: str, max_bytes: int = MEGABYTE) -> dict[str, Any]:
     """The JSON object in a file; raises ValueError, or `INVALID_REQUEST`, saying what is wrong with it."""
+    found = read_json(path, what=what, max_bytes=max_bytes)
+    if not isinstance(found, dict):
+        raise ValueError(f"it does not hold a {what} object")
+    return found
+
+
+def read_json(path: str, *, what: str, max_bytes: int = MEGABYTE) -> Any:
+    """The JSON in a file, whatever it is; raises as `read_object` does."""
     if not os.path.isfile(path) or os.path.getsize(path) > max_bytes:
         raise ValueError(f"it is not a plain file of at most {max_bytes // MEGABYTE} MB")
     try:
@@ -31,8 +39,6 @@ def read_object(path: str, *, what: str, max_bytes: int = MEGABYTE) -> dict[str,
             found = json.load(file)
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"it cannot be read as JSON ({error})") from None
-    if not isinstance(found, dict):
-        raise ValueError(f"it does not hold a {what} object")
     check_json(found, "schema" if what == "JSON Schema" else what)
     return found
 

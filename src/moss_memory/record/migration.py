@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 
 from ..credentials import findings_in, told
 from ..errors import MossError
-from ..json_files import json_files, read_object, shown_path
+from ..json_files import json_files, read_json, read_object, shown_path
 from ..times import shown_instant
 from ..values import DEFAULT_WORKSPACE, normalize
 from .fallback import COLLECTIONS, FILE_MAX_BYTES, capability_of
 from .identity import content_id, payload_id
+from .mapping import fitting, opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..store import Store
+    from .capabilities import Capability
+    from .mapping import Mapping
 
 
 def kept_files(folder: str) -> list[tuple[str, str]]:
@@ -36,21 +40,28 @@ def migrate(
     *,
     workspace: str | None = None,
     dry_run: bool = False,
+    mapping: Mapping | None = None,
+    lenient: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Submits every kept record and reads it back; a file that fails is named with the reason, the others go on.
 
-    A record counts as seen when its file was written, so what was submitted since is not undone.
+    A record counts as seen when its file was written, so what was submitted since is not undone. `lenient` also takes
+    arrays of bodies, bodies with their provenance, and fields that the capability does not know.
     """
     files = kept_files(folder)
     report: dict[str, Any] = {"files": len(files), "migrated": 0, "already_there": 0, "failed": []}
+    if lenient:
+        report["unmapped"] = []
     found: list[dict[str, Any]] = []
     for number, (collection, path) in enumerate(files, start=1):
         try:
-            body = _body(path)
-            created = _migrate_file(store, collection, path, body, workspace=workspace, dry_run=dry_run)
-            found += findings_in(body, shown_path(path))
-            report["migrated" if created else "already_there"] += 1
+            for kept in _read(store, collection, path, mapping, lenient=lenient):
+                created = _migrate_one(store, path, kept, workspace=workspace, dry_run=dry_run)
+                found += findings_in(kept.body, shown_path(path))
+                report["migrated" if created else "already_there"] += 1
+                if kept.unmapped:
+                    report["unmapped"].append({"file": shown_path(path), "fields": sorted(kept.unmapped)})
         except (MossError, ValueError, OSError) as error:
             code, message = _reason(error)
             report["failed"].append({"file": shown_path(path), "code": code, "message": message})
@@ -71,42 +82,68 @@ def _reason(error: MossError | ValueError | OSError) -> tuple[str, str]:
     return "VALIDATION_ERROR" if error.code == "INVALID_REQUEST" else error.code, error.message
 
 
-def _body(path: str) -> dict[str, Any]:
-    """The record in a file."""
+class _Kept:
+    """One record of a file: its capability, its body, where it comes from, and what of it no field is for."""
+
+    def __init__(
+        self, capability: Capability, body: dict[str, Any], provenance: dict[str, Any], unmapped: dict[str, Any]
+    ) -> None:
+        self.capability = capability
+        self.body = body
+        self.provenance = provenance
+        self.unmapped = unmapped
+        if unmapped:
+            told = json.dumps(unmapped, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            self.provenance = {**provenance, "source_refs": [*provenance.get("source_refs", []), f"unmapped:{told}"]}
+
+    def content_id(self) -> str:
+        """What the store will know its content by."""
+        refs, extractor = self.provenance.get("source_refs", []), self.provenance.get("extractor_version")
+        return content_id(self.capability.capability_id, self.body, refs, extractor)
+
+
+def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, lenient: bool) -> list[_Kept]:
+    """The records in a file, each of them allowed by its capability."""
     root = os.path.realpath(os.path.dirname(os.path.dirname(path)))
     if os.path.commonpath([root, os.path.realpath(path)]) != root:
         raise ValueError("it is a link that leads out of the folder; put the file itself there")
-    return read_object(path, what="record", max_bytes=FILE_MAX_BYTES)
-
-
-def _migrate_file(
-    store: Store, collection: str, path: str, body: dict[str, Any], *, workspace: str | None, dry_run: bool
-) -> bool:
-    """Submits one record; says whether it is new. A dry run checks it and only looks."""
     capability = capability_of(store.config.home, collection)
-    capability.check(body)
-    # The same file again is the same request: a second run adds no second observation.
-    request = f"migrate:{content_id(capability.capability_id, body, [], None)}"
-    seen_us = min(os.stat(path).st_mtime_ns, time.time_ns()) // 1000
-    arguments: dict[str, Any] = {
-        "capability_id": capability.capability_id,
-        "body": body,
-        "provenance": {"extracted_at": shown_instant(seen_us)},
-        "client_request_id": request,
-        "allow_secrets": True,
-    }
-    if workspace is not None:
-        arguments["workspace"] = workspace
-    known = store.call("retrieve_records", {"ids": [_expected_id(arguments, workspace)]})["records"]
+    if lenient:
+        entries = opened(read_json(path, what="record", max_bytes=FILE_MAX_BYTES))
+    else:
+        entries = [(read_object(path, what="record", max_bytes=FILE_MAX_BYTES), {}, {})]
+    records = []
+    for body, provenance, unmapped in entries:
+        mapped = body if mapping is None else mapping.apply(collection, body)
+        if lenient:
+            mapped, unknown = fitting(capability, mapped)
+            unmapped = {**unmapped, **unknown}
+        capability.check(mapped)
+        records.append(_Kept(capability, mapped, provenance, unmapped))
+    return records
+
+
+def _migrate_one(store: Store, path: str, kept: _Kept, *, workspace: str | None, dry_run: bool) -> bool:
+    """Submits one record; says whether it is new. A dry run only looks."""
+    content = kept.content_id()
+    norm = normalize(workspace or DEFAULT_WORKSPACE, what="workspace")
+    known = store.call("retrieve_records", {"ids": [payload_id(norm, content)]})["records"]
     if dry_run:
         return not known
-    answer = store.call("submit_payload", arguments)
+    seen_us = min(os.stat(path).st_mtime_ns, time.time_ns()) // 1000
+    answer = store.call(
+        "submit_payload",
+        {
+            "capability_id": kept.capability.capability_id,
+            "body": kept.body,
+            "provenance": {"extracted_at": shown_instant(seen_us), **kept.provenance},
+            # The same file again is the same request: a second run adds no second observation.
+            "client_request_id": f"migrate:{content}",
+            "allow_secrets": True,
+            "workspace": workspace or DEFAULT_WORKSPACE,
+        },
+    )
     found = store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]
-    if [record["properties"] for record in found] != [body]:
+    if [record["properties"] for record in found] != [kept.body]:
         raise ValueError("the record read back is not the one submitted")
     return not known
-
-
-def _expected_id(arguments: dict[str, Any], workspace: str | None) -> str:
-    norm = normalize(workspace or DEFAULT_WORKSPACE, what="workspace")
-    return payload_id(norm, content_id(arguments["capability_id"], arguments["body"], [], None))

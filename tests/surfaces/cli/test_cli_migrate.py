@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,8 +17,6 @@ from moss_memory.store import Store
 from surfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from support.cli_typist import Cli
 
 FOLDER = os.path.join(".cursor", "memory")
@@ -297,3 +296,63 @@ def test_threads_that_keep_the_same_record_do_not_disturb_each_other(cli: Cli) -
         paths = set(threads.map(lambda _: keep(capability, "feature_units", unit("FU-9")), range(400)))
     assert paths == {os.path.join(FOLDER, "feature_units", "FU-9.json")}
     assert os.listdir(os.path.join(FOLDER, "feature_units")) == ["FU-9.json"]
+
+
+def from_elsewhere(**more: Any) -> dict[str, Any]:
+    """A unit as another program wrote it."""
+    there = {key: value for key, value in unit("FU-9").items() if key not in ("id", "status")}
+    return {"key": "FU-9", "status": "todo", **there, **more}
+
+
+def test_a_map_renames_fields_translates_words_and_adds_constants(cli: Cli) -> None:
+    body = from_elsewhere()
+    del body["description"]
+    write("feature_units", "a.json", json.dumps(body))
+    parts = {
+        "rename": {"key": "id"},
+        "values": {"status": {"todo": "planning"}},
+        "constants": {"description": "none", "status": "completed"},
+    }
+    Path("map.json").write_text(json.dumps({"feature_units": parts}))
+    assert cli("record", "migrate", FOLDER).code == 1
+    report = cli("record", "migrate", FOLDER, "--map", "map.json").json
+    assert (report["migrated"], report["failed"]) == (1, [])
+    [record] = cli("record", "find").json["records"]
+    assert record["properties"] == {**unit("FU-9"), "description": "none"}
+    again = cli("record", "migrate", FOLDER, "--map", "map.json").json
+    assert (again["migrated"], again["already_there"]) == (0, 1)
+
+
+def test_lenient_takes_arrays_and_envelopes_and_keeps_unknown_fields(cli: Cli) -> None:
+    envelope = {"body": {**unit("FU-3"), "owner": "ada"}, "provenance": {"agent_id": "bot", "trace": 7}}
+    write("feature_units", "many.json", json.dumps([unit("FU-1"), {**unit("FU-2"), "points": 3}, envelope]))
+    assert cli("record", "migrate", FOLDER).code == 1
+    report = cli("record", "migrate", FOLDER, "--lenient").json
+    assert (report["migrated"], report["failed"], report["files"]) == (3, [], 1)
+    assert [one["fields"] for one in report["unmapped"]] == [["points"], ["owner", "trace"]]
+    assert ids(cli) == {"FU-1", "FU-2", "FU-3"}
+    entities = cli("record", "entities", "--include-provenance").json["entities"]
+    sources = {one["snapshot"]["id"]: one["provenance"]["id"] for one in entities}
+    assert sources["FU-1"]["source_refs"] == []
+    assert sources["FU-2"]["source_refs"] == ['unmapped:{"points":3}']
+    assert sources["FU-3"]["source_refs"] == ['unmapped:{"owner":"ada","trace":7}']
+    assert sources["FU-3"]["agent_id"] == "bot"
+    assert cli("record", "migrate", FOLDER, "--lenient").json["already_there"] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[", "is no map"),
+        ('{"units": {}}', "names no collection with 'units'"),
+        ('{"releases": {"move": {}}}', "must be an object of rename, values, constants"),
+        ('{"releases": {"rename": {"a": 1}}}', "must say the name of each field"),
+        ('{"releases": {"values": {"status": "x"}}}', "which word becomes which"),
+    ],
+)
+def test_a_map_that_cannot_be_meant_is_refused_before_any_file(kept: Cli, text: str, says: str) -> None:
+    Path("map.json").write_text(text)
+    refused = kept("record", "migrate", FOLDER, "--map", "map.json")
+    assert refused.code == 1
+    assert says in refused.err
+    assert ids(kept) == set()

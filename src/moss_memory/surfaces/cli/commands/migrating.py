@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from moss_memory.errors import MossError, invalid
-from moss_memory.json_files import json_files, shown_path
+from moss_memory.json_files import json_files, read_object, shown_path
 from moss_memory.record.fallback import COLLECTIONS, MEMORY_FOLDER
+from moss_memory.record.mapping import Mapping
 from moss_memory.record.migration import kept_files, migrate
 from moss_memory.store import Store
 from moss_memory.values import normalize
@@ -24,9 +25,16 @@ _LINKS_SHOWN = 5
 
 
 def migrate_folder(
-    home: str | None, *, dir: str, workspace: str | None = None, dry_run: bool = False
+    home: str | None,
+    *,
+    dir: str,
+    workspace: str | None = None,
+    dry_run: bool = False,
+    map: str | None = None,
+    lenient: bool = False,
 ) -> dict[str, Any]:
     """Migrates every kept record below a folder; refuses the folder when a link in it leads out of it."""
+    mapping = None if map is None else _mapping(os.path.expanduser(map))
     folder = os.path.expanduser(dir)
     _refuse_other_folders(folder)
     _refuse_links_outside(folder)
@@ -39,11 +47,27 @@ def migrate_folder(
     steps = _Steps()
     try:
         with Store(config) as store:
-            return migrate(store, folder, workspace=workspace, dry_run=dry_run, progress=steps)
+            return migrate(
+                store,
+                folder,
+                workspace=workspace,
+                dry_run=dry_run,
+                mapping=mapping,
+                lenient=lenient,
+                progress=steps,
+            )
     except KeyboardInterrupt:
         raise MossError("CANCELLED", steps.interrupted(dry_run=dry_run)) from None
     finally:
         steps.clear()
+
+
+def _mapping(path: str) -> Mapping:
+    """What a map says; refused where it cannot be read or meant."""
+    try:
+        return Mapping(read_object(path, what="map"))
+    except ValueError as error:
+        raise invalid(f"{shown_path(path)} is no map: {error}", path="map") from None
 
 
 class _Steps:

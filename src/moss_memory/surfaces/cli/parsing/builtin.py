@@ -120,6 +120,12 @@ _CONNECTED = Shape(
     ),
 )
 
+_UNMAPPED = Shape(
+    "UnmappedFields",
+    {"file": file_path("the file"), "fields": texts("their names")},
+    table=(Column("file", least=16, widest=0), Column("fields", least=16)),
+)
+
 _COMPARED = {
     "id": _text("ULID; instead of workspace + name"),
     "workspace": _text("namespace"),
@@ -292,9 +298,12 @@ _ALL = (
             "dir": _text("the folder of kept records"),
             "workspace": _text("where the records go; if left out: the default workspace"),
             "dry_run": _flag("only check the files and count what would be migrated"),
+            "map": _text("a JSON file: by collection `rename`, `values` and `constants` of fields"),
+            "lenient": _flag("also arrays, {body, provenance}, and unknown fields, which are kept in the provenance"),
         },
         answers={
             "files": integer("files that were found"),
+            "unmapped": list_of(_UNMAPPED, "fields that no capability knows, kept in `source_refs`", optional=True),
             "migrated": integer("records that are new"),
             "already_there": integer("records that were known"),
             "failed": list_of(_FAILED, "what could not be migrated"),

@@ -896,6 +896,8 @@ complete -c moss -n '__moss_on "record migrate"' -l dir -r -F -d 'the folder of 
 complete -c moss -n '__moss_on "record migrate"' -F
 complete -c moss -n '__moss_on "record migrate"' -l workspace -s w -x -d 'where the records go; if left out: the default workspace'
 complete -c moss -n '__moss_on "record migrate"' -l dry-run -d 'only check the files and count what would be migrated'
+complete -c moss -n '__moss_on "record migrate"' -l map -x -d 'a JSON file: by collection `rename`, `values` and `constants` of fields'
+complete -c moss -n '__moss_on "record migrate"' -l lenient -d 'also arrays, {body, provenance}, and unknown fields, which are kept in the provenance'
 complete -c moss -n '__moss_on "record migrate"' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store, instead of MOSS_HOME or ~/.moss'
 complete -c moss -n '__moss_on "record migrate"' -l table -d 'a plain table with every column, instead of JSON'
 complete -c moss -n '__moss_on "record migrate"' -l json -d 'JSON, also on a terminal'
