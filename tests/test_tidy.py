@@ -36,6 +36,7 @@ ROOM_OF = {
     "moss_history": "history",
     "moss_revert": "history",
     "moss_rename": "history",
+    "moss_erase": "history",
     "record": "record",
     "submit": "record",
     "retrieve": "record",

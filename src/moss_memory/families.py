@@ -131,13 +131,16 @@ FAMILIES = {
             modules=(
                 "moss_memory.search.operations",
                 "moss_memory.history.operations",
+                "moss_memory.history.erasing",
                 "moss_memory.workspace.operations",
                 "moss_memory.activity.operations",
                 "moss_memory.toolbox.operations",
             ),
             serves={
                 **dict.fromkeys(("moss_history", "moss_revert", "moss_rename"), ("capsule", "artifact")),
-                "moss_workspaces": ("capsule", "artifact", "reasoning", "task", "record"),
+                **dict.fromkeys(
+                    ("moss_workspaces", "moss_erase"), ("capsule", "artifact", "reasoning", "task", "record")
+                ),
             },
         ),
     )

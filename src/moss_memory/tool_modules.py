@@ -116,6 +116,7 @@ MODULES = {
     "moss_history": "moss_memory.history.operations",
     "moss_revert": "moss_memory.history.operations",
     "moss_rename": "moss_memory.history.operations",
+    "moss_erase": "moss_memory.history.erasing",
     "moss_workspaces": "moss_memory.workspace.operations",
     "moss_activity": "moss_memory.activity.operations",
     "moss_changes": "moss_memory.activity.operations",

@@ -1390,6 +1390,18 @@ class RenamedKey(TypedDict):
     moss_workspace: NotRequired[str]
     moss_id: NotRequired[str]
 
+class MossEraseAnswer(TypedDict):
+    type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task']
+    removed: Removed
+    dry_run: bool
+    complete: bool
+    copies: list[str]
+
+class Removed(TypedDict):
+    rows: int
+    versions: int
+    vectors: int
+
 class MossWorkspacesAnswer(TypedDict):
     workspaces: list[WorkspaceFigures]
     pagination: Page
@@ -1783,6 +1795,9 @@ class Tools:
     def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None) -> MossRenameAnswer:
         """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
 
+    def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False) -> MossEraseAnswer:
+        """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk."""
+
     def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
         """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""
 
@@ -2145,6 +2160,9 @@ class AsyncTools:
 
     async def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None) -> MossRenameAnswer:
         """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
+
+    async def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False) -> MossEraseAnswer:
+        """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk."""
 
     async def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
         """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .addressing import Address
 from .answers import integer
+from .erasure import Erasure
 from .errors import MossError, invalid, next_call
 
 TYPE_CHECKING = False
@@ -153,6 +154,33 @@ class Versioned:
             raise self._not_kept(tx, row, version, erased=old is not None)
         content = self.content(old)
         return {**row, **content, **self.measured(content), "version": old["version"], "updated_at": old["at"]}
+
+    def erasure(self, tx: ReadTransaction, row: dict[str, Any]) -> Erasure:
+        """The row itself for good, with every version of it."""
+        number: int = tx.value(f"select row_id from {self.rows.table} where id = :id", {"id": row["id"]})
+
+        def carry_out(tx: Transaction) -> None:
+            tx.run(f"delete from {self.rows.table} where row_id = :row_id", {"row_id": number})
+
+        vectors = tx.vectors_of(self.family, [number])
+        return Erasure(carry_out, rows=1, versions=self.count(tx, row), vectors=vectors)
+
+    def erasure_of_version(self, tx: ReadTransaction, row: dict[str, Any], version: int) -> Erasure:
+        """What one earlier version held; that there was one stays known."""
+        if version == row["version"]:
+            raise invalid(
+                f"`version` {version} is the present one and cannot be erased alone; change the {self.family} first, "
+                "or erase all of it by leaving `version` out",
+                path="version",
+            )
+        self.at(tx, row, version=version, as_of=None)
+        emptied = ", ".join([f"{column} = null" for column in (*_CONTENT, "name_raw")])
+        statement = f"update versions set {emptied}, chars = 0, erased = 1 where {self._of_row} and version = :version"
+
+        def carry_out(tx: Transaction) -> None:
+            tx.run(statement, {"id": row["id"], "version": version})
+
+        return Erasure(carry_out, versions=1)
 
     def _named(self, values: tuple[Any, ...]) -> dict[str, Any]:
         return dict(zip((*_HEAD, *self.columns), values, strict=True))

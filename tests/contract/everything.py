@@ -49,6 +49,7 @@ def call_everything(call: Door) -> None:
     _packs(call)
     _records(call)
     _search(call)
+    _erased(call)
     _tools(call)
     call("moss_workspaces")
 
@@ -177,6 +178,7 @@ def _history(call: Door) -> None:
         call("moss_rename", type=family, id=unnamed, new_workspace="elsewhere")
         call(f"{family}_delete", id=unnamed)
         call(f"{family}_restore", id=unnamed)
+        call("moss_erase", type=family, id=unnamed, dry_run=True)
         for _ in range(2):
             call(f"{family}_store", name="twice", **content)
             call(f"{family}_delete", name="twice")
@@ -432,6 +434,21 @@ def _node(id: str, **more: Any) -> dict[str, Any]:
 
 def _edge(tail: str, head: str, **more: Any) -> dict[str, Any]:
     return {"op": "edge_upsert", "from": tail, "rel": "asks", "to": head, **more}
+
+
+def _erased(call: Door) -> None:
+    here = {"workspace": "erased"}
+    note = call("branchmind_notes_commit", **here, content="a note")["entry"]["seq"]
+    call("branchmind_think_card", **here, card={"id": "Q", "type": "question", "title": "why"})
+    trace = call("branchmind_show", **here, doc_kind="trace")["entries"][0]["seq"]
+    call("tasks_create", **here, kind="task", title="t")
+    body = {"id": "E-1", "description": "secret", "status": "planning", **TIMES}
+    record = call("submit_payload", capability_id=UNIT, body=body)["payload_id"]
+    call("moss_erase", type="trace", **here, seq=trace)
+    call("moss_erase", type="note", **here, seq=note)
+    call("moss_erase", type="node", **here, id="Q")
+    call("moss_erase", type="task", **here, target="TASK-001")
+    call("moss_erase", type="record", id=record)
 
 
 def _tools(call: Door) -> None:

@@ -820,6 +820,20 @@ decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, an
     test_a_dry_purge_knows_the_age_and_says_that_nothing_is_erased
     test_a_dry_run_makes_no_store
     test_a_dry_run_leaves_expired_artifacts_out_and_unswept
+decisions §6: moss_erase leaves no byte of it, deleted or not, in rows, versions, search, events and copies of merges
+    test_a_capsule_is_erased_with_its_versions_deleted_or_not
+    test_an_artifact_is_erased_with_its_versions
+    test_one_version_is_erased_stays_listed_and_cannot_be_read
+    test_a_note_keeps_its_place_and_takes_the_copies_of_merges_along
+    test_a_trace_entry_of_a_task_takes_its_event_along
+    test_a_node_is_erased_on_every_branch_with_its_conflicts_and_the_card_in_the_trace
+    test_a_task_says_nothing_any_more_and_stands_where_it_stood
+    test_a_step_is_erased_with_its_notes_and_evidence_and_the_rest_stays
+    test_a_record_takes_its_observations_along_and_the_entity_is_folded_again
+decisions §6: moss_erase refuses the present version alone and what names nothing of the type, and names the copies
+    test_the_present_version_cannot_be_erased_alone
+    test_what_names_another_type_is_refused
+    test_copies_in_the_home_are_named
 decisions §9: the overview tells what there is and what changed, day by day
     test_what_there_is_is_counted_by_family_and_workspace
     test_each_change_counts_on_its_day_for_its_family

@@ -83,6 +83,15 @@ def test_a_key_is_refused_and_found_as_the_page_says(tmp_path: Path) -> None:
     assert any("line 1, column 12, looks like a credential (aws-access-key)" in line for line in report)
 
 
+def test_what_was_erased_is_nowhere_as_the_page_says(tmp_path: Path) -> None:
+    script = "\n".join(_blocks(ROOT / "docs" / "how-to" / "take-something-out.md", "sh"))
+    _, counted, done, said = _run(["bash", "-e"], tmp_path, script).splitlines()
+    told = _blocks(ROOT / "docs" / "how-to" / "take-something-out.md", "json")
+    assert json.loads(counted) == json.loads(told[0])
+    assert json.loads(done)["complete"] is True
+    assert said == "nowhere any more"
+
+
 @pytest.mark.parametrize("page", ["back-up.md", "move.md"])
 def test_every_moss_command_in_a_how_to_is_one_that_exists(page: str, tmp_path: Path) -> None:
     text = "\n".join(_blocks(ROOT / "docs" / "how-to" / page, "sh"))

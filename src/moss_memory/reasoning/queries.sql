@@ -323,3 +323,66 @@ delete from graph_conflicts where from_id = :branch_id and doc = :doc and key = 
 
 -- name: delete_pins
 delete from card_pins where branch_id = :branch_id and doc = :doc and card_id = :key
+
+-- name: entry_by_seq
+select branch_id, doc, source_event_id from doc_entries where seq = :seq and workspace_norm = :workspace
+
+-- name: all_copies_of
+select e.seq from doc_entries e join branches b on b.branch_id = e.branch_id
+where b.workspace_norm = :workspace and e.source_event_id = :origin and e.source_event_id is not null
+  and e.written_as <> 'event'
+order by e.seq
+
+-- name: hide_entry
+update doc_entries set hidden = 1 where seq = :seq and hidden = 0
+
+-- name: show_entry
+update doc_entries set hidden = 0 where seq = :seq
+
+-- name: blank_entry
+update doc_entries set
+  title = null, content = :erased, meta_json = case when meta_json is null then null else '{}' end
+where seq = :seq
+
+-- name: versions_of_node
+select v.seq, v.branch_id from branches b join graph_versions v on v.branch_id = b.branch_id and v.doc = :doc
+  and v.key = :key
+where b.workspace_norm = :workspace and v.type is not null order by v.seq
+
+-- name: entries_of_card
+select e.seq from branches b join doc_entries e on e.branch_id = b.branch_id
+where b.workspace_norm = :workspace and e.card_id = :key and e.card_id is not null order by e.seq
+
+-- name: blank_node
+-- After its tombstones: no version of it is in the index any more.
+update graph_versions set title = null, text = null, tags_json = null, meta_json = null, state = ''
+where doc = :doc and key = :key and type is not null
+  and branch_id in (select branch_id from branches where workspace_norm = :workspace)
+
+-- name: forget_node_tags
+delete from graph_tags where doc = :doc and seq in (
+  select v.seq from branches b join graph_versions v on v.branch_id = b.branch_id and v.doc = :doc and v.key = :key
+  where b.workspace_norm = :workspace)
+
+-- name: forget_conflicts
+delete from graph_conflicts where workspace_norm = :workspace and doc = :doc and key = :key
+
+-- name: event_payload
+select payload from events where event_id = :event_id and payload is not null
+
+-- name: set_event_payload
+update events set payload = :payload where event_id = :event_id and payload is not null
+
+-- name: graphs_that_show
+select v.branch_id, v.doc from branches b join graph_versions v on v.branch_id = b.branch_id
+where b.workspace_norm = :workspace and v.key = :key and v.type is not null and v.deleted = 0
+  and v.next_seq = 9223372036854775807 and (v.title is null or v.title <> :title)
+order by v.seq
+
+-- name: blank_old_versions
+update graph_versions set title = null, text = null, tags_json = null, meta_json = null, state = ''
+where key = :key and type is not null and (next_seq < 9223372036854775807 or deleted = 1)
+  and branch_id in (select branch_id from branches where workspace_norm = :workspace)
+
+-- name: forget_conflicts_of_key
+delete from graph_conflicts where workspace_norm = :workspace and key = :key

@@ -65,3 +65,30 @@ where {chosen}
 insert into timeline_events (workspace_norm, workspace_raw, event_id, event_type, at_us, entity_row, record_row)
 values (:workspace, :workspace_raw, :event_id, :event_type, :at_us, :entity_row, :record_row)
 on conflict (workspace_norm, event_id) do nothing
+
+-- name: record_by_payload
+select row_id, entity_row, workspace_norm from records where payload_id = :payload_id
+
+-- name: count_observations
+select count(*) from observations where record_row = :record_row and entity_row = :entity_row
+
+-- name: forget_properties
+delete from record_properties where row_id = :record_row
+
+-- name: forget_events
+delete from timeline_events where record_row = :record_row
+
+-- name: forget_observations
+delete from observations where entity_row = :entity_row and record_row = :record_row
+
+-- name: forget_record
+delete from records where row_id = :record_row
+
+-- name: forget_entity
+delete from entities where row_id = :entity_row
+
+-- name: records_of_entity
+select r.row_id, r.capability_id, e.entity_id, r.workspace_norm, r.workspace_raw, r.body_json
+from observations o join records r on r.row_id = o.record_row join entities e on e.row_id = o.entity_row
+where o.entity_row = :entity_row
+group by r.row_id, r.capability_id, e.entity_id, r.workspace_norm, r.workspace_raw, r.body_json order by r.row_id

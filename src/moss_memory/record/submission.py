@@ -103,7 +103,7 @@ class Submission:
         self._observe(row, client_request_id, answer)
         self._fold_in(row, known)
         if created:
-            self._add_events(row)
+            add_events(tx, self._capability, self._body, row)
         tx.concerns(workspace=self.key["workspace"], address=str(row["payload_id"]))
         return answer
 
@@ -158,14 +158,16 @@ class Submission:
         }
         self._tx.run(sql["change_entity"], changed)
 
-    def _add_events(self, row: dict[str, Any]) -> None:
-        for name, field in self._capability.fields.items():
-            told = self._body.get(name)
-            if field.get("event") and told is not None:
-                at_us = instant_us(told, what=f"body.{name}")
-                kind = f"{self._capability.entity_type}.{field['event']}"
-                identity = event_id(str(row["entity_id"]), name, told)
-                self._tx.run(sql["add_event"], {**row, "event_id": identity, "event_type": kind, "at_us": at_us})
+
+def add_events(tx: Transaction, capability: Capability, body: dict[str, Any], row: dict[str, Any]) -> None:
+    """Writes when things happened to the entity of a row, as its record's body says; each is told once."""
+    for name, field in capability.fields.items():
+        told = body.get(name)
+        if field.get("event") and told is not None:
+            at_us = instant_us(told, what=f"body.{name}")
+            kind = f"{capability.entity_type}.{field['event']}"
+            identity = event_id(str(row["entity_id"]), name, told)
+            tx.run(sql["add_event"], {**row, "event_id": identity, "event_type": kind, "at_us": at_us})
 
 
 def _answer(row: dict[str, Any], *, created: bool) -> dict[str, Any]:

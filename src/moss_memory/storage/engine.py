@@ -60,6 +60,9 @@ if TYPE_CHECKING:
             `SEMANTIC_UNAVAILABLE` where meaning is asked for and no model is there.
             """
 
+        def vectors_of(self, source: str, rows: list[int]) -> int:
+            """How many of these rows of a source have been prepared for search by meaning."""
+
         def is_any(self, column: str, parameter: str) -> str:
             """The SQL condition that a column is one of a list, which is bound to the parameter as it is."""
 

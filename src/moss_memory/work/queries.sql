@@ -225,3 +225,15 @@ where t.workspace_norm = :workspace and t.parent_id = :id group by t.row_id, t.i
 
 -- name: evidence_by_step
 select step_id, content from task_evidence where task_row = :task_row order by row_id
+
+-- name: count_evidence
+select count(*) from task_evidence where task_row = :task_row
+
+-- name: count_step_evidence
+select count(*) from task_evidence where task_row = :task_row and step_id = :step_id
+
+-- name: events_of_task
+select event_id, payload from events where workspace = :workspace and address = :id and payload is not null order by seq
+
+-- name: entries_of_branch
+select seq, source_event_id from doc_entries where branch_id = :branch_id order by seq

@@ -293,3 +293,15 @@ def test_a_purge_can_be_tried_first(changed: Cli, finding: Cli, words: list[str]
     finding("artifact", "delete", "x")
     assert changed(*words, "--dry-run").json["purged"] == 1
     assert changed(*words).json["purged"] == 1
+
+
+def test_what_is_erased_by_any_name_is_gone_and_copies_are_removed_when_asked(changed: Cli, finding: Cli) -> None:
+    export = changed("export").json["path"]
+    assert changed("erase", "auth", "--version", "1").json["removed"]["versions"] == 1
+    assert changed("erase", "auth", "--dry-run", "--copies").json["copies"] == [export]
+    assert changed("erase", "auth").json["copies"] == [export]
+    assert changed("fetch", "auth").code == 1
+    assert finding("artifact", "erase", "default/x", "--copies").json["copies"] == []
+    assert finding("erase", "nothing").err.startswith("[NOT_FOUND]")
+    finding("task", "create", "-w", "shop", "--kind", "task", "--title", "secret")
+    assert finding("task", "erase", "-w", "shop", "--target", "TASK-001").json["type"] == "task"

@@ -98,6 +98,14 @@ class SqliteTransaction:
 
         return by_meaning(self._engine, self.connection, self.call, request, self.now)
 
+    def vectors_of(self, source: str, rows: list[int]) -> int:
+        from ...query.hits import Document  # only erasing asks
+
+        numbers = [Document(source, row).number for row in rows]
+        counted = f"select count(*) from vectors where {self.is_any('doc', 'numbers')}"
+        found: int = self.value(counted, {"numbers": numbers})
+        return found
+
     def is_any(self, column: str, parameter: str) -> str:
         return f"{column} in (select value from json_each(:{parameter}))"
 

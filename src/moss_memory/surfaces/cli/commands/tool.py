@@ -103,7 +103,8 @@ def perform(
     progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
     cancelled = interruptions.ask if interruptions is not None and interruptions.deferred else None
     try:
-        return store.call(operation.name, request.arguments, cancelled=cancelled, progress=progress)
+        result = store.call(operation.name, request.arguments, cancelled=cancelled, progress=progress)
+        return _without_copies(result) if "copies" in request.extras else result
     except MossError as error:
         from ..speaking.refusal import reword
 
@@ -112,6 +113,13 @@ def perform(
     finally:
         if progress is not None:
             progress.clear()
+
+
+def _without_copies(result: dict[str, Any]) -> dict[str, Any]:
+    """What was erased is taken out of the copies too that Moss made, by removing them; those that are left."""
+    from moss_memory.history.copies import remove_own_copies
+
+    return result if result["dry_run"] else {**result, "copies": remove_own_copies(result["copies"])}
 
 
 def _mean_names(store: Store, operation: Operation, request: Request) -> None:

@@ -46,7 +46,7 @@ NAMED = {
 DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}}
 """What a command means where its tool would mean something else: `notes show` shows the notes, not the trace."""
 
-SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_rename"}
+SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_rename", "erase": "moss_erase"}
 """Commands of tools that take a `type`: `moss versions` means capsules, `moss artifact versions` artifacts."""
 
 UNLISTED = ("record_capabilities", "moss_activity", "moss_changes")
@@ -91,8 +91,13 @@ def long_words_of(tool: str) -> str:
 def all_words_of(tool: str) -> list[str]:
     """Every way in which a tool is typed, the shortest first."""
     words = words_of(tool)
-    shared = [f"{family} {words}" for family in FAMILIES[""].serves.get(tool, ()) if words in SHARED]
+    shared = [f"{family} {words}" for family in _groups_of(tool)]
     return list(dict.fromkeys([words, long_words_of(tool), *shared]))
+
+
+def _groups_of(tool: str) -> list[str]:
+    """The groups in which a shared command stands; that of reasoning is no type of anything."""
+    return [family for family in FAMILIES[""].serves[tool] if family != "reasoning"] if tool in SHARED.values() else []
 
 
 def meant_by(tool: str, words: str) -> dict[str, str]:

@@ -183,6 +183,8 @@ def _extras(command: Command) -> list[Option]:
         extras.append(Option("all", "switch", "everything of every family, as plain files into the folder PATH"))
         extras.append(Option("salvage", "switch", "what can be read of a damaged store, into the folder PATH"))
         extras.append(Option("with_history", "switch", "with --all, earlier versions too"))
+    if name == "moss_erase":
+        extras.append(Option("copies", "switch", "remove the copies in the home that Moss made, too"))
     if name.endswith("_purge"):
         extras.append(Option("type", "extra", "of which family: capsule, if left out, artifact or reasoning"))
     return extras

@@ -9,7 +9,7 @@ _moss() {
   case "$command" in artifact|branch|capsule|graph|history|notes|record|task|think|trace)
     if (( place > 2 )); then command="$command $second"; fi ;;
   esac
-  if (( place == 1 )); then offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --help --version --home"
+  if (( place == 1 )); then offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor erase export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --help --version --home"
   else case "$command" in
     "activity") offered="--workspace -w --days --home --table --json --help -h" valued="--workspace -w --days --home" ;;
     "adopt") offered="server-memory basic-memory memory-keeper beads task-master markdown --source --path --workspace -w --dry-run --allow-secrets --home --table --json --help -h" files=1 valued="--source --path --workspace -w --home" ;;
@@ -26,10 +26,11 @@ _moss() {
     "delete") offered="--id --workspace -w --name --home --table --json --help -h" valued="--id --workspace -w --name --home" ;;
     "diff") offered="--type --id --workspace -w --name --version --to --home --help -h" valued="--type --id --workspace -w --name --version --to --home" ;;
     "doctor") offered="--fix --secrets --home --table --json --help -h" valued="--home" ;;
+    "erase") offered="--type --id --workspace -w --name --version --branch --doc --seq --target --step-id --dry-run --copies --home --table --json --help -h" valued="--type --id --workspace -w --name --version --branch --doc --seq --target --step-id --home" ;;
     "export") offered="--path --workspace -w --include-deleted --all --salvage --with-history --home --table --json --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --json --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --json --help -h" valued="--items --item --home" ;;
-    "help") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
+    "help") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor erase export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --json --help -h" files=1 valued="--path --mode --max-bytes --home" ;;
     "index") offered="--rebuild --model --home --table --json --help -h" valued="--model --home" ;;
     "inventory") offered="--workspace -w --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset --home --table --json --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --limit --offset --home" ;;
@@ -54,6 +55,7 @@ _moss() {
     "artifact compose") offered="--items --format --store-as --allow-secrets --item --text --home --table --json --help -h" valued="--items --format --store-as --item --home" ;;
     "artifact delete") offered="--id --workspace -w --name --home --table --json --help -h" valued="--id --workspace -w --name --home" ;;
     "artifact diff") offered="--id --workspace -w --name --version --to --home --help -h" valued="--id --workspace -w --name --version --to --home" ;;
+    "artifact erase") offered="--id --workspace -w --name --version --branch --doc --seq --target --step-id --dry-run --copies --home --table --json --help -h" valued="--id --workspace -w --name --version --branch --doc --seq --target --step-id --home" ;;
     "artifact fetch") offered="--id --workspace -w --name --include-expired --include-deleted --version --as-of --text --home --table --json --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "artifact kinds") offered="--home --table --json --help -h" valued="--home" ;;
     "artifact list") offered="--workspace -w --kind --run-id --phase --role --tag --include-expired --include-deleted --order-by --limit --offset --home --table --json --help -h" valued="--workspace -w --kind --run-id --phase --role --tag --order-by --limit --offset --home" ;;
@@ -75,6 +77,7 @@ _moss() {
     "capsule bulk-update") offered="--workspace -w --tag --name-prefix --run-id --phase --role --set-phase --set-role --set-tags --dry-run --allow-secrets --home --table --json --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --set-phase --set-role --set-tags --home" ;;
     "capsule compose") offered="--items --sections --format --store-as --allow-secrets --item --text --home --table --json --help -h" valued="--items --sections --format --store-as --item --home" ;;
     "capsule delete") offered="--id --workspace -w --name --home --table --json --help -h" valued="--id --workspace -w --name --home" ;;
+    "capsule erase") offered="--id --workspace -w --name --version --branch --doc --seq --target --step-id --dry-run --copies --home --table --json --help -h" valued="--id --workspace -w --name --version --branch --doc --seq --target --step-id --home" ;;
     "capsule export") offered="--path --workspace -w --include-deleted --all --salvage --with-history --home --table --json --help -h" files=1 valued="--path --workspace -w --home" ;;
     "capsule fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --json --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "capsule fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --json --help -h" valued="--items --item --home" ;;
@@ -114,6 +117,7 @@ _moss() {
     "notes show") offered="--workspace -w --target --branch --doc --doc-kind --cursor --limit --max-chars --max-bytes --max-lines --ref --home --table --json --help -h" valued="--workspace -w --target --branch --doc --doc-kind --cursor --limit --max-chars --max-bytes --max-lines --ref --home" ;;
     "record capabilities") offered="--home --table --json --help -h" valued="--home" ;;
     "record entities") offered="--entity-type --limit --offset --include-snapshots --no-include-snapshots --include-provenance --as-of --entity-id --workspace -w --home --table --json --help -h" valued="--entity-type --limit --offset --as-of --entity-id --workspace -w --home" ;;
+    "record erase") offered="--id --workspace -w --name --version --branch --doc --seq --target --step-id --dry-run --copies --home --table --json --help -h" valued="--id --workspace -w --name --version --branch --doc --seq --target --step-id --home" ;;
     "record find") offered="--type --properties --search --search-mode --limit --offset --ids --include-total-count --workspace -w --home --table --json --help -h" valued="--type --properties --search --search-mode --limit --offset --ids --workspace -w --home" ;;
     "record migrate") offered="--dir --workspace -w --dry-run --map --lenient --home --table --json --help -h" files=1 valued="--dir --workspace -w --map --home" ;;
     "record submit") offered="--capability-id --body --provenance --client-request-id --workspace -w --allow-secrets --file --home --table --json --help -h" valued="--capability-id --body --provenance --client-request-id --workspace -w --file --home" ;;
@@ -129,6 +133,7 @@ _moss() {
     "task delta") offered="--workspace -w --since --limit --max-chars --max-bytes --max-lines --home --table --json --help -h" valued="--workspace -w --since --limit --max-chars --max-bytes --max-lines --home" ;;
     "task done") offered="--workspace -w --target --step-id --path --checkpoints --expected-revision --home --table --json --help -h" valued="--workspace -w --target --step-id --path --checkpoints --expected-revision --home" ;;
     "task edit") offered="--workspace -w --target --title --description --priority --tags --depends-on --contract --expected-revision --allow-secrets --home --table --json --help -h" valued="--workspace -w --target --title --description --priority --tags --depends-on --contract --expected-revision --home" ;;
+    "task erase") offered="--id --workspace -w --name --version --branch --doc --seq --target --step-id --dry-run --copies --home --table --json --help -h" valued="--id --workspace -w --name --version --branch --doc --seq --target --step-id --home" ;;
     "task evidence") offered="--workspace -w --target --step-id --path --links --checks --texts --expected-revision --allow-secrets --home --table --json --help -h" valued="--workspace -w --target --step-id --path --links --checks --texts --expected-revision --home" ;;
     "task focus") offered="--workspace -w --action --target --home --table --json --help -h" valued="--workspace -w --action --target --home" ;;
     "task handoff") offered="--workspace -w --target --as-capsule --max-chars --max-bytes --max-lines --allow-secrets --home --table --json --help -h" valued="--workspace -w --target --max-chars --max-bytes --max-lines --home" ;;
@@ -168,14 +173,14 @@ _moss() {
     "trace sequential-step") offered="--workspace -w --thought --thought-number --total-thoughts --next-thought-needed --is-revision --revises-thought --branch-from-thought --branch-id --meta --target --ref --doc --allow-secrets --branch --file --home --table --json --help -h" valued="--workspace -w --thought --thought-number --total-thoughts --revises-thought --branch-from-thought --branch-id --meta --target --ref --doc --branch --file --home" ;;
     "trace step") offered="--workspace -w --step --message --mode --supports --blocks --meta --target --ref --doc --allow-secrets --branch --home --table --json --help -h" valued="--workspace -w --step --message --mode --supports --blocks --meta --target --ref --doc --branch --home" ;;
     "trace validate") offered="--workspace -w --target --ref --doc --max-chars --max-bytes --max-lines --branch --home --table --json --help -h" valued="--workspace -w --target --ref --doc --max-chars --max-bytes --max-lines --branch --home" ;;
-    "artifact") offered="bulk-delete bulk-update compose delete diff fetch kinds list rename restore revert store touch versions" ;;
+    "artifact") offered="bulk-delete bulk-update compose delete diff erase fetch kinds list rename restore revert store touch versions" ;;
     "branch") offered="checkout create delete init list rename status" ;;
-    "capsule") offered="append bulk-delete bulk-update compose delete export fetch fetch-many import inventory latest list purge rename restore revert search store update versions" ;;
+    "capsule") offered="append bulk-delete bulk-update compose delete erase export fetch fetch-many import inventory latest list purge rename restore revert search store update versions" ;;
     "graph") offered="apply conflict-resolve conflict-show conflicts diff draw merge query validate" ;;
     "history") offered="commit log reflog reset tag-create tag-delete tag-list" ;;
     "notes") offered="add diff docs export merge show" ;;
-    "record") offered="capabilities entities find migrate submit timeline" ;;
-    "task") offered="block board claim complete create decompose define delete delta done edit evidence focus handoff list note radar ready reopen show verify" ;;
+    "record") offered="capabilities entities erase find migrate submit timeline" ;;
+    "task") offered="block board claim complete create decompose define delete delta done edit erase evidence focus handoff list note radar ready reopen show verify" ;;
     "think") offered="add-decision add-evidence add-frame add-hypothesis add-note add-question add-test add-update card context context-pack frontier link next nominal-merge pack pin pins playbook query set-status subgoal-close subgoal-open template watch" ;;
     "trace") offered="hydrate sequential-step step validate" ;;
   esac; fi
@@ -192,8 +197,9 @@ _moss() {
     "connect --scope") offered="user project" ;;
     "connect --toolsets") offered="capsule artifact reasoning task record core" ;;
     "diff --type") offered="capsule artifact" ;;
+    "erase --type") offered="capsule artifact record note trace node task" ;;
     "export --path") files=1 ;;
-    "help --command") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace" ;;
+    "help --command") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor erase export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace" ;;
     "import --path") files=1 ;;
     "import --mode") offered="error replace rename" ;;
     "mcp --toolsets") offered="capsule artifact reasoning task record core" ;;

@@ -1,0 +1,140 @@
+"""`moss_erase`: what must not be there any more is taken out for good, from every place that Moss keeps."""
+
+from __future__ import annotations
+
+from ..addressing import Address
+from ..answers import Shape, choice, flag, integer, object_of, texts
+from ..arguments import Id, Name, Workspace
+from ..bulk import DryRun, is_real
+from ..errors import invalid
+from ..families import module
+from ..operation import operation
+from .copies import copies_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from ..erasure import Erasure
+    from ..storage.engine import ReadTransaction, Transaction
+    from ..versions import Versioned
+
+    What = Literal["capsule", "artifact", "record", "note", "trace", "node", "task"]
+    ErasedVersion = int
+    InBranch = str
+    InDocument = str
+    EntrySeq = int
+    OfTarget = str
+    OfStep = str
+else:
+    What = {
+        "type": "string",
+        "enum": ["capsule", "artifact", "record", "note", "trace", "node", "task"],
+        "description": "of what",
+    }
+    ErasedVersion = {"type": "integer", "minimum": 1, "description": "only this earlier version"}
+    InBranch = {"type": "string", "description": "branch"}
+    InDocument = {"type": "string", "description": "document"}
+    EntrySeq = {"type": "integer", "minimum": 0, "description": "number of a note or trace entry"}
+    OfTarget = {"type": "string", "description": "plan or task"}
+    OfStep = {"type": "string", "description": "only this step"}
+
+_TYPES = ("capsule", "artifact", "record", "note", "trace", "node", "task")
+_TAKEN = {
+    "capsule": ("id", "workspace", "name", "version"),
+    "artifact": ("id", "workspace", "name", "version"),
+    "record": ("id", "workspace"),
+    "note": ("workspace", "branch", "doc", "seq"),
+    "trace": ("workspace", "branch", "doc", "seq"),
+    "node": ("id", "workspace", "branch", "doc"),
+    "task": ("workspace", "target", "step_id"),
+}
+"""What names a thing of each type."""
+
+_REMOVED = Shape(
+    "Removed",
+    {
+        "rows": integer("rows, or places that say nothing any more"),
+        "versions": integer("earlier versions"),
+        "vectors": integer("what was prepared for search by meaning"),
+    },
+)
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    writes_if=is_real,
+    answers={
+        "type": choice(_TYPES, "what it was"),
+        "removed": object_of(_REMOVED, "how much is gone, or would be"),
+        "dry_run": flag("whether nothing was done"),
+        "complete": flag("false while a reader still holds its bytes; the next write removes them"),
+        "copies": texts("files in the home that may still hold it"),
+    },
+    example="moss erase shop/auth --dry-run",
+)
+def moss_erase(
+    tx: Transaction,
+    *,
+    type: What,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    version: ErasedVersion | None = None,
+    branch: InBranch | None = None,
+    doc: InDocument | None = None,
+    seq: EntrySeq | None = None,
+    target: OfTarget | None = None,
+    step_id: OfStep | None = None,
+    dry_run: DryRun = False,
+) -> dict[str, Any]:
+    """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk.
+
+    A note or trace entry (`seq`), a node (`id`) and a task's texts (`target`) leave their place; a record takes its
+    observations along. There is no way back.
+    """
+    given = {
+        "id": id, "workspace": workspace, "name": name, "version": version, "branch": branch, "doc": doc, "seq": seq,
+        "target": target, "step_id": step_id,
+    }  # fmt: skip
+    named = {key: value for key, value in given.items() if value is not None}
+    odd = next((key for key in named if key not in _TAKEN[type]), None)
+    if odd is not None:
+        raise invalid(f"`{odd}` names no {type}; it is told by {', '.join(_TAKEN[type])}", path=odd)
+    erasure = _erasure(tx, type, named)
+    answer: dict[str, Any] = {"type": type, "removed": erasure.removed, "dry_run": dry_run, "complete": False}
+    answer["copies"] = copies_in(tx.config.home)
+    if not dry_run:
+        erasure.carry_out(tx)
+        tx.erase_after_commit(answer, told="complete", anything=True)
+    return answer
+
+
+def _erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> Erasure:
+    """What is to be removed; nothing there is `NOT_FOUND`."""
+    erasure: Erasure
+    if type in ("capsule", "artifact"):
+        versioned: Versioned = module(f"moss_memory.{type}.rows").versioned
+        version = named.pop("version", None)
+        address = Address(named.get("id"), named.get("workspace"), named.get("name"))
+        row = versioned.rows.find(tx, address, include_deleted=True)
+        return versioned.erasure(tx, row) if version is None else versioned.erasure_of_version(tx, row, version)
+    if type == "record":
+        erasing = module("moss_memory.record.erasing")
+        erasure = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
+        return erasure
+    workspace = named.get("workspace") or tx.config.workspace
+    if not workspace:
+        raise invalid(f"`workspace` is needed: the one that the {type} is in", path="workspace")
+    if type == "task":
+        erasing = module("moss_memory.task.erasing")
+        erasure = erasing.erase_task(tx, workspace, named.get("target"), step_id=named.get("step_id"))
+        return erasure
+    erasing = module("moss_memory.reasoning.erasing")
+    place = {"branch": named.get("branch"), "doc": named.get("doc")}
+    if type == "node":
+        erasure = erasing.erase_node(tx, workspace, named.get("id"), **place)
+    else:
+        erasure = erasing.erase_entry(tx, workspace, type, **place, seq=named.get("seq"))
+    return erasure

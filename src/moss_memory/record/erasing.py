@@ -1,0 +1,55 @@
+"""Taking a record out for good: its observations go along, and what was folded of them is folded again without it."""
+
+from __future__ import annotations
+
+import json
+
+from ..erasure import Erasure
+from ..errors import MossError, invalid, next_call
+from ..values import norm
+from .capabilities import registry_of
+from .moving import refold
+from .submission import add_events, sql
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..storage.engine import ReadTransaction, Transaction
+
+
+def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> Erasure:
+    """A record by its `payload_id`."""
+    if id is None:
+        raise invalid("`id` is needed: the `payload_id` of the record", path="id")
+    row = tx.row(sql["record_by_payload"], {"payload_id": id})
+    if row is None or (workspace is not None and row[2] != norm(workspace)):
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no record {id[:100]!r}",
+            recovery=next_call("retrieve_records", {}, "lists the records, newest first"),
+        )
+    record_row, entity_row, _ = row
+    key = {"record_row": record_row, "entity_row": entity_row}
+
+    def carry_out(tx: Transaction) -> None:
+        for statement in ("forget_properties", "forget_events", "forget_observations", "forget_record"):
+            tx.run(sql[statement], key)
+        if tx.row(sql["last_observation"], key) is None:
+            tx.run(sql["forget_entity"], key)
+        else:
+            refold(tx, entity_row)
+            _tell_events_again(tx, entity_row)
+
+    observations: int = tx.value(sql["count_observations"], key)
+    vectors = tx.vectors_of("record", [record_row])
+    return Erasure(carry_out, rows=1 + observations, vectors=vectors)
+
+
+def _tell_events_again(tx: Transaction, entity_row: int) -> None:
+    """Events of an entity that the erased record told first and others tell too."""
+    registry = registry_of(tx.config.home)
+    for row in list(tx.stream(sql["records_of_entity"], {"entity_row": entity_row})):
+        record_row, capability_id, entity, workspace, raw, body_json = row
+        capability = registry.capabilities.get(capability_id)
+        if capability is not None:
+            told = {"workspace": workspace, "workspace_raw": raw, "entity_row": entity_row, "record_row": record_row}
+            add_events(tx, capability, json.loads(body_json), {**told, "entity_id": entity})

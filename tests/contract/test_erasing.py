@@ -1,0 +1,198 @@
+"""What is erased is nowhere any more: not in an answer, not in a file of the home."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import FULL, StoreDoor
+from contract.records.archive import SAMPLES, capability_of
+from support.beside import Beside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HERE = {"workspace": "shop"}
+CONFIRMED = {"criteria": True, "tests": True}
+
+
+def files_with(door: StoreDoor, word: str) -> list[str]:
+    """The files of the home in which a word stands, its database as everybody leaves it."""
+    door.store.close()
+    found = [os.path.join(folder, name) for folder, _, names in os.walk(door.home) for name in names]
+    return [path for path in sorted(found) if word.encode() in _bytes_of(path)]
+
+
+def _bytes_of(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def erased(door: StoreDoor, *words: str, **what: Any) -> dict[str, Any]:
+    """Erases something whose words were on the disk, and asserts that none is any more."""
+    for word in words:
+        assert files_with(door, word), f"{word} was never there"
+    before = door("moss_erase", **what, dry_run=True)
+    assert (before["dry_run"], before["complete"]) == (True, False)
+    answer = door("moss_erase", **what)
+    assert answer["removed"] == before["removed"]
+    assert (answer["type"], answer["dry_run"], answer["complete"]) == (what["type"], False, True)
+    for word in words:
+        assert files_with(door, word) == [], f"{word} is left"
+        assert door("moss_search", query=word, search_mode="keyword")["items"] == []
+    with Beside(door.home) as beside:
+        assert beside.problems() == []
+    return answer
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_capsule_is_erased_with_its_versions_deleted_or_not(door: StoreDoor, deleted: bool) -> None:
+    door("capsule_store", name="auth", capsule_text=FULL + "zebraone")
+    door("capsule_store", name="auth", capsule_text=FULL + "zebratwo", title="zebratitle", mode="replace")
+    if deleted:
+        door("capsule_delete", name="auth")
+    answer = erased(door, "zebraone", "zebratwo", "zebratitle", type="capsule", name="auth")
+    assert answer["removed"] == {"rows": 1, "versions": 1, "vectors": 0}
+    door.refuses("NOT_FOUND", "moss_erase", type="capsule", name="auth")
+
+
+def test_an_artifact_is_erased_with_its_versions(door: StoreDoor) -> None:
+    door("artifact_store", name="plan", kind="k", data={"key": "zebraone"}, text="zebratext")
+    door("artifact_store", name="plan", kind="k", data={"key": "zebratwo"}, mode="replace")
+    answer = erased(door, "zebraone", "zebratwo", "zebratext", type="artifact", name="plan")
+    assert answer["removed"]["versions"] == 1
+
+
+def test_one_version_is_erased_stays_listed_and_cannot_be_read(door: StoreDoor) -> None:
+    door("capsule_store", name="auth", capsule_text=FULL + "zebraone", title="zebratitle")
+    door("capsule_store", name="auth", capsule_text=FULL + "kept", mode="replace")
+    erased(door, "zebraone", "zebratitle", type="capsule", name="auth", version=1)
+    listed = door("moss_history", type="capsule", name="auth")["versions"]
+    assert [(one["version"], one.get("erased", False)) for one in listed] == [(2, False), (1, True)]
+    door.refuses("NOT_FOUND", "capsule_fetch", name="auth", version=1)
+    door.refuses("NOT_FOUND", "moss_revert", type="capsule", name="auth", version=1)
+    assert "kept" in door("capsule_fetch", name="auth")["capsule_text"]
+
+
+def test_the_present_version_cannot_be_erased_alone(door: StoreDoor) -> None:
+    door("capsule_store", name="auth", capsule_text=FULL)
+    assert "alone" in door.refuses("INVALID_REQUEST", "moss_erase", type="capsule", name="auth", version=1).message
+    door.refuses("NOT_FOUND", "moss_erase", type="capsule", name="auth", version=2)
+
+
+def test_a_note_keeps_its_place_and_takes_the_copies_of_merges_along(door: StoreDoor) -> None:
+    door("branchmind_notes_commit", **HERE, content="first")
+    door("branchmind_branch_create", **HERE, name="try")
+    note = {"content": "zebranote", "title": "zebratitle", "meta": {"key": "zebrameta"}, "branch": "try"}
+    seq = door("branchmind_notes_commit", **HERE, **note)["entry"]["seq"]
+    door("branchmind_merge", **HERE, **{"from": "try", "into": "main"})
+    answer = erased(door, "zebranote", "zebratitle", "zebrameta", type="note", **HERE, seq=seq, branch="try")
+    assert answer["removed"]["rows"] == 2
+    for branch, texts in (("main", ["first", "[erased]"]), ("try", ["first", "[erased]"])):
+        entries = door("branchmind_show", **HERE, ref=branch, doc_kind="notes")["entries"]
+        assert [entry["content"] for entry in entries] == texts
+    door("moss_erase", type="note", **HERE, seq=seq)
+    door.refuses("NOT_FOUND", "moss_erase", type="note", **HERE, seq=999)
+    door.refuses("NOT_FOUND", "moss_erase", type="trace", **HERE, seq=seq)
+    door.refuses("INVALID_REQUEST", "moss_erase", type="note", **HERE)
+
+
+def test_a_trace_entry_of_a_task_takes_its_event_along(door: StoreDoor) -> None:
+    door("tasks_create", **HERE, kind="task", title="zebratitle", steps=[{"title": "code"}])
+    [told] = [entry["seq"] for entry in door("branchmind_show", **HERE, target="TASK-001")["entries"]]
+    assert "zebratitle" in str(door("tasks_delta", **HERE))
+    door("moss_erase", type="trace", **HERE, seq=told)
+    assert "zebratitle" not in str(door("tasks_delta", **HERE))
+    [entry] = door("branchmind_show", **HERE, target="TASK-001")["entries"]
+    assert (entry["seq"], entry["content"]) == (told, "[erased]")
+    assert door("tasks_show", **HERE, target="TASK-001")["title"] == "zebratitle", "the task itself was not erased"
+
+
+def test_a_node_is_erased_on_every_branch_with_its_conflicts_and_the_card_in_the_trace(door: StoreDoor) -> None:
+    card = {"id": "Q", "type": "question", "title": "zebratitle", "text": "zebratext", "tags": ["zebratag"]}
+    door("branchmind_think_card", **HERE, card=card)
+    door("branchmind_branch_create", **HERE, name="try")
+    for branch, title in (("try", "zebratheirs"), ("main", "zebraours")):
+        ops = [{"op": "node_upsert", "id": "Q", "type": "question", "title": title}]
+        door("branchmind_graph_apply", **HERE, branch=branch, ops=ops)
+    merged = door("branchmind_graph_merge", **HERE, **{"from": "try", "into": "main"})
+    assert merged["conflicts_created"] == 1
+    words = ("zebratitle", "zebratext", "zebratag", "zebratheirs", "zebraours")
+    answer = erased(door, *words, type="node", **HERE, id="Q")
+    assert answer["removed"]["versions"] == 3
+    for branch in ("main", "try"):
+        assert door("branchmind_graph_query", **HERE, branch=branch)["nodes"] == []
+    assert door("branchmind_graph_conflicts", **HERE, into="main")["conflicts"] == []
+    door.refuses("NOT_FOUND", "moss_erase", type="node", **HERE, id="other")
+
+
+def test_a_task_says_nothing_any_more_and_stands_where_it_stood(door: StoreDoor) -> None:
+    door("tasks_create", **HERE, kind="plan", title="the plan")
+    steps = [{"title": "zebrastep", "success_criteria": "zebracriteria", "tests": "zebratests"}, {"title": "other"}]
+    task = {"title": "zebratitle", "description": "zebradescription", "tags": ["zebratag"], "parent": "PLAN-001"}
+    door("tasks_create", **HERE, kind="task", **task, steps=steps)
+    door("tasks_note", **HERE, target="TASK-001", note="zebranote")
+    door("tasks_evidence", **HERE, target="TASK-001", checks=["zebraevidence"])
+    door("tasks_done", **HERE, target="TASK-001", path="s:1", checkpoints=CONFIRMED)
+    words = ("step", "criteria", "tests", "title", "description", "tag", "note", "evidence")
+    erased(door, *(f"zebra{word}" for word in words), type="task", **HERE, target="TASK-001")
+    shown = door("tasks_show", **HERE, target="TASK-001")
+    assert (shown["title"], shown["status"]) == ("[erased]", "ACTIVE")
+    assert [(step["title"], step["status"]) for step in shown["steps"]] == [("[erased]", "open"), ("[erased]", "done")]
+    nodes = door("branchmind_graph_query", **HERE, branch="plan/PLAN-001", doc="PLAN-001-graph")["nodes"]
+    assert {node["id"]: node["title"] for node in nodes}["task:TASK-001"] == "[erased]"
+    assert door("tasks_radar", **HERE, target="PLAN-001")["target"]["title"] == "the plan"
+
+
+def test_a_step_is_erased_with_its_notes_and_evidence_and_the_rest_stays(door: StoreDoor) -> None:
+    steps = [{"title": "zebrastep", "success_criteria": "zebracriteria"}, {"title": "stays"}]
+    door("tasks_create", **HERE, kind="task", title="the task", steps=steps)
+    door("tasks_note", **HERE, target="TASK-001", path="s:0", note="zebranote")
+    door("tasks_note", **HERE, target="TASK-001", path="s:1", note="also stays")
+    words = ("zebrastep", "zebracriteria", "zebranote")
+    erased(door, *words, type="task", **HERE, target="TASK-001", step_id="STEP-001")
+    shown = door("tasks_show", **HERE, target="TASK-001")
+    assert [step["title"] for step in shown["steps"]] == ["[erased]", "stays"]
+    assert "also stays" in str(shown)
+    door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-009")
+
+
+def test_a_record_takes_its_observations_along_and_the_entity_is_folded_again(door: StoreDoor) -> None:
+    capability, body = capability_of("release"), SAMPLES["release"]
+    operation = {"capability_id": capability}
+    fields = next(one for one in door("record_capabilities")["capabilities"] if one["capability_id"] == capability)
+    free = next(
+        name
+        for name, field in fields["fields"].items()
+        if field["type"] == "string" and name not in str(fields["identity"]) and not field.get("event")
+    )
+    first = door("submit_payload", **operation, body={**body, free: "keptword"})
+    second = door("submit_payload", **operation, body={**body, free: "zebrasecret"})
+    assert first["entity_id"] == second["entity_id"]
+    answer = erased(door, "zebrasecret", type="record", id=second["payload_id"])
+    assert answer["removed"]["rows"] == 2
+    [entity] = door("retrieve_entities")["entities"]
+    assert entity["snapshot"][free] == "keptword"
+    assert entity["observation_count"] == 1
+    erased(door, "keptword", type="record", id=first["payload_id"])
+    assert door("retrieve_entities")["entities"] == []
+    door.refuses("NOT_FOUND", "moss_erase", type="record", id=first["payload_id"])
+
+
+def test_what_names_another_type_is_refused(door: StoreDoor) -> None:
+    door("capsule_store", name="auth", capsule_text=FULL)
+    for what in ({"seq": 1}, {"target": "TASK-001"}, {"branch": "main"}):
+        door.refuses("INVALID_REQUEST", "moss_erase", type="capsule", name="auth", **what)
+    door.refuses("INVALID_REQUEST", "moss_erase", type="node", workspace="w", name="auth")
+    door.refuses("INVALID_REQUEST", "moss_erase", type="note", seq=1)
+    door.refuses("AMBIGUOUS_ADDRESSING", "moss_erase", type="capsule", id="x", name="auth")
+
+
+def test_copies_in_the_home_are_named(door: StoreDoor, tmp_path: Path) -> None:
+    door("capsule_store", name="auth", capsule_text=FULL + "zebraone")
+    export = door("capsule_export")["path"]
+    answer = door("moss_erase", type="capsule", name="auth")
+    assert answer["copies"] == [export]
+    assert files_with(door, "zebraone") == [export]
