@@ -122,20 +122,24 @@ def state_in_model(model: ReasoningModel, workspace: str) -> State:
     return {**state, "open": sum(conflict.status == "open" for conflict in conflicts)}
 
 
+ALL = {"limit": 200, "max_chars": 0}
+"""A page that no budget cuts."""
+
+
 def state_in_store(store: Store, workspace: str) -> State:
     here = {"workspace": workspace}
-    names = [row["name"] for row in store.call("branchmind_branch_list", here)["branches"]]
+    names = [row["name"] for row in store.call("branchmind_branch_list", {**here, **ALL})["branches"]]
     state: State = {}
     for name in names:
-        docs = [row["doc"] for row in store.call("branchmind_docs_list", {**here, "ref": name})["docs"]]
+        docs = [row["doc"] for row in store.call("branchmind_docs_list", {**here, "max_chars": 0, "ref": name})["docs"]]
         notes = {doc: contents(store, {**here, "branch": name, "doc": doc}) for doc in ("notes", "side") if doc in docs}
         state[name] = {"side": [], **notes, **graph(store, {**here, "branch": name})}
-    open_ones = {**here, "into": "main", "status": "open", "limit": 200}
+    open_ones = {**here, **ALL, "into": "main", "status": "open"}
     return {**state, "open": len(store.call("branchmind_graph_conflicts", open_ones)["conflicts"]) if names else 0}
 
 
 def contents(store: Store, place: dict[str, Any]) -> list[str]:
-    return [entry["content"] for entry in store.call("branchmind_show", {**place, "limit": 200})["entries"]]
+    return [entry["content"] for entry in store.call("branchmind_show", {**place, **ALL})["entries"]]
 
 
 def graph(store: Store, place: dict[str, Any]) -> dict[str, str]:
