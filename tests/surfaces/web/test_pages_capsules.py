@@ -33,6 +33,14 @@ def test_the_overview_says_what_this_is_and_how_much_there_is(tab: Tab, store: S
     expect(page.get_by_role("heading", level=1)).to_have_text("Refunds: partial amounts and retries")
 
 
+def test_an_open_question_leads_to_its_place_in_the_graph(tab: Tab) -> None:
+    page = tab.open()
+    page.get_by_role("link", name="Why are some refunds paid twice?").click()
+    expect(page.locator(".g-node.chosen")).to_have_attribute(
+        "aria-label", "question, open: Why are some refunds paid twice?"
+    )
+
+
 def test_a_workspace_that_is_chosen_narrows_the_page(tab: Tab) -> None:
     page = tab.open("/capsules")
     page.get_by_label("Workspace").select_option("platform")
