@@ -642,6 +642,7 @@ decisions §7: where a default workspace is set, every tool that works in one us
     test_a_connection_may_have_a_workspace_of_its_own
     test_without_a_default_workspace_the_tools_require_one_as_before
     test_the_list_of_tools_shows_the_default_workspace_and_does_not_require_it
+    test_the_instructions_name_the_default_workspace
 decisions §7: a default beside an id is not ambiguous; filters without a workspace look everywhere
     test_a_default_workspace_beside_an_id_is_not_ambiguous
     test_filters_still_look_everywhere

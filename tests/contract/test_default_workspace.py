@@ -11,6 +11,7 @@ import pytest
 from contract.doors import FULL, StoreDoor, open_test_store
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
+from moss_memory.surfaces.mcp.instructions import instructions
 from moss_memory.surfaces.mcp.listing import offer_of
 
 if TYPE_CHECKING:
@@ -133,3 +134,8 @@ def test_the_list_of_tools_shows_the_default_workspace_and_does_not_require_it(s
         assert schema.get("required", []) == required, name
     assert "required" not in tools["tasks_radar"]
     assert "default" not in tools["capsule_fetch"]["properties"]["workspace"]
+
+
+def test_the_instructions_name_the_default_workspace(shop: Store) -> None:
+    assert 'yours is "shop"' in instructions(offer_of(shop.config, None))
+    assert "reasoning and task tools need one" in instructions(offer_of(shop.config, None, ""))

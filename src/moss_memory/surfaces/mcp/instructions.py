@@ -44,10 +44,9 @@ _CAPSULE = (
     "A capsule is state, not story, at most about 12,000 characters, with six Markdown sections: Objective, Current "
     "status, Decisions, Next actions, Key locations, Open questions."
 )
-_WORKSPACES = (
-    'Workspaces separate projects: reasoning and task tools need one, the others use "default". max_chars bounds an '
-    "answer; `truncated` says that something was left out."
-)
+_WORKSPACES = 'Workspaces separate projects: reasoning and task tools need one, the others use "default". '
+_WORKSPACE = "Workspaces separate projects; yours is {}, which tools use where you name none. "
+_BOUNDED = "max_chars bounds an answer; `truncated` says that something was left out."
 _ERRORS = "An error has a code, a message and often `recovery`: the one call that is the best next step."
 _OTHERS = "Other tools: moss_tools finds them by a question, moss_call {tool, arguments} calls them."
 
@@ -55,10 +54,19 @@ _OTHERS = "Other tools: moss_tools finds them by a question, moss_call {tool, ar
 def instructions(offer: Offer | None) -> str:
     """What Moss is for and which tool when; unlisted tools are named as `moss_call` calls them, closed ones not."""
     lists = "\n".join([line for when, *clauses in _SITUATIONS if (line := _situation(when, clauses, offer))])
-    paragraphs = [_LEAD, lists, _CAPSULE if _told("{capsule_store}", offer) else "", _WORKSPACES, _ERRORS]
+    paragraphs = [_LEAD, lists, _CAPSULE if _told("{capsule_store}", offer) else "", _places(offer), _ERRORS]
     if offer is not None and offer.is_slim and not offer.closed.has("moss_call"):
         paragraphs.append(_OTHERS)
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
+
+
+def _places(offer: Offer | None) -> str:
+    """What to know of workspaces: which one is the client's own, where it has one."""
+    if offer is None or not offer.workspace:
+        return _WORKSPACES + _BOUNDED
+    import json  # a name may hold quotes
+
+    return _WORKSPACE.format(json.dumps(offer.workspace, ensure_ascii=False)) + _BOUNDED
 
 
 def _situation(when: str, clauses: list[str], offer: Offer | None) -> str:
