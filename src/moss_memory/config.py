@@ -226,6 +226,13 @@ def _checked(found: dict[str, Any], path: str, warnings: list[str]) -> dict[str,
     return good
 
 
+def setting_problem(key: str, value: Any) -> str:
+    """What keeps a value from being a setting, in words, or nothing."""
+    if key not in DEFAULTS:
+        return f"one of {', '.join(DEFAULTS)}"
+    return _problem(key, value, DEFAULTS[key])
+
+
 def _problem(key: str, value: Any, default: Any) -> str:
     if isinstance(default, bool):
         return "" if isinstance(value, bool) else "true or false"

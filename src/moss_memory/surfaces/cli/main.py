@@ -74,7 +74,7 @@ def _dispatch(words: list[str]) -> int:
     secure_descriptors()
     if first in ("--help", "-h"):
         words = ["help"]
-    for count in (1, 2):
+    for count in (2, 1):
         built_in = BUILT_IN.get(" ".join(words[:count]))
         if built_in is not None:
             from .commands.builtin import run_built_in

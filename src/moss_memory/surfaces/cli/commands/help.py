@@ -66,16 +66,16 @@ def overview() -> str:
     groups: dict[str, list[str]] = {_OWN: []}
     for name in [*(name for name in command_names() if name not in BUILT_IN), *BUILT_IN]:
         group, _, verb = name.rpartition(" ")
-        if group != "capsule":
+        if group not in ("capsule", "config"):  # which are told without their group, or by their own help
             groups.setdefault(group or _ABOUT.get(name, _OWN), []).append(verb)
     ordered = sorted(groups, key=lambda group: _ORDER.index(group) if group in _ORDER else len(_ORDER))
     lines = [line for group in ordered for line in _group_lines(group, groups[group], width() or _WIDTH)]
-    said = "Everywhere: --home DIR, --json, --help, -w WORKSPACE. A terminal gets text, a pipe JSON."
+    said = "Everywhere: --home DIR, --json, --help, -w WORKSPACE. In a pipe answers are JSON."
     return "\n".join(
         [
             *_paragraph("Moss: memory for coding agents and for those who work with them."),
             "",
-            *_paragraph("usage: moss COMMAND, moss GROUP COMMAND; --help says more of each, moss GROUP lists it"),
+            *_paragraph("usage: moss [GROUP] COMMAND [options]; --help says more, moss GROUP lists it"),
             "",
             *lines,
             "",

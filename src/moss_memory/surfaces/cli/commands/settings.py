@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.config import find_repo_config
+from moss_memory.config import DEFAULTS, find_repo_config, load_config, resolve_home, setting_problem
+from moss_memory.errors import invalid, nearest
+from moss_memory.storage.folders import make_private_folder, write_private
 
 from .request import load_settings
 
@@ -26,6 +28,42 @@ def settings(home: str | None) -> dict[str, Any]:
         "settings": {key: {"value": value, "source": config.sources[key]} for key, value in config.values.items()},
         "warnings": list(config.warnings),
     }
+
+
+def set_setting(home: str | None, *, key: str, value: str) -> dict[str, Any]:
+    """Writes one setting into the user's own file, whole or not at all; a value that cannot be one is refused."""
+    import json
+
+    folder = resolve_home(home)
+    load_config(home)  # a file that is broken is told of, and left as it is
+    if key not in DEFAULTS:
+        like = nearest(key, list(DEFAULTS))
+        raise invalid(f"there is no setting {key[:100]!r}; the nearest is {like!r}", path="key")
+    meant = _meant(value, DEFAULTS[key])
+    problem = setting_problem(key, meant)
+    if problem:
+        raise invalid(f"{key} must be {problem}", path="value")
+    path = os.path.join(folder, "config.json")
+    kept: dict[str, Any] = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8-sig") as file:
+            kept = json.load(file)
+    make_private_folder(folder)
+    write_private(path, (json.dumps({**kept, key: meant}, ensure_ascii=False, indent=2) + "\n").encode())
+    return {"key": key, "value": meant, "file": path}
+
+
+def _meant(value: str, default: Any) -> Any:
+    """A word as the value of a setting: JSON where it is some, words between commas where a list is wanted."""
+    import json
+
+    try:
+        read = json.loads(value)
+    except (ValueError, RecursionError):
+        read = value
+    if isinstance(default, list) and not isinstance(read, list):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value if isinstance(default, str) else read
 
 
 def settings_table(shown: dict[str, Any], *, width: int) -> str:

@@ -1,0 +1,127 @@
+"""What people do every day with one command: edit, merge, take the next piece of work, change a setting."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.doors import FULL
+from support.cli_typist import Cli
+
+SHOP = ["-w", "shop"]
+
+
+def editor(cli: Cli, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Makes a Python program the editor; it finds the file's name in `path`."""
+    program = f"import sys; path = sys.argv[1]; {code}"
+    command = f"{shlex.quote(sys.executable)} -c {shlex.quote(program)}"
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", command)
+    cli.environment.update({"EDITOR": command})
+    cli.environment.pop("VISUAL", None)
+
+
+@pytest.fixture
+def filled(cli: Cli) -> Cli:
+    cli("store", "--name", "auth", "--title", "Auth", "--tags", "a,b", stdin=FULL).json  # noqa: B018
+    return cli
+
+
+def test_an_edited_text_is_the_next_version_and_keeps_the_rest(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    editor(filled, monkeypatch, "open(path, 'a').write('more\\n')")
+    assert filled("edit", "auth").json["version"] == 2
+    kept = filled("fetch", "auth").json
+    assert kept["capsule_text"] == FULL + "more\n"
+    assert (kept["title"], kept["tags"]) == ("Auth", ["a", "b"])
+
+
+def test_an_editor_that_changes_nothing_writes_nothing(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    editor(filled, monkeypatch, "pass")
+    outcome = filled("edit", "auth")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "nothing was changed" in outcome.err
+    assert filled("fetch", "auth").json["version"] == 1
+
+
+@pytest.mark.parametrize("code", ["open(path, 'w').write('thin')", "sys.exit(3)"])
+def test_a_text_that_cannot_be_stored_is_kept(filled: Cli, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    editor(filled, monkeypatch, code)
+    outcome = filled("edit", "auth")
+    assert outcome.code == 1
+    path = Path(outcome.err.partition("your text is kept in ")[2].strip())
+    assert path.is_file()
+    assert path.stat().st_mode & 0o077 == 0
+    path.unlink()
+    path.parent.rmdir()
+    assert filled("fetch", "auth").json["version"] == 1
+
+
+def test_what_somebody_else_changed_meanwhile_is_not_overwritten(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = filled.environment["MOSS_HOME"]
+    meanwhile = f"from moss_memory import open_store; open_store({home!r}).capsule_update(name='auth', title='New')"
+    editor(filled, monkeypatch, f"{meanwhile}; open(path, 'a').write('mine')")
+    outcome = filled("edit", "auth")
+    assert outcome.err.startswith("[VERSION_MISMATCH]")
+    assert filled("fetch", "auth").json["capsule_text"] == FULL
+
+
+def test_a_branch_is_merged_with_its_notes_its_trace_and_its_graph(cli: Cli) -> None:
+    cli("branch", "init", *SHOP)
+    cli("branch", "create", "try", *SHOP)
+    cli("notes", "add", "tried", "--branch", "try", *SHOP)
+    cli("think", "add-question", "why?", "--branch", "try", *SHOP)
+    dry = cli("branch", "merge", "try", "--dry-run", *SHOP).json
+    assert (dry["notes"], dry["dry_run"]) == (1, True)
+    merged = cli("branch", "merge", "try", *SHOP).json
+    assert (merged["from"], merged["into"], merged["conflicts"]) == ("try", "main", [])
+    assert (merged["notes"], merged["trace"], merged["graph"]) == (1, 1, 1)
+    again = cli("branch", "merge", "try", *SHOP).json
+    assert (again["notes"], again["trace"], again["graph"]) == (0, 0, 0)
+    assert cli("notes", "show", "main", *SHOP).json["entries"][0]["content"] == "tried"
+
+
+def test_a_branch_that_has_no_base_or_is_not_there_is_not_merged(cli: Cli) -> None:
+    cli("branch", "init", *SHOP)
+    assert cli("branch", "merge", "main", *SHOP).err.startswith("[INVALID_REQUEST]")
+    assert cli("branch", "merge", "nowhere", *SHOP).err.startswith("[NOT_FOUND]")
+
+
+def test_the_next_piece_of_work_is_shown_and_taken(cli: Cli) -> None:
+    assert cli("task", "next", *SHOP).json == {"next": None}
+    for title in ("first", "second"):
+        cli("task", "create", "task", title, *SHOP).json  # noqa: B018
+    assert cli("task", "next", *SHOP).json["next"]["id"] == "TASK-001"
+    taken = cli("task", "next", "--claim", "--agent", "ada", *SHOP).json["next"]
+    assert (taken["id"], taken["title"], taken["agent"]) == ("TASK-001", "first", "ada")
+    assert cli("task", "next", "--claim", "--agent", "bob", *SHOP).json["next"]["id"] == "TASK-002"
+    assert cli("task", "next", *SHOP).json == {"next": None}
+    assert cli("task", "next", "--claim", *SHOP).code == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "word", "value"),
+    [("workspace", "shop", "shop"), ("capsule_max_chars", "9000", 9000), ("toolsets", "core,task", ["core", "task"]),
+     ("artifact_validate", "true", True), ("disabled_tools", "[]", [])],
+)  # fmt: skip
+def test_a_setting_is_written_beside_the_others(cli: Cli, key: str, word: str, value: Any) -> None:
+    home = Path(cli.environment["MOSS_HOME"])
+    home.mkdir(mode=0o700, exist_ok=True)
+    (home / "config.json").write_text('{"history_days": 30}')
+    assert cli("config", "set", key, word).json["value"] == value
+    assert json.loads((home / "config.json").read_text()) == {"history_days": 30, key: value}
+    assert cli("config").json["settings"][key]["value"] == value
+
+
+@pytest.mark.parametrize(
+    ("key", "word"), [("workspce", "shop"), ("capsule_max_chars", "many"), ("artifact_validate", "maybe")]
+)
+def test_what_is_no_setting_is_not_written(cli: Cli, key: str, word: str) -> None:
+    outcome = cli("config", "set", key, word)
+    assert outcome.err.startswith("[INVALID_REQUEST]")
+    assert not os.path.exists(os.path.join(cli.environment["MOSS_HOME"], "config.json"))
