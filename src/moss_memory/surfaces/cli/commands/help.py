@@ -157,8 +157,11 @@ def command_names() -> list[str]:
 
 
 def group_names() -> list[str]:
-    """The first words of commands that have two."""
-    return list(dict.fromkeys(name.partition(" ")[0] for name in command_names() if " " in name))
+    """The first words of commands that have two, unless such a word is a command itself."""
+    names = command_names()
+    return list(
+        dict.fromkeys(name.partition(" ")[0] for name in names if " " in name and name.partition(" ")[0] not in names)
+    )
 
 
 def find_any(asked: str) -> Command | None:
