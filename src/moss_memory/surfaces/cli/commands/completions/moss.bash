@@ -6,10 +6,10 @@ _moss() {
   if [[ "$current" == "=" ]]; then current=""
   elif [[ "$previous" == "=" ]]; then previous="${COMP_WORDS[COMP_CWORD-2]}"; fi
   if [[ "$previous" == "--home" ]]; then COMPREPLY=($(compgen -d -- "$current")); return; fi
-  case "$command" in artifact|branch|capsule|graph|history|notes|record|task|think|trace)
+  case "$command" in artifact|branch|capsule|config|graph|history|notes|record|task|think|trace)
     if (( place > 2 )); then command="$command $second"; fi ;;
   esac
-  if (( place == 1 )); then offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor erase export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --help --version --home"
+  if (( place == 1 )); then offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace --help --version --home"
   else case "$command" in
     "activity") offered="--workspace -w --days --home --table --json --help -h" valued="--workspace -w --days --home" ;;
     "adopt") offered="server-memory basic-memory memory-keeper beads task-master markdown --source --path --workspace -w --dry-run --allow-secrets --home --table --json --help -h" files=1 valued="--source --path --workspace -w --home" ;;
@@ -26,11 +26,12 @@ _moss() {
     "delete") offered="--id --workspace -w --name --home --table --json --help -h" valued="--id --workspace -w --name --home" ;;
     "diff") offered="--type --id --workspace -w --name --version --to --home --help -h" valued="--type --id --workspace -w --name --version --to --home" ;;
     "doctor") offered="--fix --secrets --home --table --json --help -h" valued="--home" ;;
+    "edit") offered="--id --workspace -w --name --home --table --json --help -h" valued="--id --workspace -w --name --home" ;;
     "erase") offered="--type --id --workspace -w --name --version --branch --doc --seq --target --step-id --dry-run --copies --home --table --json --help -h" valued="--type --id --workspace -w --name --version --branch --doc --seq --target --step-id --home" ;;
     "export") offered="--path --workspace -w --include-deleted --all --salvage --with-history --home --table --json --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --json --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --json --help -h" valued="--items --item --home" ;;
-    "help") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor erase export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace --command --help -h" valued="--command" ;;
+    "help") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace --command --help -h" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --json --help -h" files=1 valued="--path --mode --max-bytes --home" ;;
     "index") offered="--rebuild --model --home --table --json --help -h" valued="--model --home" ;;
     "inventory") offered="--workspace -w --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset --home --table --json --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --limit --offset --home" ;;
@@ -70,6 +71,7 @@ _moss() {
     "branch delete") offered="--workspace -w --name --home --table --json --help -h" valued="--workspace -w --name --home" ;;
     "branch init") offered="--workspace -w --allow-secrets --home --table --json --help -h" valued="--workspace -w --home" ;;
     "branch list") offered="--workspace -w --limit --max-chars --max-bytes --max-lines --home --table --json --help -h" valued="--workspace -w --limit --max-chars --max-bytes --max-lines --home" ;;
+    "branch merge") offered="--from --into --workspace -w --dry-run --home --table --json --help -h" valued="--from --into --workspace -w --home" ;;
     "branch rename") offered="--workspace -w --old --new --allow-secrets --home --table --json --help -h" valued="--workspace -w --old --new --home" ;;
     "branch status") offered="--workspace -w --max-chars --max-bytes --max-lines --home --table --json --help -h" valued="--workspace -w --max-chars --max-bytes --max-lines --home" ;;
     "capsule append") offered="--id --workspace -w --name --section --content --expected-version --allow-secrets --file --home --table --json --help -h" valued="--id --workspace -w --name --section --content --expected-version --file --home" ;;
@@ -93,6 +95,7 @@ _moss() {
     "capsule store") offered="--capsule-text --workspace -w --name --title --tags --source --run-id --phase --role --mode --expected-version --allow-thin --allow-secrets --file --home --table --json --help -h" valued="--capsule-text --workspace -w --name --title --tags --source --run-id --phase --role --mode --expected-version --file --home" ;;
     "capsule update") offered="--id --workspace -w --name --capsule-text --title --tags --source --run-id --phase --role --expected-version --allow-thin --allow-secrets --file --home --table --json --help -h" valued="--id --workspace -w --name --capsule-text --title --tags --source --run-id --phase --role --expected-version --file --home" ;;
     "capsule versions") offered="--id --workspace -w --name --limit --offset --home --table --json --help -h" valued="--id --workspace -w --name --limit --offset --home" ;;
+    "config set") offered="--key --value --home --table --json --help -h" valued="--key --value --home" ;;
     "graph apply") offered="--workspace -w --ops --target --branch --doc --allow-secrets --ref --file --home --table --json --help -h" valued="--workspace -w --ops --target --branch --doc --ref --file --home" ;;
     "graph conflict-resolve") offered="use_from use_into --workspace -w --conflict-id --resolution --home --table --json --help -h" valued="--workspace -w --conflict-id --resolution --home" ;;
     "graph conflict-show") offered="--workspace -w --conflict-id --max-chars --max-bytes --max-lines --home --table --json --help -h" valued="--workspace -w --conflict-id --max-chars --max-bytes --max-lines --home" ;;
@@ -138,6 +141,7 @@ _moss() {
     "task focus") offered="--workspace -w --action --target --home --table --json --help -h" valued="--workspace -w --action --target --home" ;;
     "task handoff") offered="--workspace -w --target --as-capsule --max-chars --max-bytes --max-lines --allow-secrets --home --table --json --help -h" valued="--workspace -w --target --max-chars --max-bytes --max-lines --home" ;;
     "task list") offered="--workspace -w --kind --status --parent --tag --limit --offset --max-chars --max-bytes --max-lines --home --table --json --help -h" valued="--workspace -w --kind --status --parent --tag --limit --offset --max-chars --max-bytes --max-lines --home" ;;
+    "task next") offered="--workspace -w --claim --agent --home --table --json --help -h" valued="--workspace -w --agent --home" ;;
     "task note") offered="--workspace -w --target --note --step-id --path --agent --expected-revision --allow-secrets --file --home --table --json --help -h" valued="--workspace -w --target --note --step-id --path --agent --expected-revision --file --home" ;;
     "task radar") offered="--workspace -w --target --max-chars --max-bytes --max-lines --home --table --json --help -h" valued="--workspace -w --target --max-chars --max-bytes --max-lines --home" ;;
     "task ready") offered="--workspace -w --parent --tag --limit --offset --max-chars --max-bytes --max-lines --home --table --json --help -h" valued="--workspace -w --parent --tag --limit --offset --max-chars --max-bytes --max-lines --home" ;;
@@ -174,13 +178,14 @@ _moss() {
     "trace step") offered="--workspace -w --step --message --mode --supports --blocks --meta --target --ref --doc --allow-secrets --branch --home --table --json --help -h" valued="--workspace -w --step --message --mode --supports --blocks --meta --target --ref --doc --branch --home" ;;
     "trace validate") offered="--workspace -w --target --ref --doc --max-chars --max-bytes --max-lines --branch --home --table --json --help -h" valued="--workspace -w --target --ref --doc --max-chars --max-bytes --max-lines --branch --home" ;;
     "artifact") offered="bulk-delete bulk-update compose delete diff erase fetch kinds list rename restore revert store touch versions" ;;
-    "branch") offered="checkout create delete init list rename status" ;;
+    "branch") offered="checkout create delete init list merge rename status" ;;
     "capsule") offered="append bulk-delete bulk-update compose delete erase export fetch fetch-many import inventory latest list purge rename restore revert search store update versions" ;;
+    "config") offered="set" ;;
     "graph") offered="apply conflict-resolve conflict-show conflicts diff draw merge query validate" ;;
     "history") offered="commit log reflog reset tag-create tag-delete tag-list" ;;
     "notes") offered="add diff docs export merge show" ;;
     "record") offered="capabilities entities erase find migrate submit timeline" ;;
-    "task") offered="block board claim complete create decompose define delete delta done edit erase evidence focus handoff list note radar ready reopen show verify" ;;
+    "task") offered="block board claim complete create decompose define delete delta done edit erase evidence focus handoff list next note radar ready reopen show verify" ;;
     "think") offered="add-decision add-evidence add-frame add-hypothesis add-note add-question add-test add-update card context context-pack frontier link next nominal-merge pack pin pins playbook query set-status subgoal-close subgoal-open template watch" ;;
     "trace") offered="hydrate sequential-step step validate" ;;
   esac; fi
@@ -199,7 +204,7 @@ _moss() {
     "diff --type") offered="capsule artifact" ;;
     "erase --type") offered="capsule artifact record note trace node task" ;;
     "export --path") files=1 ;;
-    "help --command") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor erase export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule graph history notes record task think trace" ;;
+    "help --command") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace" ;;
     "import --path") files=1 ;;
     "import --mode") offered="error replace rename" ;;
     "mcp --toolsets") offered="capsule artifact reasoning task record core" ;;
