@@ -16,7 +16,7 @@ from moss_memory.surfaces.cli.parsing.command import Command
 if TYPE_CHECKING:
     from support.cli_typist import Cli
 
-SERVERS_AND_SHOWS = ("mcp", "tour")
+SERVERS_AND_SHOWS = ("mcp", "serve", "tour", "edit", "connect")
 COMMANDS = [name for name in command_names() if name not in SERVERS_AND_SHOWS]
 ODD = [
     "", " ", "-", "--", "---", "-h", "--help", "--table", "--home", "--home=", "=", "--=", "--no-", "@", "@-", "@/",
