@@ -125,3 +125,24 @@ def test_the_answers_of_both_are_tables_for_people(cli: Cli, auth: dict[str, Any
     shown = cli("import", "hand", "--table").out
     assert "capsules   1\n" in shown
     assert "UNKNOWN_FIELD" in shown
+
+
+def test_what_can_be_read_of_a_store_is_salvaged(cli: Cli, auth: dict[str, Any]) -> None:
+    told = cli("export", "--salvage", "saved").json
+    assert (told["counts"]["capsules"], told["unreadable"], told["lost"]) == (1, 0, [])
+    assert "unreadable  0\n" in cli("export", "--salvage", "saved", "--table").out
+    assert cli("export", "--salvage").code == 2
+    assert cli("--home", "none", "export", "--salvage", "saved").err.startswith("[NOT_FOUND] ")
+
+
+def test_paths_of_other_systems_that_lead_out_are_refused_everywhere(cli: Cli, auth: dict[str, Any]) -> None:
+    for words in (
+        ("export", "--all", "..\\out"), ("export", "--salvage", "..\\out"), ("import", "..\\out"),
+        ("export", "--path", "..\\x.jsonl"), ("backup", "..\\x.db"), ("restore-backup", "\\\\host\\x.db"),
+        ("record", "migrate", "a\\..\\b"), ("store", "--name", "n", "--file", "..\\x.md"),
+        ("graph", "draw", "-w", "w", "--output", "..\\x.svg"),
+    ):  # fmt: skip
+        refused = cli(*words)
+        assert refused.err.startswith("[INVALID_REQUEST] "), (words, refused.err)
+        assert refused.code == 1
+    assert os.listdir(".") == []

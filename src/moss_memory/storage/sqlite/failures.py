@@ -35,7 +35,7 @@ def _told(holder: dict[str, Any] | None) -> str:
     return f" (process {holder['pid']} has held it since {since}, with `{holder['tool']}`)"
 
 
-def _has_no_room(home: str) -> bool:
+def has_no_room(home: str) -> bool:
     """Whether the disk lacks room for the memory that readers and writers share, which SQLite calls an I/O error."""
     try:
         found = os.statvfs(home)
@@ -62,7 +62,7 @@ def storage_error(error: Exception, home: str) -> MossError | None:
     if (
         isinstance(error, apsw.FullError)
         or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT))
-        or (isinstance(error, apsw.IOError) and _has_no_room(home))
+        or (isinstance(error, apsw.IOError) and has_no_room(home))
     ):
         return MossError("STORAGE_FULL", f"no space is left for the store in {home}; free some and try again")
     short = short_of_descriptors(_reason(error))

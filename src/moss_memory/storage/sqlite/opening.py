@@ -8,7 +8,7 @@ import apsw
 
 from ...errors import MossError
 from .copying import create_private_file
-from .failures import BUSY_TIMEOUT_MS
+from .failures import BUSY_TIMEOUT_MS, has_no_room
 from .functions import prepare
 from .identity import APPLICATION_ID, ORIGINAL, refuse_special, schema_of
 from .migrate import SCHEMA_VERSION, migrations_after
@@ -48,7 +48,9 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         version = schema_of(connection, path)
         follows = True
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError):
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError) as error:
+        if isinstance(error, apsw.IOError) and not has_no_room(os.path.dirname(path)):
+            raise
         connection = open_unwritable(path)
         version = schema_of(connection, path)
         follows = False

@@ -9,6 +9,7 @@ from moss_memory.json_files import json_files, read_object, shown_path
 from moss_memory.record.fallback import COLLECTIONS, MEMORY_FOLDER
 from moss_memory.record.mapping import Mapping
 from moss_memory.record.migration import kept_files, migrate
+from moss_memory.storage.files import refuse_foreign
 from moss_memory.store import Store
 from moss_memory.values import normalize
 
@@ -34,6 +35,7 @@ def migrate_folder(
     lenient: bool = False,
 ) -> dict[str, Any]:
     """Migrates every kept record below a folder; refuses the folder when a link in it leads out of it."""
+    refuse_foreign(dir)
     mapping = None if map is None else _mapping(os.path.expanduser(map))
     folder = os.path.expanduser(dir)
     _refuse_other_folders(folder)

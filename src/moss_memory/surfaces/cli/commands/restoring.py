@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 def restore_backup(home: str | None, path: str) -> dict[str, Any]:
     """Checks the copy, keeps the present store beside it and swaps the two; on an error nothing is changed."""
     from moss_memory.storage.engine import Call, open_engine
+    from moss_memory.storage.files import refuse_foreign
     from moss_memory.values import new_id, wall_clock_ms
 
+    refuse_foreign(path)
     config = load_settings(home)
     backup = os.path.abspath(os.path.expanduser(path))
     engine = open_engine(config)

@@ -18,6 +18,9 @@ def read_text(path: str) -> str:
     """The whole text of a file, `-` being stdin."""
     if path == "-":
         return read_stdin()
+    from moss_memory.storage.files import refuse_foreign  # most texts come from elsewhere
+
+    refuse_foreign(path)
     try:
         fd = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
