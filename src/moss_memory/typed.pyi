@@ -1145,7 +1145,7 @@ class TasksHandoffAnswer(TypedDict):
     target: Target
     radar: Radar
     handoff: Handoff
-    capsule: NotRequired[StoredCapsule]
+    capsule: NotRequired[HandoverCapsule]
     next: NextCall | None
     truncated: bool
 
@@ -1153,6 +1153,10 @@ class Handoff(TypedDict):
     done: list[str]
     remaining: list[str]
     risks: list[str]
+
+class HandoverCapsule(TypedDict):
+    id: str
+    fetch_key: FetchKey
 
 class TasksShowAnswer(TypedDict):
     workspace: str

@@ -35,6 +35,9 @@ EVENTS_MAX = 200
 SHOWN_STEPS = 200
 HANDOFF_SOURCE = "tasks_handoff"
 
+_CAPSULE = STORED.without("version", name="HandoverCapsule")
+"""What leads to the capsule; the least budget has no room for more."""
+
 _RADAR = object_of(
     Shape(
         "Radar",
@@ -133,7 +136,7 @@ def tasks_delta(
         "target": object_of(TARGET, "the plan or task"),
         "radar": _RADAR,
         "handoff": object_of(_HANDOFF, "what to hand over"),
-        "capsule": object_of(STORED, "the capsule that it was stored as", optional=True),
+        "capsule": object_of(_CAPSULE, "the capsule that it was stored as", optional=True),
         "next": NEXT,
     },
     example="moss task handoff TASK-001 -w shop --as-capsule",
@@ -219,4 +222,4 @@ def _store_capsule(tx: Transaction, standing: Standing, handoff: dict[str, list[
         source=HANDOFF_SOURCE,
         mode="replace" if ours else "error",
     )
-    return stored
+    return {name: stored[name] for name in _CAPSULE.fields}
