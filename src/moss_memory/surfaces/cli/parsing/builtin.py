@@ -205,6 +205,16 @@ _ALL = (
         },
     ),
     BuiltIn(
+        "prime",
+        "Say in a few lines what is open here, for the start of a session.\n\n"
+        "Where the focus stands, what comes next, and the title of the latest hand-over: at most 2,000 characters, and "
+        "nothing where nothing is open. It reads only.",
+        "moss prime -w shop",
+        {"workspace": _text("project namespace; if left out: the default workspace")},
+        does="commands.priming.prime",
+        everywhere=("home", "help"),
+    ),
+    BuiltIn(
         "adopt",
         "Take over what another memory holds, without ever writing to it.\n\n"
         "SOURCE is server-memory, basic-memory, memory-keeper, beads, task-master or markdown; PATH its file or "
