@@ -61,13 +61,35 @@ def has_items(store: InMemoryStore, namespace: tuple[str, ...]) -> bool:
     return bool(store.search(namespace, limit=100))
 
 
+SEEDED = [
+    ("put", ("u",), "a", {"n": 0, "t": "b"}), ("put", ("u",), "A", {"n": 1, "t": "a"}),
+    ("put", ("u", "v"), "b", {"n": 2}), ("put", ("u", "v", "U"), "0", {"n": 3, "t": "a"}), ("put", ("U",), "a", {}),
+]  # fmt: skip
+"""What is there before random calls begin; without it they would ask an empty store."""
+ASKED = [
+    *[("search", ("u",), one) for one in ({"n": {"$gt": 1}}, {"n": {"$gte": 1}}, {"n": {"$lt": 1}}, {"n": {"$lte": 1}})],
+    *[("search", (), one) for one in ({"n": {"$ne": 2}}, {"t": {"$eq": "a"}}, {"n": 1}, {"t": "b", "n": 0}, {"t": None})],
+    *[("list_namespaces", path, depth) for path in (("u",), ("*", "v")) for depth in (None, 1, 2)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", ASKED, ids=str)
+def test_every_filter_of_a_store_answers_as_langgraphs_own(tmp_path: Path, call: tuple[Any, ...]) -> None:
+    own, moss = InMemoryStore(), MossStore(home=str(tmp_path))
+    for seed in SEEDED:
+        if call[0] == "list_namespaces" or "n" in seed[3]:  # its own compares no missing number
+            answer_of(own, seed)
+            answer_of(moss, seed)
+    assert answer_of(moss, call) == answer_of(own, call)
+
+
 @FEW
 @given(store_calls)
 def test_a_store_answers_as_langgraphs_own(calls: list[tuple[Any, ...]]) -> None:
     own = InMemoryStore()
     with tempfile.TemporaryDirectory() as home:
         moss = MossStore(home=home)
-        for call in calls:
+        for call in [*SEEDED, *calls]:
             told = answer_of(own, call)
             if call[0] == "list_namespaces":  # its own still lists a namespace whose last item was deleted
                 told = [one for one in told if has_items(own, one)]
@@ -198,13 +220,25 @@ def said(tool: Any, call: dict[str, Any]) -> str:
         return "refused by the system"
 
 
+FILLED = [
+    {"command": "create", "path": "/memories/a.md", "file_text": "a\nb\nab\n"},
+    {"command": "create", "path": "/memories/d/b.md", "file_text": "b"},
+    {"command": "create", "path": "/memories/d/e/c.md", "file_text": "x" * 2000},
+    {"command": "create", "path": "/memories/.hidden", "file_text": ""},
+    {"command": "view", "path": "/memories"},
+    {"command": "view", "path": "/memories/d"},
+    {"command": "view", "path": "/memories/a.md", "view_range": [2, -1]},
+]  # fmt: skip
+"""The commands before random ones begin."""
+
+
 @FEW
 @given(file_calls)
 def test_memory_files_answer_as_the_sdks_own(calls: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         own = BetaLocalFilesystemMemoryTool(f"{folder}/own")
         moss = MossMemoryTool(home=f"{folder}/home")
-        for call in calls:
+        for call in [*FILLED, *calls]:
             told, answered = said(own, call), said(moss, call)
             if told == "refused by the system":
                 assert answered.startswith("refused: "), call

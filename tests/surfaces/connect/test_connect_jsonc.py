@@ -152,3 +152,18 @@ def test_the_new_entry_is_indented_as_its_neighbours_are() -> None:
         '{\r\n\t"mcpServers": {\r\n\t\t"other": {"command": "x"}, // mine\r\n\t\t"moss": {\r\n\t\t\t"command": "moss",'
         '\r\n\t\t\t"args": ["mcp"]\r\n\t\t}\r\n\t}\r\n}\r\n'
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('{"mcpServers": {"a": 1, // one\n "moss": 1, "b": 2}}', {"a": 1, "b": 2}),
+        ('{"mcpServers": {"a": 1, // one\n "moss": 1}}', {"a": 1}),
+        ('{"mcpServers": { // none\n "moss": 1, "b": 2}}', {"b": 2}),
+        ('{"mcpServers": { // none\n "moss": 1}}', {}),
+    ],
+)
+def test_a_comment_before_what_is_removed_swallows_nothing_behind_it(text: str, left: dict[str, int]) -> None:
+    changed = jsonc.remove(text, PATH)
+    assert jsonc.read(changed) == {"mcpServers": left}
+    assert text.partition("//")[2].partition("\n")[0] in changed
