@@ -61,16 +61,18 @@ def has_items(store: InMemoryStore, namespace: tuple[str, ...]) -> bool:
     return bool(store.search(namespace, limit=100))
 
 
-SEEDED = [
+SEEDED: list[tuple[Any, ...]] = [
     ("put", ("u",), "a", {"n": 0, "t": "b"}), ("put", ("u",), "A", {"n": 1, "t": "a"}),
     ("put", ("u", "v"), "b", {"n": 2}), ("put", ("u", "v", "U"), "0", {"n": 3, "t": "a"}), ("put", ("U",), "a", {}),
 ]  # fmt: skip
 """What is there before random calls begin; without it they would ask an empty store."""
-ASKED = [
-    *[("search", ("u",), one) for one in ({"n": {"$gt": 1}}, {"n": {"$gte": 1}}, {"n": {"$lt": 1}}, {"n": {"$lte": 1}})],
-    *[("search", (), one) for one in ({"n": {"$ne": 2}}, {"t": {"$eq": "a"}}, {"n": 1}, {"t": "b", "n": 0}, {"t": None})],
+NUMBERS: list[Any] = [{"n": {operator: 1}} for operator in ("$gt", "$gte", "$lt", "$lte")]
+OTHERS: list[Any] = [{"n": {"$ne": 2}}, {"t": {"$eq": "a"}}, {"n": 1}, {"t": "b", "n": 0}, {"t": None}]
+ASKED: list[tuple[Any, ...]] = [
+    *[("search", ("u",), one) for one in NUMBERS],
+    *[("search", (), one) for one in OTHERS],
     *[("list_namespaces", path, depth) for path in (("u",), ("*", "v")) for depth in (None, 1, 2)],
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("call", ASKED, ids=str)
