@@ -222,7 +222,7 @@ def said(tool: Any, call: dict[str, Any]) -> str:
         return "refused by the system"
 
 
-FILLED = [
+FILLED: list[dict[str, Any]] = [
     {"command": "create", "path": "/memories/a.md", "file_text": "a\nb\nab\n"},
     {"command": "create", "path": "/memories/d/b.md", "file_text": "b"},
     {"command": "create", "path": "/memories/d/e/c.md", "file_text": "x" * 2000},
