@@ -139,12 +139,17 @@ def test_a_link_on_another_page_may_be_followed(server: HttpServer, site: str) -
     assert server.ask("POST", "/", fetched).status == 403
 
 
+def flipped(secret: str) -> str:
+    """A secret of the same length that differs in its last letter."""
+    return secret[:-1] + ("a" if secret[-1] != "a" else "b")
+
+
 def without(headers: list[tuple[str, str]], name: str) -> list[tuple[str, str]]:
     return [(key, value) for key, value in headers if key != name]
 
 
 @pytest.mark.parametrize(
-    "given", [None, "Bearer", "Bearer x", "Basic TOKEN", "TOKEN", "Bearer TOKENx", "Bearer x TOKEN"]
+    "given", [None, "Bearer", "Bearer x", "Basic TOKEN", "TOKEN", "Bearer TOKENx", "Bearer x TOKEN", "Bearer FLIPPED"]
 )
 @pytest.mark.parametrize("route", [route for route in ROUTES if route.name in ("mcp", "new link")], ids=ids)
 def test_a_program_without_the_token_is_told_how_to_connect(
@@ -153,7 +158,8 @@ def test_a_program_without_the_token_is_told_how_to_connect(
     path, headers, body = route.build(server)
     kept = without(headers, "Authorization")
     if given is not None:
-        kept.append(("Authorization", given.replace("TOKEN", server.token)))
+        filled = given.replace("TOKEN", server.token).replace("FLIPPED", flipped(server.token))
+        kept.append(("Authorization", filled))
     answer = server.ask(route.method, path, kept, body)
     assert answer.status == 401
     assert answer.headers["www-authenticate"] == "Bearer"
@@ -180,12 +186,12 @@ def test_a_token_is_no_cookie(server: HttpServer) -> None:
 
 
 @pytest.mark.parametrize(
-    "cookie", [None, "", "moss=", "moss=x", "moss=VALUE; moss=VALUE", "moss=VALUEx", "other=VALUE"]
+    "cookie", [None, "", "moss=", "moss=x", "moss=VALUE; moss=VALUE", "moss=VALUEx", "moss=FLIPPED", "other=VALUE"]
 )
 def test_a_browser_that_is_not_signed_in_sees_no_page(server: HttpServer, cookie: str | None) -> None:
     server.sign_in()
     value = server.cookie.partition("=")[2]
-    headers = [] if cookie is None else [("Cookie", cookie.replace("VALUE", value))]
+    headers = [] if cookie is None else [("Cookie", cookie.replace("VALUE", value).replace("FLIPPED", flipped(value)))]
     answer = server.ask("GET", f"{server.base}/", headers)
     assert answer.status == 401
     assert_confined(answer, browser=True)

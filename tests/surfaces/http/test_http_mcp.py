@@ -237,6 +237,14 @@ def test_a_long_call_is_kept_alive_by_comments(tmp_path: Path) -> None:
             assert events(response.read().decode())[-1]["result"]["structuredContent"] == {"kept": 1}
 
 
+def test_a_bug_is_logged_without_what_it_says(fakes: HttpServer) -> None:
+    answer = fakes.post(call("crash"))
+    assert structured(answer)["error"]["code"] == "INTERNAL"
+    assert "secret" not in answer.text
+    fakes.logged("a bug: RuntimeError")
+    assert "RuntimeError: the secret cause" not in fakes.stderr()
+
+
 def test_ids_of_two_clients_do_not_meet(own_fakes: HttpServer, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     mine, other = own_fakes.open(), own_fakes.open()

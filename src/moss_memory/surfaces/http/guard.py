@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 
 from ..mcp.output import say
+from ..mcp.protocol import log_bug
 from .replies import reply
 
 TYPE_CHECKING = False
@@ -69,7 +70,7 @@ class Guard:
             else:
                 await reply(answer.send, *refusal)
         except Exception as bug:
-            _log_bug(bug)
+            log_bug(bug)
             if not answer.status:
                 await reply(answer.send, 500, "Moss failed in a way it should not; its log says where\n")
         finally:
@@ -119,10 +120,3 @@ class Answer:
 def _is_navigation(scope: Scope, headers: dict[bytes, bytes]) -> bool:
     """Whether a person followed a link, which changes nothing here."""
     return scope["method"] == "GET" and headers.get(b"sec-fetch-mode") == b"navigate"
-
-
-def _log_bug(bug: Exception) -> None:
-    """Writes where a bug is; not what the exception says, for that may be text of the store."""
-    import traceback
-
-    say(f"a bug: {type(bug).__name__}\n{''.join(traceback.format_tb(bug.__traceback__))}")

@@ -15,6 +15,7 @@ from moss_memory.config import resolve_home
 from moss_memory.errors import invalid
 
 from ..mcp.desk import Desk
+from ..mcp.protocol import BugLog
 from .endpoint import Endpoint
 from .guard import Guard
 from .listening import listen
@@ -81,6 +82,7 @@ class MossServer:
         `on_line` is called for every line that a person types on stdin.
         """
         self._desk.offer()  # so that a broken configuration is told now, and no request has to read files
+        BugLog.tells_what_was_said = False
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
         config = self._config()
         try:

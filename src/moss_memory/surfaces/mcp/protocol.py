@@ -306,11 +306,20 @@ def _shown(error: BaseException) -> MossError:
     return error
 
 
+class BugLog:
+    """How much is told of a bug: on stdio all of it; a server for many keeps what an exception says to itself."""
+
+    tells_what_was_said = True
+
+
 def log_bug(error: BaseException) -> None:
     """Writes what went wrong inside Moss to stderr, where a client keeps its servers' logs."""
     import traceback  # only a bug needs it
 
-    say("a bug:\n" + "".join(traceback.format_exception(error)))
+    if BugLog.tells_what_was_said:
+        say("a bug:\n" + "".join(traceback.format_exception(error)))
+    else:  # it may be text of the store
+        say(f"a bug: {type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
 
 
 def _invalid_call(request: Request, operation: Operation | None, message: str) -> bytes:
