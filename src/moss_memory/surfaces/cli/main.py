@@ -43,6 +43,10 @@ def run(words: list[str]) -> int:
         if error.code == "INTERNAL" and error.__cause__ is not None:
             _tell_bug(error.__cause__)
             return FAILED
+        if "pip install" in error.message:
+            from .speaking.installing import with_working_install
+
+            error.message = with_working_install(error.message)
         tell_error(error)
         return INTERRUPTED if error.code == "CANCELLED" else FAILED
     except BrokenPipeError:

@@ -11,6 +11,7 @@ from moss_memory.errors import MossError
 from moss_memory.values import counted
 from moss_memory.version import __version__
 
+from ..speaking.installing import with_working_install
 from .home import check_files, check_place
 
 TYPE_CHECKING = False
@@ -35,9 +36,9 @@ class Report:
 
     def add(self, name: str, status: str, message: str, todo: str = "") -> None:
         """Notes one finding; `todo` says what to do about it."""
-        check = {"name": name, "status": status, "message": message}
+        check = {"name": name, "status": status, "message": with_working_install(message)}
         if todo:
-            check["todo"] = todo
+            check["todo"] = with_working_install(todo)
         self.checks.append(check)
 
 
