@@ -112,6 +112,19 @@ def test_what_lies_on_a_damaged_page_is_listed_and_everything_else_is_saved(
     assert not examine(str(home), fix=True)["healthy"]
 
 
+def test_what_is_left_of_a_database_that_was_cut_off_is_saved(filled: Store, home: Path, tmp_path: Path) -> None:
+    filled.close()
+    size = (home / "moss.db").stat().st_size // 4096
+    os.truncate(home / "moss.db", (size - 12) * 4096)
+    assert refusal(filled.call, "capsule_list", {}).code == "STORAGE_CORRUPT"
+    told, new = saved(filled, tmp_path)
+    found = names(new)
+    assert found
+    assert found < EVERY
+    lost = {one.get("row") for one in told["lost"] if one["table"] == "capsules"}
+    assert len(lost) > len(EVERY - found)  # each row, and that there may have been more
+
+
 def test_a_sound_store_is_saved_whole(filled: Store, tmp_path: Path) -> None:
     told, new = saved(filled, tmp_path)
     assert (told["unreadable"], told["lost"]) == (0, [])

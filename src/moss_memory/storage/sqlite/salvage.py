@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 _DERIVED = ("vectors", "unembedded", "upkeep", "erasures")
 _CHUNK = 1 << 20
+_HEAD_BYTES = 100
+_MOST_BYTES = 1 << 40
+_TOLERANT = "pragma writable_schema = on"
+"""Makes SQLite read on where a definition is garbage."""
 _FAULTS = (apsw.CorruptError, apsw.NotADBError, apsw.IOError, apsw.SQLError, UnicodeDecodeError)
 
 
@@ -31,6 +35,8 @@ def salvage(path: str, target: str) -> list[Lost]:
     _copy(path, broken)
     source, fresh = _open(broken), _open(target)
     try:
+        source.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+        source.execute(_TOLERANT)
         migrate(fresh)
         for (name,) in _all(fresh, "select name from sqlite_schema where type = 'trigger'"):
             fresh.execute(f"drop trigger {name}")
@@ -58,12 +64,20 @@ def _copy(path: str, target: str) -> None:
         with _new(target) as copy:
             for at in range(0, size, _CHUNK):
                 copy.write(file.xRead(min(_CHUNK, size - at), at))
+            # Of a file that is shorter than it says SQLite reads nothing; what is missing is damaged like any page.
+            copy.truncate(max(size, _said_bytes(file.xRead(_HEAD_BYTES, 0)) if size >= _HEAD_BYTES else 0))
     finally:
         file.xClose()
     if os.path.exists(path + "-wal"):
         with open(path + "-wal", "rb") as log, _new(target + "-wal") as copy:  # no lock is ever taken on it
             while part := log.read(_CHUNK):
                 copy.write(part)
+
+
+def _said_bytes(head: bytes) -> int:
+    """How long a database says that it is."""
+    page = int.from_bytes(head[16:18], "big")
+    return min(int.from_bytes(head[28:32], "big") * (65_536 if page == 1 else page), _MOST_BYTES)
 
 
 def _new(path: str) -> BinaryIO:
@@ -86,13 +100,13 @@ def _mend_schema(source: apsw.Connection, fresh: apsw.Connection) -> None:
     except _FAULTS:
         pass
     try:
-        source.execute("pragma writable_schema = on")
         for name, sql in _all(fresh, "select name, sql from sqlite_schema where type = 'table'"):
             source.execute(
                 "update sqlite_schema set sql = ?, type = 'table', tbl_name = name where name = ?", (sql, name)
             )
         source.execute("delete from sqlite_schema where type in ('view', 'trigger')")
         source.execute("pragma writable_schema = reset")
+        source.execute(_TOLERANT)
     except _FAULTS:
         return  # then what cannot be found is listed
 
