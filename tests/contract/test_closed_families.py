@@ -47,6 +47,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("moss_history", {**SHOP, "type": "capsule", "name": "capsulemark"}),
     ("moss_history", {**SHOP, "type": "artifact", "name": "artifactmark"}),
     ("moss_activity", {}),
+    ("moss_workspaces", {}),
     ("moss_changes", {"after": 0}),
     ("capsule_latest", {**SHOP, "include_text": True}),
     ("capsule_inventory", {}),
@@ -173,6 +174,8 @@ def test_a_closed_family_is_neither_counted_nor_told_of(home: str, clock: Clock)
         activity = store.call("moss_activity", {})
         assert sorted(activity["counts"]) == ["artifact", "reasoning", "task"]
         assert sorted(activity["days"][0].keys() - {"day"}) == ["artifact", "reasoning", "task"]
+        [figures] = store.call("moss_workspaces", {})["workspaces"]
+        assert (figures["capsules"], figures["records"], figures["artifacts"]) == (0, 0, 1)
         first = store.call("moss_changes", {"after": 0, "limit": 1})
         assert first["changes"][0]["tool"] == "artifact_store"
         assert first["has_more"]
