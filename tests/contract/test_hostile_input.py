@@ -201,7 +201,7 @@ def check_error(error: MossError, shown: str) -> None:
     told = json.dumps(payload, allow_nan=False, ensure_ascii=False).encode()
     assert len(told) < 10_000, f"{shown} is told all of it again"
     inner = payload["error"]
-    assert set(inner) <= {"code", "message", "status", "details", "recovery"}, shown
+    assert set(inner) <= {"code", "message", "status", "retryable", "details", "recovery"}, shown
     assert inner["status"] == STATUS[error.code], shown
     assert inner["message"], shown
     if error.recovery is not None:
