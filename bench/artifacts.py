@@ -18,6 +18,7 @@ import apsw
 from moss_memory import open_store
 from moss_memory.artifact.operations import artifact_list
 from moss_memory.artifact.rows import LIST_COLUMNS
+from moss_memory.config import load_config
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.store import Store
@@ -60,7 +61,7 @@ returning id
 """
 _LIST = f"""
 select {", ".join(LIST_COLUMNS)} from artifacts where run_id = ? and deleted_at is null
-order by updated_at desc, change_seq desc limit 100
+order by updated_at desc, change_seq desc limit 40
 """
 _EVENT = "insert into events (event_id, workspace, tool, address, ts_ms) values (?, ?, ?, ?, ?)"
 
@@ -168,7 +169,7 @@ def write_lines(rounds: int = 1500, updated: int = 200) -> list[Line]:
 
 
 def list_line(rounds: int = 300) -> Line:
-    """A page of 100 artifacts with their data, against the select and the decoding of the JSON."""
+    """A page of 40 artifacts with their data, as many as an answer holds, against the select and the decoding of the JSON."""
     author = Author(seed=12)
     with scratch_folder() as folder, open_store(folder) as store:
         for number in range(500):
@@ -181,14 +182,14 @@ def list_line(rounds: int = 300) -> Line:
             return [(row, json.loads(row[place])) for row in connection.execute(_LIST, ("run-3",))]
 
         def moss_list() -> list[Finding]:
-            items: list[Finding] = store.call("artifact_list", {"run_id": "run-3", "limit": 100})["items"]
+            items: list[Finding] = store.call("artifact_list", {"run_id": "run-3", "limit": 40})["items"]
             return items
 
         assert [item["data"] for item in moss_list()] == [data for _, data in bare_list()]
         listed = medians_us(moss_list, bare_list, rounds=rounds)
         connection.close()
     return Line(
-        "`artifact_list` of 100 artifacts with 2 kB of data each : bare select and JSON decoding",
+        "`artifact_list` of 40 artifacts with 2 kB of data each : bare select and JSON decoding",
         listed[0] / listed[1], 3, note=compared_us(*listed),
     )  # fmt: skip
 
@@ -202,7 +203,7 @@ def store_of(artifacts: int) -> str:
 
 def _build(home: str, artifacts: int) -> None:
     with open_store(home) as store:
-        store.call("artifact_list", {})
+        store.call("artifact_purge", {})  # a write makes the store
     connection = apsw.Connection(os.path.join(home, DATABASE))
     prepare(connection)
     with connection:
@@ -246,7 +247,8 @@ class Overhearing:
 
     now = 1_800_000_000
 
-    def __init__(self) -> None:
+    def __init__(self, home: str) -> None:
+        self.config = load_config(home)
         self.statements: list[tuple[str, dict[str, Any]]] = []
 
     def rows(self, sql: str, parameters: dict[str, Any]) -> Iterator[Any]:
@@ -256,7 +258,7 @@ class Overhearing:
 
 def index_of_run_list(home: str) -> str:
     """The index by which a list by run is searched and ordered; anything but a plain index search is an error."""
-    heard = Overhearing()
+    heard = Overhearing(home)
     artifact_list.body(heard, run_id="run-7")
     ((sql, parameters),) = heard.statements
     connection = apsw.Connection(os.path.join(home, DATABASE))

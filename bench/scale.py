@@ -35,7 +35,7 @@ def store_of(capsules: int) -> str:
 
 def _build(home: str, capsules: int) -> None:
     with open_store(home) as store:
-        store.call("capsule_inventory", {})
+        store.call("capsule_purge", {})  # a write makes the store
     connection = apsw.Connection(os.path.join(home, DATABASE))
     prepare(connection)
     with connection:

@@ -217,7 +217,7 @@ def _meant(command: Command, name: str, text: str) -> Any:
 _PURGED_WITH = dict.fromkeys(("note", "trace", "node"), "reasoning")
 _NEVER_PURGED = {
     "task": "deleted plans, tasks and steps are gone at once; what graphs keep of them goes with --type reasoning",
-    "record": "records are not deleted softly",
+    "record": "records are not deleted softly; `moss erase` takes one out for good",
 }
 
 
