@@ -169,7 +169,7 @@ def write_lines(rounds: int = 1500, updated: int = 200) -> list[Line]:
 
 
 def list_line(rounds: int = 300) -> Line:
-    """A page of 40 artifacts with their data, as many as an answer holds, against the select and the decoding of the JSON."""
+    """A page of 40 artifacts with their data, which an answer holds, against the select and decoding the JSON."""
     author = Author(seed=12)
     with scratch_folder() as folder, open_store(folder) as store:
         for number in range(500):
