@@ -738,7 +738,7 @@ decisions §6: delete and restore do not count; of artifacts only store and reve
     test_of_artifacts_only_store_and_revert_make_a_version
 decisions §6: every tool that shows or changes a capsule shows its version
     test_every_tool_that_shows_a_capsule_shows_its_version
-    test_packs_and_hand_overs_show_the_version_of_a_capsule
+    test_a_hand_over_is_the_next_version_of_its_capsule_and_packs_show_it
 decisions §6: an expected_version that is another is refused with both, nothing there is not found
     test_a_change_of_another_version_than_the_expected_one_is_refused
     test_nothing_there_at_an_expected_version_is_not_found
