@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,6 +14,12 @@ from contract.doors import FULL
 from moss_memory import AsyncStore, MossError, open_async_store
 from moss_memory.config import default_config
 from moss_memory.store import Store
+
+
+def run_apart(program: Coroutine[Any, Any, None]) -> None:
+    """Runs a program in a thread of its own: a browser's driver may have left a loop running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, program).result()
 
 
 def test_every_tool_is_a_method_to_await(home: str) -> None:
@@ -26,7 +34,7 @@ def test_every_tool_is_a_method_to_await(home: str) -> None:
                 _ = store.capsule_stor  # type: ignore[attr-defined]
             assert "capsule_store" in dir(store)
 
-    asyncio.run(program())
+    run_apart(program())
 
 
 def test_many_calls_go_on_at_once(home: str) -> None:
@@ -37,7 +45,7 @@ def test_many_calls_go_on_at_once(home: str) -> None:
             listed = await store.capsule_list(limit=100)
             assert listed["pagination"]["total"] == 20
 
-    asyncio.run(program())
+    run_apart(program())
 
 
 class WaitingStore(Store):
@@ -66,4 +74,4 @@ def test_a_cancelled_task_ends_when_its_call_has_stopped(home: str) -> None:
             await task
         assert waiting.heard.is_set()
 
-    asyncio.run(program())
+    run_apart(program())

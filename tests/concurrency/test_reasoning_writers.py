@@ -31,8 +31,8 @@ def ask(tool, **arguments):
         store.close()  # the last one to leave empties the log
     return store.call(f"branchmind_{tool}", {"workspace": "w", **arguments})
 def numbers(branch):
-    notes = ask("show", branch=branch, doc="notes", limit=200)["entries"]
-    nodes = ask("graph_query", branch=branch, limit=200)["nodes"]
+    notes = ask("show", branch=branch, doc="notes", limit=200, max_chars=0)["entries"]
+    nodes = ask("graph_query", branch=branch, limit=200, max_chars=0)["nodes"]
     return sorted([row["seq"] for row in notes] + [row["last_seq"] for row in nodes])
 ask("status")
 print("ready", flush=True)
@@ -116,8 +116,8 @@ class Watcher:
         self.looks += 1
 
     def numbers(self, branch: str) -> set[int]:
-        notes = ask(self.store, "show", branch=branch, doc="notes", limit=200)["entries"]
-        nodes = ask(self.store, "graph_query", branch=branch, limit=200, include_edges=False)
+        notes = ask(self.store, "show", branch=branch, doc="notes", limit=200, max_chars=0)["entries"]
+        nodes = ask(self.store, "graph_query", branch=branch, limit=200, include_edges=False, max_chars=0)
         assert not nodes["pagination"]["has_more"]
         return {row["seq"] for row in notes} | {row["last_seq"] for row in nodes["nodes"]}
 
@@ -153,7 +153,7 @@ def check_everything_is_there(store: Store, answers: list[dict[str, Any]]) -> No
             for content, seq in answer["notes"].items()
             if content.startswith(f"{branch},")
         }
-        entries = ask(store, "show", branch=branch, doc="notes", limit=200)["entries"]
+        entries = ask(store, "show", branch=branch, doc="notes", limit=200, max_chars=0)["entries"]
         assert {entry["content"]: entry["seq"] for entry in entries} == wanted
         assert len(entries) == len(wanted)
     for answer in answers:
@@ -194,7 +194,7 @@ def test_four_processes_that_merge_the_same_notes_add_each_once(store: Store, ho
     for pages in answers:
         assert sum(page["merged"] + page["skipped"] for page in pages) == len(contents)
     assert sum(page["merged"] for pages in answers for page in pages) == len(contents)
-    found = ask(store, "show", branch="main", doc="notes", limit=200)["entries"]
+    found = ask(store, "show", branch="main", doc="notes", limit=200, max_chars=0)["entries"]
     assert [entry["content"] for entry in found] == ["shared", *contents]
     assert len({entry.get("source_event_id") for entry in found}) == len(found)
 

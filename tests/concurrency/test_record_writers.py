@@ -82,7 +82,13 @@ def run_all(home: Path, plans: list[list[dict[str, Any]]]) -> list[list[dict[str
 
 def entities_of(store: Store, workspace: str) -> dict[str, dict[str, Any]]:
     asked = {"workspace": workspace, "limit": 500, "include_provenance": True}
-    return {entity["snapshot"]["id"]: entity for entity in store.call("retrieve_entities", asked)["entities"]}
+    found: dict[str, dict[str, Any]] = {}
+    page: dict[str, Any] = {"has_more": True, "next_offset": 0}
+    while page["has_more"]:  # a page ends early where it would be too large
+        answer = store.call("retrieve_entities", {**asked, "offset": page["next_offset"]})
+        found.update({entity["snapshot"]["id"]: entity for entity in answer["entities"]})
+        page = answer["pagination"]
+    return found
 
 
 def test_eight_processes_leave_one_record_a_payload_and_count_every_observation(store: Store, home: Path) -> None:

@@ -169,7 +169,7 @@ def _stored(tx: Transaction, arguments: dict[str, Any]) -> dict[str, Any]:
     try:
         return capsule_store.within(tx, **arguments)
     except MossError as error:
-        error.recovery = thin_recovery("capsule_store", arguments, error)
+        error.recovery = thin_recovery("capsule_store", arguments, error) or error.recovery
         raise
 
 

@@ -59,7 +59,7 @@ def test_update_on_a_terminal_asks_for_nothing(cli: Cli) -> None:
 def test_without_a_command_a_terminal_shows_the_overview(cli: Cli) -> None:
     code, shown = on_terminal(cli)
     assert code == 0
-    assert "usage: moss COMMAND" in shown
+    assert "usage: moss [GROUP] COMMAND" in shown
 
 
 @pytest.mark.usefixtures("auth")

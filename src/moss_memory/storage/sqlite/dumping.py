@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 COUNTERS = "numbers"
 """The table whose rows count: they stay, and begin anew."""
 TABLES = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
-_DERIVED = ("vectors", "unembedded")
-"""What follows from the texts, as the index does, and is made when a server idles."""
+_DERIVED = ("vectors", "unembedded", "activity")
+"""What follows from texts or events, as the index does."""
 
 
 def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:

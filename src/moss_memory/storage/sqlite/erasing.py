@@ -5,7 +5,7 @@ hold them are merged into one; when SQLite builds a page anew, what stood in its
 that was written. So the index is merged, some pages at a time; then the log is emptied and the gaps are zeroed. A
 `vacuum` would do both and keep every writer out meanwhile: 21 s in a store of a million capsules. Beside seven busy
 processes on two cores it took 5.6 s for 200,000; by slices it were 6.8 s in 154 of them, half of which took less than
-24 ms and the longest, in which SQLite also moved the log, 0.9 s; 3.1 s and 0.1 s when the machine was less busy.
+24 ms and the longest, perhaps one that also moved the log, 0.9 s; 3.1 s and 0.1 s when the machine was less busy.
 
 The gaps are zeroed in the file itself, through SQLite's own file layer, while this process holds the lock that keeps
 out all who write and all who move the log into the file. Nobody reads a gap, so readers need not wait. But pages are
