@@ -413,3 +413,17 @@ def test_the_passage_that_is_meant_is_found_wherever_it_stands() -> None:
     compared = Compared([Passages.of([(1, 16, long), (2, 32, plain)], model.dimensions)], asked, FLOOR)
     assert compared.of(np.array([16])) > compared.of(np.array([32])) + 0.1
     assert abs(compared.place(16) - text.index(LOGIN)) < 600
+
+
+def test_what_is_erased_leaves_no_vector_and_says_how_many_went(store: Store) -> None:
+    door, home = StoreDoor(store), store.config.home
+    put(door, "login", LOGIN)
+    note = door("branchmind_notes_commit", workspace="w", content=GARDEN)["entry"]["seq"]
+    store.index()
+    assert len(docs_with_vectors(home)) == 2
+    assert door("moss_erase", type="capsule", name="login")["removed"]["vectors"] == 1
+    assert len(docs_with_vectors(home)) == 1
+    assert door("moss_erase", type="note", workspace="w", seq=note)["removed"]["vectors"] == 1
+    assert docs_with_vectors(home) == [], "the one that is there means a text that is gone"
+    store.index()
+    assert names(door, QUESTIONS["garden"], "moss_search") == []

@@ -69,13 +69,14 @@ def blank_entries(tx: Transaction, seqs: list[int]) -> None:
 
 
 def blank_events(tx: Transaction, event_ids: list[str]) -> None:
-    """Leaves of task events nothing but what kind of event it was, and of what."""
+    """Leaves of task events what kind each was, of what, and the number of the note that it told of."""
     for event_id in event_ids:
         payload = tx.value(sql["event_payload"], {"event_id": event_id})
         if payload is not None:
             said = json.loads(payload)
-            kept = {**said, "payload": {name: said["payload"][name] for name in ("seq",) if name in said["payload"]}}
-            tx.run(sql["set_event_payload"], {"event_id": event_id, "payload": json.dumps(kept, separators=(",", ":"))})
+            note = said["payload"].get("seq")
+            said["payload"] = {} if note is None else {"seq": note}
+            tx.run(sql["set_event_payload"], {"event_id": event_id, "payload": json.dumps(said, separators=(",", ":"))})
 
 
 def erase_node(tx: ReadTransaction, workspace: str, id: str | None, *, branch: str | None, doc: str | None) -> Erasure:
