@@ -60,6 +60,10 @@ def refuse_credentials(config: Config, tool: str, arguments: dict[str, Any]) -> 
 
 def findings_in(value: Any, path: str = "") -> list[dict[str, Any]]:
     """What looks like a credential in texts at any depth: `{kind, path, line, column}`, counted from 1."""
+    # All texts at once first, for nearly always that is the end of it: an artifact has many short ones, and looking
+    # through each took as long as storing them.
+    if not any(True for _ in _suspected("\n".join(_bare_texts(value)))):
+        return []
     return [
         {"kind": kind, "path": where[:_PATH_CHARS], "line": line, "column": column}
         for where, text in _texts(value, path)
@@ -92,6 +96,23 @@ def redacted(value: Any) -> Any:
     if isinstance(value, dict):
         return {redacted(key): redacted(part) for key, part in value.items()}
     return value
+
+
+def _bare_texts(value: Any) -> list[str]:
+    """The same texts as `_texts` gives, without their places."""
+    found: list[str] = []
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, str):
+            if len(part) >= _SHORTEST:
+                found.append(part)
+        elif isinstance(part, list):
+            left += part
+        elif isinstance(part, dict):
+            left += part
+            left += part.values()
+    return found
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
