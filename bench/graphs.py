@@ -12,6 +12,7 @@ import apsw
 from moss_memory import open_store
 from moss_memory.reasoning.versions import edge, node
 from moss_memory.storage.sqlite.engine import DATABASE
+from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.transaction import SqliteTransaction
 from moss_memory.store import Store
 
@@ -110,6 +111,7 @@ def _index(store: Store, home: str, chosen: dict[str, Any]) -> str:
         heard for heard in _statements(store, {"workspace": WORKSPACE, **chosen}) if "v.deleted" in heard[0]
     )
     connection = apsw.Connection(os.path.join(home, DATABASE))
+    prepare(connection)
     steps = [row[3] for row in connection.execute(f"explain query plan {sql}", parameters)]
     connection.close()
     if steps[0].startswith("SCAN wanted "):  # the ids asked for lead, each found by its key
@@ -128,11 +130,11 @@ def _statements(store: Store, call: dict[str, Any]) -> list[tuple[str, Any]]:
         heard.append((sql, parameters))
         return rows(self, sql, parameters)
 
-    SqliteTransaction.rows = overhear  # type: ignore[method-assign]
+    SqliteTransaction.rows = SqliteTransaction.stream = overhear  # type: ignore[method-assign]
     try:
         store.call("branchmind_graph_query", call)
     finally:
-        SqliteTransaction.rows = rows  # type: ignore[method-assign]
+        SqliteTransaction.rows = SqliteTransaction.stream = rows  # type: ignore[method-assign]
     return heard
 
 
