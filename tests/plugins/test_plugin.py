@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,14 +13,34 @@ import moss_memory
 from moss_memory import catalog
 from moss_memory.moving.front_matter import read
 
-PLUGIN = Path(__file__).resolve().parents[2] / "plugins" / "moss"
+if TYPE_CHECKING:
+    from support.cli_typist import Cli
+
+PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
+PLUGIN = PLUGINS / "moss"
 SKILLS = sorted((PLUGIN / "skills").glob("*/SKILL.md"))
 TOOL = re.compile(r"`((?:capsule|tasks|moss|artifact|branchmind)_\w+)`")
 
 
-def test_the_plugin_has_the_version_of_the_distribution() -> None:
-    told = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
-    assert (told["name"], told["version"]) == ("moss", moss_memory.__version__)
+@pytest.mark.parametrize("name", ["moss", "moss-hooks"])
+def test_a_plugin_has_the_version_of_the_distribution(name: str) -> None:
+    told = json.loads((PLUGINS / name / ".claude-plugin" / "plugin.json").read_text())
+    assert (told["name"], told["version"]) == (name, moss_memory.__version__)
+
+
+def test_every_plugin_is_offered() -> None:
+    offered = json.loads((PLUGINS / ".claude-plugin" / "marketplace.json").read_text())["plugins"]
+    assert {one["name"]: one["source"] for one in offered} == {"moss": "./moss", "moss-hooks": "./moss-hooks"}
+    for one in offered:
+        told = json.loads((PLUGINS / one["source"] / ".claude-plugin" / "plugin.json").read_text())
+        assert told["description"] == one["description"]
+
+
+def test_the_plugin_with_hooks_runs_what_connecting_with_hooks_runs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    told = cli("connect", "claude-code", "--hooks", "--scope", "project").json
+    connected = json.loads(Path(told["hooks"]["file"]).read_text())
+    assert json.loads((PLUGINS / "moss-hooks" / "hooks" / "hooks.json").read_text())["hooks"] == connected["hooks"]
 
 
 def test_the_plugin_starts_moss_with_the_core_and_holds_no_hooks() -> None:

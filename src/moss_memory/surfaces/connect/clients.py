@@ -39,6 +39,7 @@ class Client:
         variable: str = "",
         own_add: tuple[str, ...] = (),
         own_remove: tuple[str, ...] = (),
+        hooks: dict[str, str] | None = None,
         toolsets: tuple[str, ...] = ("core",),
     ) -> None:
         self.key = key
@@ -59,6 +60,8 @@ class Client:
         self.own_add = own_add
         self.own_remove = own_remove
         """What follows its command to add and to remove a server, where its file is its own to write."""
+        self.hooks = hooks or {}
+        """By scope the file in which it reads what to run at the start of a session and before compaction."""
         self.toolsets = toolsets
         """What it lists unless told otherwise: the few tools that lead to all others, because clients either bear
         few tools (Cursor, Windsurf) or pay for each with context."""
@@ -76,6 +79,10 @@ class Client:
         """Where its servers stand."""
         places = [_place(one) for one in self.files[scope]]
         return next((one for one in places if os.path.lexists(one)), places[0])
+
+    def hooks_file(self, scope: str) -> str:
+        """Where its hooks stand."""
+        return _place(self.hooks[scope])
 
     def is_here(self) -> bool:
         """Whether there are signs of it on this machine: its command, or the folder of its settings."""
@@ -100,6 +107,7 @@ CLIENTS = {
             program="claude",
             own_add=("mcp", "add-json", "--scope", "user"),
             own_remove=("mcp", "remove", "--scope", "user"),
+            hooks={USER: "$CLAUDE_CONFIG_DIR|~/.claude/settings.json", PROJECT: ".claude/settings.json"},
             stdio={"type": "stdio"},
             http={"type": "http", "url": "{url}", "headers": _BEARER},
             variable=f"${{{VARIABLE}}}",

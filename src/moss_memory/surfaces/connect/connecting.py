@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import invalid
 
 from . import jsonc, toml
+from .change import Change
 from .clients import CLIENTS, PROJECT, SERVER, USER
 from .entry import Meaning, http_entry, merged, stdio_entry
-from .settings_file import SettingsFile
-from .unreadable import Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,26 +22,18 @@ if TYPE_CHECKING:
 PORT = 8314
 
 
-class Place:
+class Place(Change):
     """Where one client keeps its servers, in one scope, and what stands there of Moss."""
 
     def __init__(self, client: Client, scope: str) -> None:
         if scope not in client.scopes():
             raise invalid(f"{client.name} has no file for a project; leave `scope` out", path="scope")
+        super().__init__(client.file(scope))
         self.client = client
         self.scope = scope
-        self.path = client.file(scope)
         self.form: ModuleType = toml if client.toml else jsonc
         self.keys = (client.under, SERVER)
-        try:
-            self.file = SettingsFile(self.path)
-            self.entry = self.form.found(self.file.text, self.keys)
-        except Unreadable as problem:
-            raise self.unreadable(problem) from None
-
-    def unreadable(self, problem: Unreadable) -> MossError:
-        """The refusal of a file that is not what it should be."""
-        return invalid(f"{self.path}, {problem}; the file is left alone, repair that line", line=problem.line)
+        self.entry = self.readable(lambda: self.form.found(self.file.text, self.keys))
 
     def meaning(self) -> Meaning | None:
         """What the entry for Moss says, if there is one."""
@@ -50,43 +41,20 @@ class Place:
 
     def with_entry(self, wanted: dict[str, Any]) -> str:
         """The text of the file with Moss in it; what its owner added to an entry that was there stays."""
-        return self._put(self.file.text, merged(self.client, self.entry, wanted))
+        entry = merged(self.client, self.entry, wanted)
+        return self.readable(lambda: str(self.form.put(self.file.text, self.keys, entry)))
 
-    def without_entry(self) -> str | None:
-        """The text of the file without Moss: as it was before where nothing else changed since; none for no file."""
-        if self.entry is None:
-            return self.file.text
-        before = self.file.before()
-        if before is not None and self._is_before(before):
-            return before
-        if self.file.text == self._put("", self.entry):
-            return None
-        try:
-            text: str = self.form.remove(self.file.text, self.keys)
-        except Unreadable as problem:
-            raise self.unreadable(problem) from None
-        return text
+    def is_in(self, text: str) -> bool:
+        """Whether a text has an entry for Moss."""
+        return self.form.found(text, self.keys) is not None
 
-    def _is_before(self, before: str) -> bool:
-        """Whether the present file is that text with Moss put into it and nothing more."""
-        try:
-            if self.form.found(before, self.keys) is not None:
-                return False
-            return bool(self.form.put(before, self.keys, self.entry) == self.file.text)
-        except Unreadable:
-            return False
+    def as_found(self, text: str) -> str:
+        """A text with the entry that the file has."""
+        return str(self.form.put(text, self.keys, self.entry))
 
-    def keeps_before(self) -> bool:
-        """Whether what is kept beside the file is still the file without Moss, and so better than a newer copy."""
-        before = self.file.before()
-        return self.entry is not None and before is not None and self._is_before(before)
-
-    def _put(self, text: str, entry: dict[str, Any]) -> str:
-        try:
-            changed: str = self.form.put(text, self.keys, entry)
-        except Unreadable as problem:
-            raise self.unreadable(problem) from None
-        return changed
+    def taken_out(self, text: str) -> str:
+        """A text without its entry for Moss."""
+        return str(self.form.remove(text, self.keys))
 
 
 def client_of(key: str) -> Client:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from ...connect.change import Change
     from ...connect.clients import Client
     from ...connect.connecting import Place
+    from ...connect.hooks import Hooks
 
 _HIDDEN = "<the token>"
 
@@ -28,6 +30,7 @@ def connect(
     http: bool = False,
     url: str | None = None,
     toolsets: Sequence[str] | None = None,
+    hooks: bool = False,
     remove: bool = False,
     dry_run: bool = False,
     check: bool = False,
@@ -36,20 +39,23 @@ def connect(
     from ...connect.connecting import Place, client_of, default_scope, wanted_entry
 
     if client is None:
-        _refuse_without_client(http=http, url=url, toolsets=toolsets, remove=remove, dry_run=dry_run)
+        _refuse_without_client(http=http, url=url, toolsets=toolsets, hooks=hooks, remove=remove, dry_run=dry_run)
         return overview(scope=scope, check=check)
     meant = client_of(client)
     if check:
         rows = _rows(meant, scope, check=True)
         return {"clients": rows, **_failed(rows)}
     place = Place(meant, default_scope(meant, scope))
+    asked = _hooks_of(place) if hooks else None  # before anything is written: their file may be unreadable
     if remove:
-        return _let_go(place, dry_run=dry_run)
+        return _let_go(place, asked, dry_run=dry_run)
+    run = asked.with_hooks(home) if asked else ""
     store_home = load_config(home).home
     wanted, token = wanted_entry(
         place, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
     )
-    return _changed(place, place.with_entry(wanted), wanted, token, dry_run=dry_run)
+    told = _changed(place, place.with_entry(wanted), wanted, token, dry_run=dry_run)
+    return _with_hooks(told, asked, run) if asked else told
 
 
 def _refuse_without_client(**options: Any) -> None:
@@ -60,8 +66,39 @@ def _refuse_without_client(**options: Any) -> None:
             raise invalid(f"`{name}` needs a client: {', '.join(CLIENTS)}", path="client")
 
 
-def _let_go(place: Place, *, dry_run: bool) -> dict[str, Any] | int:
-    return _changed(place, place.without_entry(), None, "", dry_run=dry_run)
+def _hooks_of(place: Place) -> Hooks:
+    from ...connect.hooks import Hooks
+
+    return Hooks(place.client, place.scope)
+
+
+def _let_go(place: Place, asked: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
+    """Takes out the hooks alone where they are named, else everything of Moss."""
+    hooks = asked or (_hooks_of(place) if place.client.hooks else None)
+    left = hooks.without() if hooks else ""
+    if not asked:
+        told = _changed(place, place.without(), None, "", dry_run=dry_run)
+    else:
+        told = 0 if dry_run else _told(place, "", changed=False, wanted=place.meaning() is not None, by_hand=False)
+    return _with_hooks(told, hooks, left) if hooks and (asked or hooks.commands) else told
+
+
+def _with_hooks(told: dict[str, Any] | int, hooks: Hooks, text: str | None) -> dict[str, Any] | int:
+    """What was said of the entry, and the change of the hooks: made, or shown where the other was only shown."""
+    if isinstance(told, int):
+        return _show_difference(hooks, text, "")
+    changed = _write(hooks, text)
+    there = type(hooks)(hooks.client, hooks.scope).commands
+    return {**told, "hooks": {"file": hooks.path, "changed": changed, "events": list(there)}}
+
+
+def _write(change: Change, text: str | None) -> bool:
+    """Gives a file its text, or takes it away; whether that changed anything."""
+    if text is None:
+        change.file.delete()
+    elif text != change.file.text:
+        change.file.write(text, keep=not change.keeps_before())
+    return text is None or text != change.file.text
 
 
 def _changed(
@@ -82,14 +119,12 @@ def _changed(
         return _show_difference(place, text, token)
     if lines:
         run_own(lines)
-    elif text is None:
-        place.file.delete()
-    elif changed:
-        place.file.write(text, keep=not place.keeps_before())
+    else:
+        _write(place, text)
     return _told(place, token, changed=changed, wanted=wanted is not None, by_hand=not lines and text is not None)
 
 
-def _show_difference(place: Place, text: str | None, token: str) -> int:
+def _show_difference(place: Change, text: str | None, token: str) -> int:
     from ..showing.difference import differences, show_difference
 
     after = text or ""

@@ -1,4 +1,4 @@
-"""`moss prime`: what is open here, in a few lines, for the start of a session."""
+"""`moss prime`: what is open here, in a few lines, for the start of a session; and what to save before compaction."""
 
 from __future__ import annotations
 
@@ -19,10 +19,20 @@ _UNFOCUSED = ("NOT_FOUND", "INVALID_REQUEST")
 """What radar answers where there is no work to show."""
 
 
-def prime(home: str | None, *, workspace: str | None = None) -> int:
+_REMINDER = """\
+Moss: begin the next steps of the summary with this one, unless it was done since the last change: save where the work \
+stands with `capsule_store` (workspace {workspace!r}; Objective, Current status, Decisions, Next actions, Key \
+locations, Open questions). Keep the names of capsules, tasks and steps as they are."""
+"""Clients give what is printed before compaction to whatever writes the summary; it cannot call tools itself."""
+
+
+def prime(home: str | None, *, workspace: str | None = None, before_compaction: bool = False) -> int:
     """Prints what is open in a workspace, in at most 2,000 characters; nothing where nothing is."""
     config = load_settings(home)
     place = workspace or config.workspace or "default"
+    if before_compaction:
+        show(_REMINDER.format(workspace=place))
+        return 0
     with Store(config) as store:
         lines = [*_work(store, place), *_handover(store, place)]
     if lines:

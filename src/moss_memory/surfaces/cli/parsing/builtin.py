@@ -123,6 +123,15 @@ _CONNECTED = Shape(
     ),
 )
 
+_HOOKS = Shape(
+    "ClientHooks",
+    {
+        "file": file_path("the file with the client's hooks"),
+        "changed": flag("whether the file changed"),
+        "events": texts("at what the client runs Moss now"),
+    },
+)
+
 _UNMAPPED = Shape(
     "UnmappedFields",
     {"file": file_path("the file"), "fields": texts("their names")},
@@ -179,7 +188,8 @@ _ALL = (
         "Connect a client to this store, or let it go; without a client show what is connected.\n\n"
         "Only the entry for Moss in the client's file changes, everything else stays byte for byte, comments too; the "
         "file as it was is kept beside it as FILE.before-moss. --remove undoes it. A project's file never holds a "
-        "token, only the name MOSS_TOKEN. A file that cannot be read is left alone.",
+        "token, only the name MOSS_TOKEN. A file that cannot be read is left alone. --hooks (Claude Code) also lets a "
+        "session begin with `moss prime` and reminds of saving before compaction; else Moss does nothing unasked.",
         "moss connect cursor --dry-run",
         {
             "client": _text("whom", enum=list(CLIENTS)),
@@ -187,7 +197,8 @@ _ALL = (
             "http": _flag("through `moss serve`, instead of starting Moss"),
             "url": _text("with --http: where the server is; http://127.0.0.1:8314 if left out"),
             "toolsets": {**_TOOLSETS, "description": "list only the tools of these; core if left out"},
-            "remove": _flag("take Moss out of the client's file"),
+            "hooks": _flag("also run `moss prime` when a session begins, and remind of saving before compaction"),
+            "remove": _flag("take Moss out of the client's files; with --hooks only the hooks"),
             "dry_run": _flag("only show what would change, as a unified diff"),
             "check": _flag("change nothing, but start or call what is connected and see whether it answers"),
         },
@@ -200,6 +211,7 @@ _ALL = (
             "connected": text("how the client reaches Moss now: stdio, http or no", optional=True),
             "backup": file_path("the file as it was", optional=True),
             "next": text("what to do now", optional=True),
+            "hooks": object_of(_HOOKS, "the hooks, where they are concerned", optional=True),
             "clients": list_of(_CONNECTED, "every client", optional=True, shown="answer"),
             "failed": texts("those that are connected and do not answer", optional=True),
         },
@@ -208,9 +220,13 @@ _ALL = (
         "prime",
         "Say in a few lines what is open here, for the start of a session.\n\n"
         "Where the focus stands, what comes next, and the title of the latest hand-over: at most 2,000 characters, and "
-        "nothing where nothing is open. It reads only.",
+        "nothing where nothing is open. It reads only. `moss connect claude-code --hooks` begins every session with "
+        "it.",
         "moss prime -w shop",
-        {"workspace": _text("project namespace; if left out: the default workspace")},
+        {
+            "workspace": _text("project namespace; if left out: the default workspace"),
+            "before_compaction": _flag("say instead what a summary of the session must keep: that its state is saved"),
+        },
         does="commands.priming.prime",
         everywhere=("home", "help"),
     ),

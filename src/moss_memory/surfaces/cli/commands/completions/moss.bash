@@ -22,7 +22,7 @@ _moss() {
     "completion") offered="bash zsh fish --shell --help -h" valued="--shell" ;;
     "compose") offered="--items --sections --format --store-as --allow-secrets --item --text --home --table --json --help -h" valued="--items --sections --format --store-as --item --home" ;;
     "config") offered="--home --table --json --help -h" valued="--home" ;;
-    "connect") offered="claude-code claude-desktop codex cursor vs-code gemini windsurf zed opencode --client --scope --http --url --toolsets --remove --dry-run --check --home --table --json --help -h" valued="--client --scope --url --toolsets --home" ;;
+    "connect") offered="claude-code claude-desktop codex cursor vs-code gemini windsurf zed opencode --client --scope --http --url --toolsets --hooks --remove --dry-run --check --home --table --json --help -h" valued="--client --scope --url --toolsets --home" ;;
     "delete") offered="--id --workspace -w --name --home --table --json --help -h" valued="--id --workspace -w --name --home" ;;
     "diff") offered="--type --id --workspace -w --name --version --to --home --help -h" valued="--type --id --workspace -w --name --version --to --home" ;;
     "doctor") offered="--fix --secrets --home --table --json --help -h" valued="--home" ;;
@@ -38,7 +38,7 @@ _moss() {
     "latest") offered="--workspace -w --run-id --phase --role --include-text --include-deleted --text --home --table --json --help -h" valued="--workspace -w --run-id --phase --role --home" ;;
     "list") offered="--workspace -w --run-id --phase --role --include-deleted --limit --offset --home --table --json --help -h" valued="--workspace -w --run-id --phase --role --limit --offset --home" ;;
     "mcp") offered="--toolsets --home --help -h" valued="--toolsets --home" ;;
-    "prime") offered="--workspace -w --home --help -h" valued="--workspace -w --home" ;;
+    "prime") offered="--workspace -w --before-compaction --home --help -h" valued="--workspace -w --home" ;;
     "purge") offered="--workspace -w --older-than-days --dry-run --older-than --type --home --table --json --help -h" valued="--workspace -w --older-than-days --older-than --type --home" ;;
     "rename") offered="--type --id --workspace -w --name --new-name --new-workspace --allow-secrets --home --table --json --help -h" valued="--type --id --workspace -w --name --new-name --new-workspace --home" ;;
     "restore") offered="--id --workspace -w --name --filters --home --table --json --help -h" valued="--id --workspace -w --name --filters --home" ;;

@@ -1,0 +1,105 @@
+"""What a client runs of Moss by itself, where someone asked for it: at the start of a session and before compaction."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from moss_memory.errors import invalid
+
+from . import jsonc
+from .change import Change
+from .clients import CLIENTS, PROJECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from .clients import Client
+    from .jsonc import Path
+
+_KEY, _WITHIN = "hooks", "hooks"
+_RUN = {"SessionStart": ["prime"], "PreCompact": ["prime", "--before-compaction"]}
+"""What each event runs: what is open here goes to the model, the reminder to whatever writes the summary."""
+_PATIENCE_S = 10
+"""A session begins without it rather than late."""
+
+
+class Hooks(Change):
+    """Where one client keeps its hooks, in one scope, and which of them are Moss's."""
+
+    def __init__(self, client: Client, scope: str) -> None:
+        if scope not in client.hooks:
+            known = ", ".join(key for key, one in CLIENTS.items() if one.hooks)
+            raise invalid(f"{client.name} has no hooks that Moss could use; clients with hooks: {known}", path="hooks")
+        super().__init__(client.hooks_file(scope))
+        self.client = client
+        self.scope = scope
+        self.commands = self.readable(lambda: {event: command for event, _, command in _ours(self.file.text)})
+        """What the file runs of Moss, by event."""
+
+    def with_hooks(self, home: str | None) -> str:
+        """The text of the file with both hooks."""
+        wanted = {event: self._line(words, home) for event, words in _RUN.items()}
+        return self.readable(lambda: _put(self.file.text, wanted))
+
+    def _line(self, words: list[str], home: str | None) -> str:
+        """What the client gives to a shell; a project's file names no place of this machine."""
+        from .command import moss_for_clients
+
+        if self.scope == PROJECT:
+            return shlex.join(["moss", *words])
+        named = home or os.environ.get("MOSS_HOME")
+        place = ["--home", os.path.abspath(os.path.expanduser(named))] if named else []
+        return shlex.join([moss_for_clients(), *words, *place])
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text has a hook of Moss."""
+        return next(_ours(text), None) is not None
+
+    def as_found(self, text: str) -> str:
+        """A text with the hooks that the file has."""
+        return _put(text, self.commands)
+
+    def taken_out(self, text: str) -> str:
+        """A text without a hook of Moss; a group that held nothing else goes too."""
+        for _, place, _ in _ours(text):
+            group = jsonc.found(text, place[:-2])
+            return self.taken_out(jsonc.remove(text, place[:-2] if len(group[_WITHIN]) == 1 else place))
+        return text
+
+
+def _put(text: str, wanted: dict[str, str]) -> str:
+    """The text in which each event runs this: where it runs something else of Moss, that is changed."""
+    for event, command in wanted.items():
+        place = next((path for name, path, _ in _ours(text) if name == event), None)
+        if place is not None:
+            text = jsonc.put(text, (*place, "command"), command)
+            continue
+        groups = jsonc.found(text, (_KEY, event))
+        group = {_WITHIN: [{"type": "command", "command": command, "timeout": _PATIENCE_S}]}
+        text = jsonc.put(text, (_KEY, event, len(groups) if isinstance(groups, list) else 0), group)
+    return text
+
+
+def _ours(text: str) -> Iterator[tuple[str, Path, str]]:
+    """Every hook of Moss in a text: its event, the keys that lead to it, and its command."""
+    for event in _RUN:
+        for place, group in enumerate(_list(jsonc.found(text, (_KEY, event)))):
+            for inner, hook in enumerate(_list(group.get(_WITHIN) if isinstance(group, dict) else None)):
+                command = hook.get("command") if isinstance(hook, dict) else None
+                if isinstance(command, str) and _is_moss(command):
+                    yield event, (_KEY, event, place, _WITHIN, inner), command
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_moss(command: str) -> bool:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    return len(words) > 1 and os.path.basename(words[0]) in ("moss", "moss-memory") and words[1] == "prime"

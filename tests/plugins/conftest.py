@@ -1,0 +1,7 @@
+"""A command line in a home folder of its own."""
+
+from __future__ import annotations
+
+from surfaces.cli.conftest import cli
+
+__all__ = ["cli"]

@@ -1,0 +1,160 @@
+"""`moss connect --hooks`: off until asked for, two hooks and no other byte, and gone without a trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import FULL
+from moss_memory.surfaces.connect import jsonc
+from moss_memory.surfaces.connect.clients import CLIENTS, PROJECT, USER
+
+if TYPE_CHECKING:
+    from support.cli_typist import Cli
+
+FOUND = {
+    "none": "{}",
+    "with a comma and tabs": '{\r\n\t"model": "opus", // mine\r\n\t"permissions": {"allow": []},\r\n}\r\n',
+    "with hooks of others": (
+        '{\n  "hooks": {\n    "SessionStart": [\n      {"matcher": "startup", "hooks": [{"type": "command", '
+        '"command": "echo hi"}]}\n    ],\n    "Stop": []\n  }\n}\n'
+    ),
+    "with an empty list": '{"hooks": {"PreCompact": [ ]}, "x": 1}',
+    "with a mark of byte order": '\ufeff{\n    "hooks": {}\n}',
+}
+
+
+@pytest.fixture
+def at_home(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Nobody else's settings, and no client on the path."""
+    for name in ("CLAUDE_CONFIG_DIR", "MOSS_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    return cli
+
+
+def settings(scope: str = USER) -> Path:
+    return Path(CLIENTS["claude-code"].hooks_file(scope))
+
+
+def write(text: str) -> Path:
+    path = settings()
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+def commands(path: Path) -> dict[str, list[str]]:
+    hooks: dict[str, list[dict[str, Any]]] = jsonc.read(path.read_text(encoding="utf-8-sig"))["hooks"]
+    return {event: [hook["command"] for group in groups for hook in group["hooks"]] for event, groups in hooks.items()}
+
+
+def test_nothing_is_run_unasked(at_home: Cli) -> None:
+    at_home("connect", "claude-code")
+    assert not settings().exists()
+
+
+@pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
+def test_hooks_come_beside_those_of_others_and_go_byte_for_byte(at_home: Cli, text: str) -> None:
+    path = write(text)
+    told = at_home("connect", "claude-code", "--hooks").json["hooks"]
+    assert told == {"file": str(path), "changed": True, "events": ["SessionStart", "PreCompact"]}
+    found = commands(path)
+    assert [len(found[event]) for event in ("SessionStart", "PreCompact")] == [1 + ("echo hi" in text), 1]
+    assert ("echo hi" in text) == ("echo hi" in found["SessionStart"])
+    with_them = path.read_bytes()
+    assert at_home("connect", "claude-code", "--hooks").json["hooks"]["changed"] is False
+    assert path.read_bytes() == with_them
+    gone = at_home("connect", "claude-code", "--remove").json
+    assert (gone["connected"], gone["hooks"]["changed"], gone["hooks"]["events"]) == ("no", True, [])
+    assert path.read_bytes() == text.encode()
+    assert "hooks" not in at_home("connect", "claude-code", "--remove").json
+
+
+def test_where_there_was_no_file_none_is_left(at_home: Cli) -> None:
+    at_home("connect", "claude-code", "--hooks")
+    at_home("connect", "claude-code", "--remove")
+    assert not settings().exists()
+
+
+def test_the_hooks_can_go_alone(at_home: Cli) -> None:
+    at_home("connect", "claude-code", "--hooks")
+    told = at_home("connect", "claude-code", "--hooks", "--remove").json
+    assert (told["connected"], told["changed"], told["hooks"]["changed"]) == ("stdio", False, True)
+    assert not settings().exists()
+
+
+def test_what_others_changed_since_stays(at_home: Cli) -> None:
+    path = write('{"model": "opus"}')
+    at_home("connect", "claude-code", "--hooks")
+    text = path.read_text()
+    text = jsonc.put(text, ("hooks", "SessionStart", 0, "hooks", 1), {"type": "command", "command": "echo mine"})
+    path.write_text(jsonc.put(text, ("theme",), "dark"))
+    at_home("connect", "claude-code", "--remove")
+    assert json.loads(path.read_text()) == {
+        "model": "opus",
+        "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "echo mine"}]}], "PreCompact": []},
+        "theme": "dark",
+    }
+
+
+def test_a_try_shows_both_diffs_and_writes_nothing(at_home: Cli) -> None:
+    path = write("{}")
+    shown = at_home("connect", "claude-code", "--hooks", "--dry-run").out
+    assert f"+++ {path}\n" in shown
+    assert f"+++ {CLIENTS['claude-code'].file(USER)}\n" in shown
+    assert path.read_text() == "{}"
+    at_home("connect", "claude-code", "--hooks")
+    for words in (["--remove"], ["--remove", "--hooks"]):
+        assert '-    "SessionStart": [' in at_home("connect", "claude-code", *words, "--dry-run").out
+    assert commands(path)
+
+
+@pytest.mark.parametrize("text", ['{\n"hooks": []}', '{\n"hooks": {"SessionStart": {}}}', '{\n"hooks" 1}'])
+def test_a_file_that_cannot_be_changed_keeps_everything_as_it_is(at_home: Cli, text: str) -> None:
+    path = write(text)
+    refused = at_home("connect", "claude-code", "--hooks")
+    assert refused.code == 1
+    assert f"{path}, line 2: " in refused.err
+    assert path.read_text() == text
+    assert os.listdir(path.parent) == [path.name]
+    assert not os.path.exists(CLIENTS["claude-code"].file(USER)), "not even the entry was written"
+
+
+def test_a_projects_hooks_name_no_place_of_this_machine(at_home: Cli) -> None:
+    at_home("connect", "claude-code", "--hooks", "--scope", "project")
+    assert commands(settings(PROJECT)) == {
+        "SessionStart": ["moss prime"],
+        "PreCompact": ["moss prime --before-compaction"],
+    }
+    assert not settings().exists()
+
+
+@pytest.mark.parametrize("client", [key for key, client in CLIENTS.items() if not client.hooks])
+def test_a_client_without_hooks_says_so(at_home: Cli, client: str) -> None:
+    refused = at_home("connect", client, "--hooks")
+    assert (refused.code, "clients with hooks: claude-code" in refused.err) == (1, True)
+    assert not os.path.exists(CLIENTS[client].file(USER))
+
+
+def test_the_hooks_run_and_stay_out_of_the_way(at_home: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_home("store", "auth", "--title", "Sign-in", stdin=FULL)
+    monkeypatch.setenv("MOSS_HOME", f"{at_home.home}")
+    at_home("connect", "claude-code", "--hooks")
+    said = {}
+    for event, (line,) in commands(settings()).items():
+        words = shlex.split(line)
+        assert words[-2:] == ["--home", str(at_home.home)]
+        done = subprocess.run([sys.executable, "-m", "moss_memory", *words[1:]], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        said[event] = done.stdout
+    assert "latest hand-over: Sign-in" in said["SessionStart"]
+    assert "capsule_store" in said["PreCompact"]
+    assert len(said["PreCompact"]) <= 500
