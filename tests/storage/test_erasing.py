@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from moss_memory import bulk
+from moss_memory.reasoning import purging
 from moss_memory.storage.sqlite import erasing, transaction
 from moss_memory.storage.sqlite.erasing import Erasing, zero_gaps
 from storage.database import connect
@@ -35,7 +36,8 @@ def in_small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(erasing, "_MERGED", 1)
     monkeypatch.setattr(erasing, "_READ", 8)
     monkeypatch.setattr(transaction, "SLICE_S", -1.0)
-    monkeypatch.setattr(bulk, "_AT_ONCE", 3)
+    for module in (bulk, purging):
+        monkeypatch.setattr(module, "_AT_ONCE", 3)
 
 
 def word(chance: random.Random) -> str:
