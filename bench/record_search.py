@@ -80,7 +80,7 @@ def lines(rounds: int = 15) -> list[Line]:
     connection.close()
     what = f"search of {RECORDS:,} records by words"
     return [
-        worst_line(f"{what}, a common one among them : the bare FTS5 query of the same words by rank", common, 1.3),
+        worst_line(f"{what}, a common one among them : the bare FTS5 query of the same words by rank", common, 3),
         worst_line("the same for rarer words, whose bare query takes 0.1 to 5 ms", rarer, None),
         worst_line("the same with a type : the bare FTS5 query with the same filter", typed, None),
     ]
