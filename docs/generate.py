@@ -85,7 +85,8 @@ MEANINGS = {
     "NOT_FOUND": "there is no such thing, it is deleted, or the branch never showed it; `recovery` lists what there is",
     "FILTER_REQUIRED": "a bulk change of artifacts or a restore by `filters` without any",
     "CONFLICT": "what is there stands against it: an import collides (`details.errors` names every line), a branch or "
-    "tag has that name, something needs the branch, a step is open, a card or a resolution says otherwise",
+    "tag has that name, something needs the branch, a step is open, a card or a resolution says otherwise, another "
+    "call had this `idempotency_key`",
     "NAME_ALREADY_EXISTS": "the name is taken in its workspace",
     "VERSION_MISMATCH": "what is to be changed is not at the expected version; `details.actual` says where it is",
     "CHECKPOINTS_NOT_CONFIRMED": "a step is to be closed before its criteria and its tests are confirmed",

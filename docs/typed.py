@@ -104,6 +104,8 @@ class Stub:
             if alias.isidentifier() and alias.islower() and alias not in operation.parameters:
                 kind = self.argument(operation.parameters[name], _camel(operation.name) + _camel(name))
                 taken.append(f"{_safe(alias)}: {_or_none(kind)} = None")
+        if operation.mutates:
+            taken.append("idempotency_key: str | None = None")
         return taken
 
     def argument(self, schema: dict[str, Any], name: str) -> str:

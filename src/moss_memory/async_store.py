@@ -30,6 +30,7 @@ class AsyncStore(AsyncTools):
         *,
         progress: Callable[[int, int | None], None] | None = None,
         workspace: str | None = None,
+        idempotency_key: str | None = None,
     ) -> dict[str, Any]:
         """Runs a tool in a thread. A task that is cancelled ends when the call has stopped, or was already done.
 
@@ -40,7 +41,13 @@ class AsyncStore(AsyncTools):
         given_up = False
         call = asyncio.ensure_future(
             asyncio.to_thread(
-                self.store.call, tool, arguments, cancelled=lambda: given_up, progress=progress, workspace=workspace
+                self.store.call,
+                tool,
+                arguments,
+                cancelled=lambda: given_up,
+                progress=progress,
+                workspace=workspace,
+                idempotency_key=idempotency_key,
             )
         )
         try:
@@ -72,7 +79,8 @@ class AsyncStore(AsyncTools):
                 raise AttributeError(unknown_tool(tool).message)
 
             async def method(**arguments: Any) -> dict[str, Any]:
-                return await self.call(tool, operation.given(arguments))
+                key = arguments.pop("idempotency_key", None) if operation.mutates else None
+                return await self.call(tool, operation.given(arguments), idempotency_key=key)
 
             method.__name__ = method.__qualname__ = tool
             method.__doc__ = operation.description

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .operation import Operation
+    from .storage.engine import Transaction
+    from .storage.once import Once
     from .typed import Tools
 else:
     Tools = object
@@ -49,12 +51,14 @@ class Store(Tools):
         progress: Callable[[int, int | None], None] | None = None,
         patient: bool = True,
         workspace: str | None = None,
+        idempotency_key: str | None = None,
     ) -> dict[str, Any]:
         """Runs a tool in one transaction. What it wrote is durable when this returns; on an error nothing is.
 
         Raises `MossError` and nothing else for anything a caller can send. `cancelled` is asked between
         the steps of long calls. Without patience a write that must wait raises `STORAGE_BUSY` at once. `workspace` is
-        the caller's default one, instead of the configuration's.
+        the caller's default one, instead of the configuration's. A write with an `idempotency_key` is carried out once:
+        sent again within a day, with the same key and arguments, it is answered as before. Reads ignore the key.
         """
         operation = catalog.find(tool)
         if operation is None:
@@ -64,9 +68,9 @@ class Store(Tools):
             tool = operation.name
         place = self.config.workspace if workspace is None else workspace
         if operation.translate is None:
-            return self._run(operation, tool, arguments, place, cancelled, progress, patient)
+            return self._run(operation, tool, arguments, place, cancelled, progress, patient, idempotency_key)
         try:
-            return self._run(operation, tool, arguments, place, cancelled, progress, patient)
+            return self._run(operation, tool, arguments, place, cancelled, progress, patient, idempotency_key)
         except MossError as error:
             raise operation.translate(error) from error.__cause__
 
@@ -79,9 +83,11 @@ class Store(Tools):
         cancelled: Callable[[], bool] | None,
         progress: Callable[[int, int | None], None] | None,
         patient: bool,
+        key: str | None = None,
     ) -> dict[str, Any]:
         values = operation.decode(arguments, workspace)
         self._check_allowed(operation, tool, values)
+        once = None if key is None else _once(operation, key, values, arguments)
         call = self._call(operation.alias_of or tool, cancelled, progress)
         if operation.stores:
             _keep_credentials_out(operation, tool, arguments, values, call)
@@ -89,7 +95,7 @@ class Store(Tools):
             if operation.storeless:
                 result = operation.body(self._placed(call, workspace), **values)
             elif operation.writes(values):
-                result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0)
+                result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0, once)
             else:
                 result = self._read(operation.body, values, call, snapshot=not operation.reads_once(values))
         except MossError as error:
@@ -159,18 +165,38 @@ class Store(Tools):
             tx.release()
         return result
 
-    def _write(self, operation: Operation, values: dict[str, Any], call: Call, patience_s: float) -> dict[str, Any]:
+    def _write(
+        self, operation: Operation, values: dict[str, Any], call: Call, patience_s: float, once: Once | None
+    ) -> dict[str, Any]:
         tx = self._engine.begin_write(patience_s=patience_s, call=call)
         try:
+            told = None if once is None else once.begin(tx)
+            if told is not None:
+                tx.commit()
+                return told
             result = operation.body(tx, **values)
             tx.append_event(operation.alias_of or operation.name)
+            if once is not None:
+                once.remember(tx, result)
             tx.commit()
         except BaseException:
             tx.rollback()
             raise
         finally:
             tx.release()
+        if once is not None and once.is_outdated(result):
+            self._correct(once, result, self._engine.begin_write(patience_s=patience_s, call=call))
         return result
+
+    def _correct(self, once: Once, result: dict[str, Any], tx: Transaction) -> None:
+        """Keeps what became known only after the commit; where that cannot be, what was known before is kept."""
+        try:
+            once.correct(tx, result)
+            tx.commit()
+        except Exception:
+            tx.rollback()
+        finally:
+            tx.release()
 
     def is_large(self) -> bool:
         """Whether what `grows` with the store may keep others waiting."""
@@ -319,7 +345,8 @@ class Store(Tools):
                 raise AttributeError(unknown_tool(tool).message)
 
             def method(**arguments: Any) -> dict[str, Any]:
-                return self.call(tool, operation.given(arguments))
+                key = arguments.pop("idempotency_key", None) if operation.mutates else None
+                return self.call(tool, operation.given(arguments), idempotency_key=key)
 
             method.__name__ = method.__qualname__ = tool
             method.__doc__ = operation.description
@@ -345,6 +372,18 @@ def open_store(home: str | None = None, *, config: Config | None = None, read_on
     One that is `read_only` refuses every tool that writes, an export included: `READ_ONLY`.
     """
     return Store(config or load_config(home), read_only=read_only)
+
+
+def _once(operation: Operation, key: Any, values: dict[str, Any], sent: dict[str, Any]) -> Once | None:
+    """What makes sure that a call is carried out once; one that only reads may be repeated as it is."""
+    from .storage.once import Once, checked_key
+
+    if not operation.writes(values):
+        checked_key(key)
+        return None
+    usual = operation.defaults.get("workspace")
+    placed = values if usual is None else {"workspace": usual, **values}
+    return Once(key, operation.alias_of or operation.name, placed, sent)
 
 
 def _keep_credentials_out(

@@ -1454,7 +1454,7 @@ class Tool(TypedDict):
 class Tools:
     """Every tool as a method."""
 
-    def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None) -> StoredCapsule:
+    def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
         """Save a capsule: a distilled hand-over that another session can load by name."""
 
     def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedCapsule:
@@ -1463,13 +1463,13 @@ class Tools:
     def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None) -> StoredCapsule:
+    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
         """Change a capsule's text or metadata; its id, workspace and name stay."""
 
-    def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None) -> CapsuleDeleteAnswer:
+    def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
         """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
 
-    def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None) -> CapsuleRestoreAnswer:
+    def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
         """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken."""
 
     def capsule_latest(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_text: bool | None = False, include_deleted: bool | None = False) -> CapsuleLatestAnswer:
@@ -1484,28 +1484,28 @@ class Tools:
     def capsule_search(self, *, query: str, workspace: str | None = None, tag: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'keyword', limit: int | None = 20, offset: int | None = 0) -> CapsuleSearchAnswer:
         """Find capsules by their words, best match first, each with a snippet."""
 
-    def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, expected_version: int | None = None, allow_secrets: bool | None = None) -> CapsuleAppendAnswer:
+    def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, expected_version: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
         """Append content to one section of a capsule without rewriting the rest."""
 
-    def capsule_compose(self, *, items: list[CapsuleComposeItems], sections: list[str] | None = None, format: Literal['markdown', 'json'] | None = 'markdown', store_as: CapsuleComposeStoreAs | None = None, allow_secrets: bool | None = None) -> CapsuleComposeAnswer:
+    def capsule_compose(self, *, items: list[CapsuleComposeItems], sections: list[str] | None = None, format: Literal['markdown', 'json'] | None = 'markdown', store_as: CapsuleComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleComposeAnswer:
         """Assemble 1 to 50 capsules into one bundle; all or nothing."""
 
     def capsule_export(self, *, path: str | None = None, workspace: str | None = None, include_deleted: bool | None = False) -> CapsuleExportAnswer:
         """Write capsules to a JSONL file, the backup that `capsule_import` reads."""
 
-    def capsule_import(self, *, path: str, mode: Literal['error', 'replace', 'rename'] | None = 'error') -> CapsuleImportAnswer:
+    def capsule_import(self, *, path: str, mode: Literal['error', 'replace', 'rename'] | None = 'error', idempotency_key: str | None = None) -> CapsuleImportAnswer:
         """Read capsules from a JSONL file, all in one transaction."""
 
-    def capsule_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False) -> CapsulePurgeAnswer:
+    def capsule_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> CapsulePurgeAnswer:
         """Remove soft-deleted capsules for good, with their versions: from the store, the search index and the disk."""
 
-    def capsule_bulk_delete(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, dry_run: bool | None = False) -> CapsuleBulkDeleteAnswer:
+    def capsule_bulk_delete(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> CapsuleBulkDeleteAnswer:
         """Soft-delete every active capsule that matches all of the given filters; at least one is needed."""
 
-    def capsule_bulk_update(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, set_phase: str | None = None, set_role: str | None = None, set_tags: list[str] | None = None, dry_run: bool | None = False, allow_secrets: bool | None = None) -> CapsuleBulkUpdateAnswer:
+    def capsule_bulk_update(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, set_phase: str | None = None, set_role: str | None = None, set_tags: list[str] | None = None, dry_run: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleBulkUpdateAnswer:
         """Set phase, role or tags of every active capsule that matches all of the given filters."""
 
-    def artifact_store(self, *, kind: str, data: Mapping[str, Any], workspace: str | None = 'default', name: str | None = None, text: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tags: list[str] | None = None, ttl_seconds: int | None = None, expected_version: int | None = None, mode: Literal['error', 'replace'] | None = 'error', validate: bool | None = False, allow_secrets: bool | None = None) -> ArtifactStoreAnswer:
+    def artifact_store(self, *, kind: str, data: Mapping[str, Any], workspace: str | None = 'default', name: str | None = None, text: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tags: list[str] | None = None, ttl_seconds: int | None = None, expected_version: int | None = None, mode: Literal['error', 'replace'] | None = 'error', validate: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactStoreAnswer:
         """Save typed JSON state for code, with an optional text view, name, version check and time to live."""
 
     def artifact_list(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, order_by: Literal['updated_at', 'created_at'] | None = 'updated_at', limit: int | None = 50, offset: int | None = 0) -> ArtifactListAnswer:
@@ -1514,52 +1514,52 @@ class Tools:
     def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedArtifact:
         """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
 
-    def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None) -> ArtifactComposeAnswer:
+    def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
         """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing."""
 
-    def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None) -> ArtifactDeleteAnswer:
+    def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
         """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
 
-    def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None) -> ArtifactRestoreAnswer:
+    def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
         """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
 
-    def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int) -> ArtifactTouchAnswer:
+    def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
         """Let an artifact live so many seconds from now; content and version stay. An expired one is not found."""
 
-    def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False) -> ArtifactBulkDeleteAnswer:
+    def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactBulkDeleteAnswer:
         """Soft-delete every artifact that matches all of the given filters; at least one is needed."""
 
-    def artifact_bulk_update(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, set_phase: str | None = None, set_role: str | None = None, set_tags: list[str] | None = None, set_ttl_seconds: int | None = 0, dry_run: bool | None = False, allow_secrets: bool | None = None) -> ArtifactBulkUpdateAnswer:
+    def artifact_bulk_update(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, set_phase: str | None = None, set_role: str | None = None, set_tags: list[str] | None = None, set_ttl_seconds: int | None = 0, dry_run: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactBulkUpdateAnswer:
         """Set phase, role, tags or time to live of every artifact that matches all of the given filters."""
 
-    def artifact_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False) -> ArtifactPurgeAnswer:
+    def artifact_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactPurgeAnswer:
         """Remove soft-deleted artifacts for good, with their versions: from the store, the search index and the disk."""
 
     def artifact_kinds(self) -> ArtifactKindsAnswer:
         """List the kinds that have a JSON Schema: the built-in ones and the files in the home's kinds folder."""
 
-    def branchmind_init(self, *, workspace: str | None = None, allow_secrets: bool | None = None) -> BranchmindInitAnswer:
+    def branchmind_init(self, *, workspace: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindInitAnswer:
         """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
 
     def branchmind_status(self, *, workspace: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindStatusAnswer:
         """Show what a workspace has: its checkout, its last task event and its last entry."""
 
-    def branchmind_branch_create(self, *, workspace: str | None = None, name: str, from_: str | None = None, allow_secrets: bool | None = None) -> BranchmindBranchCreateAnswer:
+    def branchmind_branch_create(self, *, workspace: str | None = None, name: str, from_: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindBranchCreateAnswer:
         """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
 
     def branchmind_branch_list(self, *, workspace: str | None = None, limit: int | None = 200, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindBranchListAnswer:
         """List the branches of a workspace with their bases, those of plans and tasks too, by name."""
 
-    def branchmind_checkout(self, *, workspace: str | None = None, ref: str, branch: str | None = None) -> BranchmindCheckoutAnswer:
+    def branchmind_checkout(self, *, workspace: str | None = None, ref: str, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindCheckoutAnswer:
         """Make a branch the one that calls without a branch use; tasks are not affected."""
 
-    def branchmind_branch_rename(self, *, workspace: str | None = None, old: str, new: str, allow_secrets: bool | None = None) -> BranchmindBranchRenameAnswer:
+    def branchmind_branch_rename(self, *, workspace: str | None = None, old: str, new: str, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindBranchRenameAnswer:
         """Rename a branch; documents, bases, tags and the checkout follow."""
 
-    def branchmind_branch_delete(self, *, workspace: str | None = None, name: str) -> BranchmindBranchDeleteAnswer:
+    def branchmind_branch_delete(self, *, workspace: str | None = None, name: str, idempotency_key: str | None = None) -> BranchmindBranchDeleteAnswer:
         """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
 
-    def branchmind_notes_commit(self, *, workspace: str | None = None, content: str, target: str | None = None, branch: str | None = None, doc: str | None = None, title: str | None = None, format: str | None = None, meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> BranchmindNotesCommitAnswer:
+    def branchmind_notes_commit(self, *, workspace: str | None = None, content: str, target: str | None = None, branch: str | None = None, doc: str | None = None, title: str | None = None, format: str | None = None, meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindNotesCommitAnswer:
         """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
 
     def branchmind_show(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, doc_kind: Literal['notes', 'trace'] | None = 'trace', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindShowAnswer:
@@ -1571,7 +1571,7 @@ class Tools:
     def branchmind_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindDiffAnswer:
         """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
 
-    def branchmind_commit(self, *, workspace: str | None = None, artifact: str, message: str, docs: str | list[str] | None = 'notes', meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None) -> BranchmindCommitAnswer:
+    def branchmind_commit(self, *, workspace: str | None = None, artifact: str, message: str, docs: str | list[str] | None = 'notes', meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindCommitAnswer:
         """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
 
     def branchmind_log(self, *, workspace: str | None = None, ref: str | None = None, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindLogAnswer:
@@ -1580,22 +1580,22 @@ class Tools:
     def branchmind_docs_list(self, *, workspace: str | None = None, ref: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindDocsListAnswer:
         """List the documents that a branch shows, with their number of entries and their last seq."""
 
-    def branchmind_tag_create(self, *, workspace: str | None = None, name: str, from_: str | int | None = None, force: bool | None = False, allow_secrets: bool | None = None) -> BranchmindTagCreateAnswer:
+    def branchmind_tag_create(self, *, workspace: str | None = None, name: str, from_: str | int | None = None, force: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindTagCreateAnswer:
         """Name a commit, so that reset and other tags can mean it: `from` is its seq or a tag, default the head."""
 
     def branchmind_tag_list(self, *, workspace: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindTagListAnswer:
         """List the tags of a workspace by name."""
 
-    def branchmind_tag_delete(self, *, workspace: str | None = None, name: str) -> BranchmindTagDeleteAnswer:
+    def branchmind_tag_delete(self, *, workspace: str | None = None, name: str, idempotency_key: str | None = None) -> BranchmindTagDeleteAnswer:
         """Delete a tag; what it pointed to stays."""
 
     def branchmind_reflog(self, *, workspace: str | None = None, ref: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindReflogAnswer:
         """List how a branch's head moved, commits and resets, newest first; it leads back to what a reset hid."""
 
-    def branchmind_reset(self, *, workspace: str | None = None, to: str | int, ref: str | None = None, branch: str | None = None) -> BranchmindResetAnswer:
+    def branchmind_reset(self, *, workspace: str | None = None, to: str | int, ref: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindResetAnswer:
         """Move the head of a branch's notes to one of its commits (seq or tag); the reflog leads back to later ones."""
 
-    def branchmind_graph_apply(self, *, workspace: str | None = None, ops: list[BranchmindGraphApplyOps], target: str | None = None, branch: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> BranchmindGraphApplyAnswer:
+    def branchmind_graph_apply(self, *, workspace: str | None = None, ops: list[BranchmindGraphApplyOps], target: str | None = None, branch: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindGraphApplyAnswer:
         """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
 
     def branchmind_graph_query(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, ids: str | list[str] | None = None, types: str | list[str] | None = None, status: str | None = None, tags_any: str | list[str] | None = None, tags_all: str | list[str] | None = None, text: str | None = None, cursor: int | None = None, limit: int | None = 50, include_edges: bool | None = True, edges_limit: int | None = 200, include_deleted: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphQueryAnswer:
@@ -1607,10 +1607,10 @@ class Tools:
     def branchmind_graph_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphDiffAnswer:
         """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
 
-    def branchmind_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False) -> BranchmindMergeAnswer:
+    def branchmind_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeAnswer:
         """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
 
-    def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False) -> BranchmindGraphMergeAnswer:
+    def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindGraphMergeAnswer:
         """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
 
     def branchmind_graph_conflicts(self, *, workspace: str | None = None, into: str, doc: str | None = 'graph', status: Literal['open', 'resolved'] | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictsAnswer:
@@ -1619,52 +1619,52 @@ class Tools:
     def branchmind_graph_conflict_show(self, *, workspace: str | None = None, conflict_id: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictShowAnswer:
         """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
 
-    def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into']) -> BranchmindGraphConflictResolveAnswer:
+    def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into'], idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
         """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
 
-    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a thinking card to trace and graph at once; the same card again changes nothing."""
 
-    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a hypothesis card: what might be true."""
 
-    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a question card: what is not known yet."""
 
-    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a note card: something worth keeping."""
 
-    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a decision card: what was chosen and why."""
 
-    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write an evidence card: what was seen, and what it supports or blocks."""
 
-    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a frame card: what the problem is and what done means."""
 
-    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write an update card: what changed in what was known."""
 
-    def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None) -> BranchmindThinkLinkAnswer:
+    def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
         """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
 
-    def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None) -> BranchmindThinkSetStatusAnswer:
+    def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
         """Set the status of one or more cards, all or none; the rest of them stays."""
 
-    def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None) -> BranchmindThinkPinAnswer:
+    def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkPinAnswer:
         """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
 
-    def branchmind_think_subgoal_open(self, *, workspace: str | None = None, question_id: str, title: str | None = None, text: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None) -> BranchmindThinkSubgoalOpenAnswer:
+    def branchmind_think_subgoal_open(self, *, workspace: str | None = None, question_id: str, title: str | None = None, text: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSubgoalOpenAnswer:
         """Open a subgoal of a question, with a trace and a graph of its own."""
 
-    def branchmind_think_subgoal_close(self, *, workspace: str | None = None, subgoal_id: str, return_card: Mapping[str, Any] | str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None) -> BranchmindThinkSubgoalCloseAnswer:
+    def branchmind_think_subgoal_close(self, *, workspace: str | None = None, subgoal_id: str, return_card: Mapping[str, Any] | str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSubgoalCloseAnswer:
         """Close a subgoal, with a card that says what came out of it; the question above stays open."""
 
-    def branchmind_think_nominal_merge(self, *, workspace: str | None = None, candidate_ids: str | list[str] | None = None, dry_run: bool | None = False, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None) -> BranchmindThinkNominalMergeAnswer:
+    def branchmind_think_nominal_merge(self, *, workspace: str | None = None, candidate_ids: str | list[str] | None = None, dry_run: bool | None = False, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkNominalMergeAnswer:
         """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
 
     def branchmind_think_template(self, *, workspace: str | None = None, type: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindThinkTemplateAnswer:
@@ -1697,10 +1697,10 @@ class Tools:
     def branchmind_context_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, notes_doc: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, notes_limit: int | None = 20, trace_limit: int | None = 50, limit_cards: int | None = 30, include: list[Literal['capsules', 'artifacts']] | None = None, run_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindContextPackAnswer:
         """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
 
-    def branchmind_trace_step(self, *, workspace: str | None = None, step: str, message: str | None = None, mode: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None) -> BranchmindTraceStepAnswer:
+    def branchmind_trace_step(self, *, workspace: str | None = None, step: str, message: str | None = None, mode: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceStepAnswer:
         """Append a step to a trace: what was done and what came of it."""
 
-    def branchmind_trace_sequential_step(self, *, workspace: str | None = None, thought: str, thought_number: int, total_thoughts: int, next_thought_needed: bool, is_revision: bool | None = None, revises_thought: int | None = None, branch_from_thought: int | None = None, branch_id: str | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None) -> BranchmindTraceSequentialStepAnswer:
+    def branchmind_trace_sequential_step(self, *, workspace: str | None = None, thought: str, thought_number: int, total_thoughts: int, next_thought_needed: bool, is_revision: bool | None = None, revises_thought: int | None = None, branch_from_thought: int | None = None, branch_id: str | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceSequentialStepAnswer:
         """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
 
     def branchmind_trace_hydrate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceHydrateAnswer:
@@ -1709,49 +1709,49 @@ class Tools:
     def branchmind_trace_validate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceValidateAnswer:
         """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
 
-    def branchmind_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False) -> BranchmindPurgeAnswer:
+    def branchmind_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindPurgeAnswer:
         """Remove what no branch shows any more for good: notes that resets hid, deleted nodes and edges of graphs."""
 
-    def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksCreateAnswer:
+    def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksCreateAnswer:
         """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
 
     def tasks_list(self, *, workspace: str | None = None, kind: Literal['plan', 'task'] | None = None, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 50, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksListAnswer:
         """List plans and tasks, oldest first, by kind, status, plan and tag."""
 
-    def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksEditAnswer:
+    def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEditAnswer:
         """Change a plan or task; what is not given stays. An empty list clears tags or dependencies."""
 
-    def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None) -> TasksCompleteAnswer:
+    def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
         """Set the status of a plan or task. DONE needs every step done, and of a plan every task DONE."""
 
-    def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None) -> TasksDeleteAnswer:
+    def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDeleteAnswer:
         """Delete a step with those below it, a task, or a plan with its tasks; the trace keeps what happened."""
 
-    def tasks_focus(self, *, workspace: str | None = None, action: Literal['get', 'set', 'clear'] | None = None, target: str | None = None) -> TasksFocusAnswer:
+    def tasks_focus(self, *, workspace: str | None = None, action: Literal['get', 'set', 'clear'] | None = None, target: str | None = None, idempotency_key: str | None = None) -> TasksFocusAnswer:
         """Get, set or clear the plan or task that the workspace works on; radar and hand-over use it by default."""
 
-    def tasks_decompose(self, *, workspace: str | None = None, target: str, steps: list[TasksDecomposeSteps], parent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksDecomposeAnswer:
+    def tasks_decompose(self, *, workspace: str | None = None, target: str, steps: list[TasksDecomposeSteps], parent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksDecomposeAnswer:
         """Add steps to a plan or task, or below one of its steps; all or none."""
 
-    def tasks_define(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, title: str | None = None, success_criteria: str | list[str] | None = None, tests: str | list[str] | None = None, blockers: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksDefineAnswer:
+    def tasks_define(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, title: str | None = None, success_criteria: str | list[str] | None = None, tests: str | list[str] | None = None, blockers: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksDefineAnswer:
         """Change one step; changed criteria or tests must be confirmed again. An empty list clears."""
 
-    def tasks_note(self, *, workspace: str | None = None, target: str, note: str, step_id: str | None = None, path: str | None = None, agent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksNoteAnswer:
+    def tasks_note(self, *, workspace: str | None = None, target: str, note: str, step_id: str | None = None, path: str | None = None, agent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksNoteAnswer:
         """Write a progress note about a plan, task or step; it also stands in the notes of the target."""
 
-    def tasks_verify(self, *, workspace: str | None = None, target: str, checkpoints: TasksVerifyCheckpoints, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None) -> TasksVerifyAnswer:
+    def tasks_verify(self, *, workspace: str | None = None, target: str, checkpoints: TasksVerifyCheckpoints, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksVerifyAnswer:
         """Confirm checkpoints of a step (criteria, tests, security, perf, docs); criteria and tests open the gate."""
 
-    def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None) -> TasksDoneAnswer:
+    def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
         """Close a step whose criteria and tests are confirmed, before or in this call."""
 
-    def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None) -> TasksReopenAnswer:
+    def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksReopenAnswer:
         """Open a closed step again, to be confirmed anew, or a DONE plan or task, which becomes ACTIVE."""
 
-    def tasks_block(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, blocked: bool | None = True, reason: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksBlockAnswer:
+    def tasks_block(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, blocked: bool | None = True, reason: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksBlockAnswer:
         """Block a step with the reason, or unblock it."""
 
-    def tasks_evidence(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, links: str | list[str] | None = None, checks: str | list[str] | None = None, texts: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksEvidenceAnswer:
+    def tasks_evidence(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, links: str | list[str] | None = None, checks: str | list[str] | None = None, texts: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEvidenceAnswer:
         """Attach evidence to a plan, task or step: links, checks that were run, small texts."""
 
     def tasks_radar(self, *, workspace: str | None = None, target: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksRadarAnswer:
@@ -1760,7 +1760,7 @@ class Tools:
     def tasks_delta(self, *, workspace: str | None = None, since: str | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksDeltaAnswer:
         """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
 
-    def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None) -> TasksHandoffAnswer:
+    def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksHandoffAnswer:
         """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
 
     def tasks_show(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksShowAnswer:
@@ -1769,10 +1769,10 @@ class Tools:
     def tasks_ready(self, *, workspace: str | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 20, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksReadyAnswer:
         """List the tasks that can be started now, the more urgent and then the older first; `tasks_claim` takes one."""
 
-    def tasks_claim(self, *, workspace: str | None = None, agent: str, target: str | None = None, step_id: str | None = None, path: str | None = None, lease_s: int | None = 1800, release: bool | None = False, allow_secrets: bool | None = None) -> TasksClaimAnswer:
+    def tasks_claim(self, *, workspace: str | None = None, agent: str, target: str | None = None, step_id: str | None = None, path: str | None = None, lease_s: int | None = 1800, release: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksClaimAnswer:
         """Take a task or a step, so that no other agent does; without `target` the first that is ready."""
 
-    def submit_payload(self, *, capability_id: str, body: Mapping[str, Any], provenance: SubmitPayloadProvenance | None = None, client_request_id: str | None = None, workspace: str | None = 'default', allow_secrets: bool | None = None) -> SubmitPayloadAnswer:
+    def submit_payload(self, *, capability_id: str, body: Mapping[str, Any], provenance: SubmitPayloadProvenance | None = None, client_request_id: str | None = None, workspace: str | None = 'default', allow_secrets: bool | None = None, idempotency_key: str | None = None) -> SubmitPayloadAnswer:
         """Record a payload about an entity, checked by its capability; equal content is kept once, every source counts."""
 
     def retrieve_records(self, *, type: str | None = None, properties: Mapping[str, Any] | None = None, search: list[str] | str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 100, offset: int | None = 0, ids: list[str] | None = None, include_total_count: bool | None = False, workspace: str | None = None) -> RetrieveRecordsAnswer:
@@ -1793,13 +1793,13 @@ class Tools:
     def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0) -> MossHistoryAnswer:
         """List the versions of a capsule or artifact, newest first: when each was written, how, and what it changed."""
 
-    def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None) -> MossRevertAnswer:
+    def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
         """Make an old version of a capsule or artifact the present one, as a new version; names and time to live stay."""
 
-    def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None) -> MossRenameAnswer:
+    def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
         """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
 
-    def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False) -> MossEraseAnswer:
+    def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossEraseAnswer:
         """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk."""
 
     def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
@@ -1814,13 +1814,13 @@ class Tools:
     def moss_tools(self, *, query: str | None = None, names: list[str] | None = None) -> MossToolsAnswer:
         """Find tools that are not in your list, by a question or by name, with their schema; `moss_call` calls them."""
 
-    def moss_call(self, *, tool: str, arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def moss_call(self, *, tool: str, arguments: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> dict[str, Any]:
         """Call any tool, also one that is not in your list, and get its answer; `moss_tools` shows what it takes."""
 
 class AsyncTools:
     """Every tool as a method to be awaited."""
 
-    async def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None) -> StoredCapsule:
+    async def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
         """Save a capsule: a distilled hand-over that another session can load by name."""
 
     async def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedCapsule:
@@ -1829,13 +1829,13 @@ class AsyncTools:
     async def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None) -> StoredCapsule:
+    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
         """Change a capsule's text or metadata; its id, workspace and name stay."""
 
-    async def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None) -> CapsuleDeleteAnswer:
+    async def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
         """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
 
-    async def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None) -> CapsuleRestoreAnswer:
+    async def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
         """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken."""
 
     async def capsule_latest(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_text: bool | None = False, include_deleted: bool | None = False) -> CapsuleLatestAnswer:
@@ -1850,28 +1850,28 @@ class AsyncTools:
     async def capsule_search(self, *, query: str, workspace: str | None = None, tag: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'keyword', limit: int | None = 20, offset: int | None = 0) -> CapsuleSearchAnswer:
         """Find capsules by their words, best match first, each with a snippet."""
 
-    async def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, expected_version: int | None = None, allow_secrets: bool | None = None) -> CapsuleAppendAnswer:
+    async def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, expected_version: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
         """Append content to one section of a capsule without rewriting the rest."""
 
-    async def capsule_compose(self, *, items: list[CapsuleComposeItems], sections: list[str] | None = None, format: Literal['markdown', 'json'] | None = 'markdown', store_as: CapsuleComposeStoreAs | None = None, allow_secrets: bool | None = None) -> CapsuleComposeAnswer:
+    async def capsule_compose(self, *, items: list[CapsuleComposeItems], sections: list[str] | None = None, format: Literal['markdown', 'json'] | None = 'markdown', store_as: CapsuleComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleComposeAnswer:
         """Assemble 1 to 50 capsules into one bundle; all or nothing."""
 
     async def capsule_export(self, *, path: str | None = None, workspace: str | None = None, include_deleted: bool | None = False) -> CapsuleExportAnswer:
         """Write capsules to a JSONL file, the backup that `capsule_import` reads."""
 
-    async def capsule_import(self, *, path: str, mode: Literal['error', 'replace', 'rename'] | None = 'error') -> CapsuleImportAnswer:
+    async def capsule_import(self, *, path: str, mode: Literal['error', 'replace', 'rename'] | None = 'error', idempotency_key: str | None = None) -> CapsuleImportAnswer:
         """Read capsules from a JSONL file, all in one transaction."""
 
-    async def capsule_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False) -> CapsulePurgeAnswer:
+    async def capsule_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> CapsulePurgeAnswer:
         """Remove soft-deleted capsules for good, with their versions: from the store, the search index and the disk."""
 
-    async def capsule_bulk_delete(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, dry_run: bool | None = False) -> CapsuleBulkDeleteAnswer:
+    async def capsule_bulk_delete(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> CapsuleBulkDeleteAnswer:
         """Soft-delete every active capsule that matches all of the given filters; at least one is needed."""
 
-    async def capsule_bulk_update(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, set_phase: str | None = None, set_role: str | None = None, set_tags: list[str] | None = None, dry_run: bool | None = False, allow_secrets: bool | None = None) -> CapsuleBulkUpdateAnswer:
+    async def capsule_bulk_update(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, set_phase: str | None = None, set_role: str | None = None, set_tags: list[str] | None = None, dry_run: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleBulkUpdateAnswer:
         """Set phase, role or tags of every active capsule that matches all of the given filters."""
 
-    async def artifact_store(self, *, kind: str, data: Mapping[str, Any], workspace: str | None = 'default', name: str | None = None, text: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tags: list[str] | None = None, ttl_seconds: int | None = None, expected_version: int | None = None, mode: Literal['error', 'replace'] | None = 'error', validate: bool | None = False, allow_secrets: bool | None = None) -> ArtifactStoreAnswer:
+    async def artifact_store(self, *, kind: str, data: Mapping[str, Any], workspace: str | None = 'default', name: str | None = None, text: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tags: list[str] | None = None, ttl_seconds: int | None = None, expected_version: int | None = None, mode: Literal['error', 'replace'] | None = 'error', validate: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactStoreAnswer:
         """Save typed JSON state for code, with an optional text view, name, version check and time to live."""
 
     async def artifact_list(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, order_by: Literal['updated_at', 'created_at'] | None = 'updated_at', limit: int | None = 50, offset: int | None = 0) -> ArtifactListAnswer:
@@ -1880,52 +1880,52 @@ class AsyncTools:
     async def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedArtifact:
         """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
 
-    async def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None) -> ArtifactComposeAnswer:
+    async def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
         """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing."""
 
-    async def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None) -> ArtifactDeleteAnswer:
+    async def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
         """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
 
-    async def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None) -> ArtifactRestoreAnswer:
+    async def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
         """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
 
-    async def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int) -> ArtifactTouchAnswer:
+    async def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
         """Let an artifact live so many seconds from now; content and version stay. An expired one is not found."""
 
-    async def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False) -> ArtifactBulkDeleteAnswer:
+    async def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactBulkDeleteAnswer:
         """Soft-delete every artifact that matches all of the given filters; at least one is needed."""
 
-    async def artifact_bulk_update(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, set_phase: str | None = None, set_role: str | None = None, set_tags: list[str] | None = None, set_ttl_seconds: int | None = 0, dry_run: bool | None = False, allow_secrets: bool | None = None) -> ArtifactBulkUpdateAnswer:
+    async def artifact_bulk_update(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, set_phase: str | None = None, set_role: str | None = None, set_tags: list[str] | None = None, set_ttl_seconds: int | None = 0, dry_run: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactBulkUpdateAnswer:
         """Set phase, role, tags or time to live of every artifact that matches all of the given filters."""
 
-    async def artifact_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False) -> ArtifactPurgeAnswer:
+    async def artifact_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactPurgeAnswer:
         """Remove soft-deleted artifacts for good, with their versions: from the store, the search index and the disk."""
 
     async def artifact_kinds(self) -> ArtifactKindsAnswer:
         """List the kinds that have a JSON Schema: the built-in ones and the files in the home's kinds folder."""
 
-    async def branchmind_init(self, *, workspace: str | None = None, allow_secrets: bool | None = None) -> BranchmindInitAnswer:
+    async def branchmind_init(self, *, workspace: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindInitAnswer:
         """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
 
     async def branchmind_status(self, *, workspace: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindStatusAnswer:
         """Show what a workspace has: its checkout, its last task event and its last entry."""
 
-    async def branchmind_branch_create(self, *, workspace: str | None = None, name: str, from_: str | None = None, allow_secrets: bool | None = None) -> BranchmindBranchCreateAnswer:
+    async def branchmind_branch_create(self, *, workspace: str | None = None, name: str, from_: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindBranchCreateAnswer:
         """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
 
     async def branchmind_branch_list(self, *, workspace: str | None = None, limit: int | None = 200, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindBranchListAnswer:
         """List the branches of a workspace with their bases, those of plans and tasks too, by name."""
 
-    async def branchmind_checkout(self, *, workspace: str | None = None, ref: str, branch: str | None = None) -> BranchmindCheckoutAnswer:
+    async def branchmind_checkout(self, *, workspace: str | None = None, ref: str, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindCheckoutAnswer:
         """Make a branch the one that calls without a branch use; tasks are not affected."""
 
-    async def branchmind_branch_rename(self, *, workspace: str | None = None, old: str, new: str, allow_secrets: bool | None = None) -> BranchmindBranchRenameAnswer:
+    async def branchmind_branch_rename(self, *, workspace: str | None = None, old: str, new: str, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindBranchRenameAnswer:
         """Rename a branch; documents, bases, tags and the checkout follow."""
 
-    async def branchmind_branch_delete(self, *, workspace: str | None = None, name: str) -> BranchmindBranchDeleteAnswer:
+    async def branchmind_branch_delete(self, *, workspace: str | None = None, name: str, idempotency_key: str | None = None) -> BranchmindBranchDeleteAnswer:
         """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
 
-    async def branchmind_notes_commit(self, *, workspace: str | None = None, content: str, target: str | None = None, branch: str | None = None, doc: str | None = None, title: str | None = None, format: str | None = None, meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> BranchmindNotesCommitAnswer:
+    async def branchmind_notes_commit(self, *, workspace: str | None = None, content: str, target: str | None = None, branch: str | None = None, doc: str | None = None, title: str | None = None, format: str | None = None, meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindNotesCommitAnswer:
         """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
 
     async def branchmind_show(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, doc_kind: Literal['notes', 'trace'] | None = 'trace', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindShowAnswer:
@@ -1937,7 +1937,7 @@ class AsyncTools:
     async def branchmind_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindDiffAnswer:
         """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
 
-    async def branchmind_commit(self, *, workspace: str | None = None, artifact: str, message: str, docs: str | list[str] | None = 'notes', meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None) -> BranchmindCommitAnswer:
+    async def branchmind_commit(self, *, workspace: str | None = None, artifact: str, message: str, docs: str | list[str] | None = 'notes', meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindCommitAnswer:
         """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
 
     async def branchmind_log(self, *, workspace: str | None = None, ref: str | None = None, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindLogAnswer:
@@ -1946,22 +1946,22 @@ class AsyncTools:
     async def branchmind_docs_list(self, *, workspace: str | None = None, ref: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindDocsListAnswer:
         """List the documents that a branch shows, with their number of entries and their last seq."""
 
-    async def branchmind_tag_create(self, *, workspace: str | None = None, name: str, from_: str | int | None = None, force: bool | None = False, allow_secrets: bool | None = None) -> BranchmindTagCreateAnswer:
+    async def branchmind_tag_create(self, *, workspace: str | None = None, name: str, from_: str | int | None = None, force: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindTagCreateAnswer:
         """Name a commit, so that reset and other tags can mean it: `from` is its seq or a tag, default the head."""
 
     async def branchmind_tag_list(self, *, workspace: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindTagListAnswer:
         """List the tags of a workspace by name."""
 
-    async def branchmind_tag_delete(self, *, workspace: str | None = None, name: str) -> BranchmindTagDeleteAnswer:
+    async def branchmind_tag_delete(self, *, workspace: str | None = None, name: str, idempotency_key: str | None = None) -> BranchmindTagDeleteAnswer:
         """Delete a tag; what it pointed to stays."""
 
     async def branchmind_reflog(self, *, workspace: str | None = None, ref: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindReflogAnswer:
         """List how a branch's head moved, commits and resets, newest first; it leads back to what a reset hid."""
 
-    async def branchmind_reset(self, *, workspace: str | None = None, to: str | int, ref: str | None = None, branch: str | None = None) -> BranchmindResetAnswer:
+    async def branchmind_reset(self, *, workspace: str | None = None, to: str | int, ref: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindResetAnswer:
         """Move the head of a branch's notes to one of its commits (seq or tag); the reflog leads back to later ones."""
 
-    async def branchmind_graph_apply(self, *, workspace: str | None = None, ops: list[BranchmindGraphApplyOps], target: str | None = None, branch: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> BranchmindGraphApplyAnswer:
+    async def branchmind_graph_apply(self, *, workspace: str | None = None, ops: list[BranchmindGraphApplyOps], target: str | None = None, branch: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindGraphApplyAnswer:
         """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
 
     async def branchmind_graph_query(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, ids: str | list[str] | None = None, types: str | list[str] | None = None, status: str | None = None, tags_any: str | list[str] | None = None, tags_all: str | list[str] | None = None, text: str | None = None, cursor: int | None = None, limit: int | None = 50, include_edges: bool | None = True, edges_limit: int | None = 200, include_deleted: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphQueryAnswer:
@@ -1973,10 +1973,10 @@ class AsyncTools:
     async def branchmind_graph_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphDiffAnswer:
         """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
 
-    async def branchmind_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False) -> BranchmindMergeAnswer:
+    async def branchmind_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeAnswer:
         """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
 
-    async def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False) -> BranchmindGraphMergeAnswer:
+    async def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindGraphMergeAnswer:
         """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
 
     async def branchmind_graph_conflicts(self, *, workspace: str | None = None, into: str, doc: str | None = 'graph', status: Literal['open', 'resolved'] | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictsAnswer:
@@ -1985,52 +1985,52 @@ class AsyncTools:
     async def branchmind_graph_conflict_show(self, *, workspace: str | None = None, conflict_id: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictShowAnswer:
         """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
 
-    async def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into']) -> BranchmindGraphConflictResolveAnswer:
+    async def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into'], idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
         """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
 
-    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a thinking card to trace and graph at once; the same card again changes nothing."""
 
-    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a hypothesis card: what might be true."""
 
-    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a question card: what is not known yet."""
 
-    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a note card: something worth keeping."""
 
-    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a decision card: what was chosen and why."""
 
-    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write an evidence card: what was seen, and what it supports or blocks."""
 
-    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a frame card: what the problem is and what done means."""
 
-    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write an update card: what changed in what was known."""
 
-    async def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None) -> BranchmindThinkLinkAnswer:
+    async def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
         """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
 
-    async def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None) -> BranchmindThinkSetStatusAnswer:
+    async def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
         """Set the status of one or more cards, all or none; the rest of them stays."""
 
-    async def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None) -> BranchmindThinkPinAnswer:
+    async def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkPinAnswer:
         """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
 
-    async def branchmind_think_subgoal_open(self, *, workspace: str | None = None, question_id: str, title: str | None = None, text: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None) -> BranchmindThinkSubgoalOpenAnswer:
+    async def branchmind_think_subgoal_open(self, *, workspace: str | None = None, question_id: str, title: str | None = None, text: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSubgoalOpenAnswer:
         """Open a subgoal of a question, with a trace and a graph of its own."""
 
-    async def branchmind_think_subgoal_close(self, *, workspace: str | None = None, subgoal_id: str, return_card: Mapping[str, Any] | str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None) -> BranchmindThinkSubgoalCloseAnswer:
+    async def branchmind_think_subgoal_close(self, *, workspace: str | None = None, subgoal_id: str, return_card: Mapping[str, Any] | str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSubgoalCloseAnswer:
         """Close a subgoal, with a card that says what came out of it; the question above stays open."""
 
-    async def branchmind_think_nominal_merge(self, *, workspace: str | None = None, candidate_ids: str | list[str] | None = None, dry_run: bool | None = False, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None) -> BranchmindThinkNominalMergeAnswer:
+    async def branchmind_think_nominal_merge(self, *, workspace: str | None = None, candidate_ids: str | list[str] | None = None, dry_run: bool | None = False, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkNominalMergeAnswer:
         """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
 
     async def branchmind_think_template(self, *, workspace: str | None = None, type: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindThinkTemplateAnswer:
@@ -2063,10 +2063,10 @@ class AsyncTools:
     async def branchmind_context_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, notes_doc: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, notes_limit: int | None = 20, trace_limit: int | None = 50, limit_cards: int | None = 30, include: list[Literal['capsules', 'artifacts']] | None = None, run_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindContextPackAnswer:
         """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
 
-    async def branchmind_trace_step(self, *, workspace: str | None = None, step: str, message: str | None = None, mode: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None) -> BranchmindTraceStepAnswer:
+    async def branchmind_trace_step(self, *, workspace: str | None = None, step: str, message: str | None = None, mode: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceStepAnswer:
         """Append a step to a trace: what was done and what came of it."""
 
-    async def branchmind_trace_sequential_step(self, *, workspace: str | None = None, thought: str, thought_number: int, total_thoughts: int, next_thought_needed: bool, is_revision: bool | None = None, revises_thought: int | None = None, branch_from_thought: int | None = None, branch_id: str | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None) -> BranchmindTraceSequentialStepAnswer:
+    async def branchmind_trace_sequential_step(self, *, workspace: str | None = None, thought: str, thought_number: int, total_thoughts: int, next_thought_needed: bool, is_revision: bool | None = None, revises_thought: int | None = None, branch_from_thought: int | None = None, branch_id: str | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceSequentialStepAnswer:
         """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
 
     async def branchmind_trace_hydrate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceHydrateAnswer:
@@ -2075,49 +2075,49 @@ class AsyncTools:
     async def branchmind_trace_validate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceValidateAnswer:
         """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
 
-    async def branchmind_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False) -> BranchmindPurgeAnswer:
+    async def branchmind_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindPurgeAnswer:
         """Remove what no branch shows any more for good: notes that resets hid, deleted nodes and edges of graphs."""
 
-    async def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksCreateAnswer:
+    async def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksCreateAnswer:
         """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
 
     async def tasks_list(self, *, workspace: str | None = None, kind: Literal['plan', 'task'] | None = None, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 50, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksListAnswer:
         """List plans and tasks, oldest first, by kind, status, plan and tag."""
 
-    async def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksEditAnswer:
+    async def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEditAnswer:
         """Change a plan or task; what is not given stays. An empty list clears tags or dependencies."""
 
-    async def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None) -> TasksCompleteAnswer:
+    async def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
         """Set the status of a plan or task. DONE needs every step done, and of a plan every task DONE."""
 
-    async def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None) -> TasksDeleteAnswer:
+    async def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDeleteAnswer:
         """Delete a step with those below it, a task, or a plan with its tasks; the trace keeps what happened."""
 
-    async def tasks_focus(self, *, workspace: str | None = None, action: Literal['get', 'set', 'clear'] | None = None, target: str | None = None) -> TasksFocusAnswer:
+    async def tasks_focus(self, *, workspace: str | None = None, action: Literal['get', 'set', 'clear'] | None = None, target: str | None = None, idempotency_key: str | None = None) -> TasksFocusAnswer:
         """Get, set or clear the plan or task that the workspace works on; radar and hand-over use it by default."""
 
-    async def tasks_decompose(self, *, workspace: str | None = None, target: str, steps: list[TasksDecomposeSteps], parent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksDecomposeAnswer:
+    async def tasks_decompose(self, *, workspace: str | None = None, target: str, steps: list[TasksDecomposeSteps], parent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksDecomposeAnswer:
         """Add steps to a plan or task, or below one of its steps; all or none."""
 
-    async def tasks_define(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, title: str | None = None, success_criteria: str | list[str] | None = None, tests: str | list[str] | None = None, blockers: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksDefineAnswer:
+    async def tasks_define(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, title: str | None = None, success_criteria: str | list[str] | None = None, tests: str | list[str] | None = None, blockers: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksDefineAnswer:
         """Change one step; changed criteria or tests must be confirmed again. An empty list clears."""
 
-    async def tasks_note(self, *, workspace: str | None = None, target: str, note: str, step_id: str | None = None, path: str | None = None, agent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksNoteAnswer:
+    async def tasks_note(self, *, workspace: str | None = None, target: str, note: str, step_id: str | None = None, path: str | None = None, agent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksNoteAnswer:
         """Write a progress note about a plan, task or step; it also stands in the notes of the target."""
 
-    async def tasks_verify(self, *, workspace: str | None = None, target: str, checkpoints: TasksVerifyCheckpoints, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None) -> TasksVerifyAnswer:
+    async def tasks_verify(self, *, workspace: str | None = None, target: str, checkpoints: TasksVerifyCheckpoints, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksVerifyAnswer:
         """Confirm checkpoints of a step (criteria, tests, security, perf, docs); criteria and tests open the gate."""
 
-    async def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None) -> TasksDoneAnswer:
+    async def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
         """Close a step whose criteria and tests are confirmed, before or in this call."""
 
-    async def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None) -> TasksReopenAnswer:
+    async def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksReopenAnswer:
         """Open a closed step again, to be confirmed anew, or a DONE plan or task, which becomes ACTIVE."""
 
-    async def tasks_block(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, blocked: bool | None = True, reason: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksBlockAnswer:
+    async def tasks_block(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, blocked: bool | None = True, reason: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksBlockAnswer:
         """Block a step with the reason, or unblock it."""
 
-    async def tasks_evidence(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, links: str | list[str] | None = None, checks: str | list[str] | None = None, texts: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None) -> TasksEvidenceAnswer:
+    async def tasks_evidence(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, links: str | list[str] | None = None, checks: str | list[str] | None = None, texts: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEvidenceAnswer:
         """Attach evidence to a plan, task or step: links, checks that were run, small texts."""
 
     async def tasks_radar(self, *, workspace: str | None = None, target: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksRadarAnswer:
@@ -2126,7 +2126,7 @@ class AsyncTools:
     async def tasks_delta(self, *, workspace: str | None = None, since: str | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksDeltaAnswer:
         """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
 
-    async def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None) -> TasksHandoffAnswer:
+    async def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksHandoffAnswer:
         """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
 
     async def tasks_show(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksShowAnswer:
@@ -2135,10 +2135,10 @@ class AsyncTools:
     async def tasks_ready(self, *, workspace: str | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 20, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksReadyAnswer:
         """List the tasks that can be started now, the more urgent and then the older first; `tasks_claim` takes one."""
 
-    async def tasks_claim(self, *, workspace: str | None = None, agent: str, target: str | None = None, step_id: str | None = None, path: str | None = None, lease_s: int | None = 1800, release: bool | None = False, allow_secrets: bool | None = None) -> TasksClaimAnswer:
+    async def tasks_claim(self, *, workspace: str | None = None, agent: str, target: str | None = None, step_id: str | None = None, path: str | None = None, lease_s: int | None = 1800, release: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksClaimAnswer:
         """Take a task or a step, so that no other agent does; without `target` the first that is ready."""
 
-    async def submit_payload(self, *, capability_id: str, body: Mapping[str, Any], provenance: SubmitPayloadProvenance | None = None, client_request_id: str | None = None, workspace: str | None = 'default', allow_secrets: bool | None = None) -> SubmitPayloadAnswer:
+    async def submit_payload(self, *, capability_id: str, body: Mapping[str, Any], provenance: SubmitPayloadProvenance | None = None, client_request_id: str | None = None, workspace: str | None = 'default', allow_secrets: bool | None = None, idempotency_key: str | None = None) -> SubmitPayloadAnswer:
         """Record a payload about an entity, checked by its capability; equal content is kept once, every source counts."""
 
     async def retrieve_records(self, *, type: str | None = None, properties: Mapping[str, Any] | None = None, search: list[str] | str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 100, offset: int | None = 0, ids: list[str] | None = None, include_total_count: bool | None = False, workspace: str | None = None) -> RetrieveRecordsAnswer:
@@ -2159,13 +2159,13 @@ class AsyncTools:
     async def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0) -> MossHistoryAnswer:
         """List the versions of a capsule or artifact, newest first: when each was written, how, and what it changed."""
 
-    async def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None) -> MossRevertAnswer:
+    async def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
         """Make an old version of a capsule or artifact the present one, as a new version; names and time to live stay."""
 
-    async def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None) -> MossRenameAnswer:
+    async def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
         """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
 
-    async def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False) -> MossEraseAnswer:
+    async def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossEraseAnswer:
         """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk."""
 
     async def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
@@ -2180,5 +2180,5 @@ class AsyncTools:
     async def moss_tools(self, *, query: str | None = None, names: list[str] | None = None) -> MossToolsAnswer:
         """Find tools that are not in your list, by a question or by name, with their schema; `moss_call` calls them."""
 
-    async def moss_call(self, *, tool: str, arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    async def moss_call(self, *, tool: str, arguments: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> dict[str, Any]:
         """Call any tool, also one that is not in your list, and get its answer; `moss_tools` shows what it takes."""

@@ -71,6 +71,10 @@ class Door:
     def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         raise NotImplementedError
 
+    def once(self, key: Any, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """The answer to a call that has a key of its caller's."""
+        raise NotImplementedError
+
     def refuses(self, code: str, tool: str, /, **arguments: Any) -> MossError:
         """The error of a call that must fail with this code and leave the store as it was."""
         before = dump(self.home)
@@ -108,6 +112,9 @@ class StoreDoor(Door):
     def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         return self.store.call(tool, arguments)
 
+    def once(self, key: Any, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        return self.store.call(tool, arguments, idempotency_key=key)
+
 
 class McpServer:
     """A `moss mcp` process with the official SDK's client in front of it."""
@@ -139,8 +146,11 @@ class McpServer:
         found: list[Any] = self._portal.call(self.session.list_tools).tools
         return found
 
-    def call(self, tool: str, arguments: dict[str, Any]) -> Any:
-        return self._portal.call(self.session.call_tool, tool, arguments)
+    def call(self, tool: str, arguments: dict[str, Any], meta: dict[str, Any] | None = None) -> Any:
+        async def ask() -> Any:
+            return await self.session.call_tool(tool, arguments, meta=meta)
+
+        return self._portal.call(ask)
 
     def forget(self) -> None:
         """Empties the store behind the running server's back, so that each test begins with nothing."""
@@ -159,7 +169,12 @@ class McpDoor(Door):
         self.home = server.home
 
     def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        result = self._server.call(tool, arguments)
+        return self._answered(tool, self._server.call(tool, arguments))
+
+    def once(self, key: Any, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        return self._answered(tool, self._server.call(tool, arguments, {"idempotency_key": key}))
+
+    def _answered(self, tool: str, result: Any) -> dict[str, Any]:
         answer = result.structured_content
         if answer is None:
             answer = json.loads(result.content[0].text)

@@ -841,6 +841,21 @@ decisions §9: the overview tells what there is and what changed, day by day
     test_the_days_are_those_of_the_events_also_of_calls_that_write_several
     test_an_empty_store_has_no_activity
     test_changes_after_a_known_one_come_oldest_first_and_each_once
+decisions §0: a call sent again with its idempotency_key is carried out once; other arguments are a CONFLICT
+    test_a_call_sent_again_with_its_key_is_answered_as_before_and_done_once
+    test_every_family_and_name_answers_again
+    test_the_same_key_with_other_arguments_is_a_conflict
+    test_arguments_that_mean_the_same_are_the_same
+    test_a_key_belongs_to_one_workspace_and_one_tool
+    test_the_methods_of_a_store_take_a_key_where_the_tool_writes
+decisions §0: answers are remembered for a day, never those of failures; reads ignore the key
+    test_a_failed_call_is_not_remembered_and_may_be_sent_again
+    test_a_key_is_forgotten_after_a_day_and_what_is_forgotten_is_removed
+    test_reading_tools_and_dry_runs_ignore_the_key
+    test_what_is_no_key_is_refused
+    test_a_key_may_be_any_text_of_256_characters
+decisions §6: remembered answers are emptied by a purge, and their calls still not repeated
+    test_after_a_purge_a_call_is_still_not_carried_out_again
 """
 
 

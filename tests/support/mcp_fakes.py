@@ -130,6 +130,7 @@ class FakeStore:
         progress: Callable[[int, int | None], None] | None = None,
         patient: bool = True,
         workspace: str | None = None,
+        idempotency_key: str | None = None,
     ) -> dict[str, Any]:
         found = TOOLS[tool]
         return found.body(_Transaction(self, cancelled, progress, patient), **found.decode(arguments))

@@ -115,7 +115,8 @@ if TYPE_CHECKING:
         def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
             """Once all is committed, removes what was deleted, now or before, from the disk.
 
-            That field of the result says if it could. It goes by slices, between which others write.
+            That field of the result says if it could. It goes by slices, between which others write. Answers that are
+            kept for calls with a key are emptied now: any of them may show it.
             """
 
         def breathe(self) -> bool:

@@ -531,3 +531,27 @@ def test_a_default_workspace_that_is_none_is_refused(server: HttpServer, query: 
 
 def test_other_words_in_the_address_change_nothing(server: HttpServer) -> None:
     assert server.ask("POST", "/mcp?x=y", server.in_session, json.dumps(request("ping"))).status == 200
+
+
+@pytest.mark.parametrize("era", ["handshake", "stateless"])
+def test_a_call_sent_again_with_its_key_is_done_once(server: HttpServer, era: str) -> None:
+    meta = {"idempotency_key": f"over http, {era}"}
+    if era == "stateless":
+        meta |= META
+    message = call("capsule_store", {"workspace": era, "capsule_text": FULL}, _meta=meta)
+    headers = [
+        *server.authorized,
+        ("MCP-Protocol-Version", VERSION),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", "capsule_store"),
+    ]
+
+    def send(sent: Any) -> Any:
+        if era == "handshake":
+            return structured(server.post(sent))
+        return structured(server.ask("POST", "/mcp", headers, json.dumps(sent)))
+
+    first = send(message)
+    assert send(message) == first
+    other = call("capsule_store", {"workspace": era, "capsule_text": FULL, "title": "other"}, _meta=meta)
+    assert send(other)["error"]["code"] == "CONFLICT"

@@ -6,7 +6,7 @@ import os
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 """The newest migration; a test holds it equal to the highest number in the folder."""
 
 

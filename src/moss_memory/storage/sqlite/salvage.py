@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Lost = dict[str, Any]
 
-_DERIVED = ("vectors", "unembedded", "upkeep", "erasures")
+_DERIVED = ("vectors", "unembedded", "upkeep", "erasures", "remembered")
 _CHUNK = 1 << 20
 _HEAD_BYTES = 100
 _MOST_BYTES = 1 << 40

@@ -204,8 +204,11 @@ class SqliteWrite(SqliteTransaction):
 
     def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
         if anything:
+            from ..once import sql  # only what purges asks
+
             claim = (os.getpid(), now_ms() + LEASE_MS)
             self.connection.execute("insert into erasures (worker, until_ms) values (?, ?)", claim)
+            self.connection.execute(sql["forget_answers"])
         self._erase_into = result, told
 
     def breathe(self) -> bool:

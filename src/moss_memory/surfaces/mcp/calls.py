@@ -65,15 +65,24 @@ class Calls:
             if long or self._busy():
                 self._enqueue(Job(call, reply, patient=long))
                 return
-            answer = tool_answer(
-                call, self._store().call(call.tool, call.arguments, patient=False, workspace=call.offer.workspace)
-            )
+            answer = self._quickly(call)
         except Exception as error:
             if is_busy(error):
                 self._enqueue(Job(call, reply, patient=False))
                 return
             answer = tool_failure(call, error)
         reply(answer)
+
+    def _quickly(self, call: ToolCall) -> bytes:
+        """The answer to a call that is worth waiting for; one that must wait for others raises instead."""
+        result = self._store().call(
+            call.tool,
+            call.arguments,
+            patient=False,
+            workspace=call.offer.workspace,
+            idempotency_key=call.idempotency_key,
+        )
+        return tool_answer(call, result)
 
     def _takes_long(self, call: ToolCall) -> bool:
         """Whether the loop should not wait for it."""
@@ -144,9 +153,7 @@ class Calls:
         """The answer to a write; none when others are writing, and then it is the next to be tried again."""
         call = job.call
         try:
-            return tool_answer(
-                call, self._store().call(call.tool, call.arguments, patient=False, workspace=call.offer.workspace)
-            )
+            return self._quickly(call)
         except Exception as error:
             if not is_busy(error):
                 return tool_failure(call, error)
@@ -244,6 +251,7 @@ def outcome_of(
             cancelled=lambda: call.cancelled or is_stopping(),
             progress=report,
             workspace=call.offer.workspace,
+            idempotency_key=call.idempotency_key,
         )
         answer = tool_answer(call, result)
         if is_by_meaning(call):

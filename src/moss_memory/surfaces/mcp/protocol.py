@@ -64,7 +64,10 @@ _CACHE = f'"ttlMs":{LIST_TTL_MS},"cacheScope":"private"'
 class ToolCall:
     """A tool call on its way: what is asked, how it is answered, and whether anybody still waits."""
 
-    __slots__ = ("arguments", "cancelled", "id", "key", "offer", "operation", "progress_token", "stateless", "tool")
+    __slots__ = (
+        "arguments", "cancelled", "id", "idempotency_key", "key", "offer", "operation", "progress_token", "stateless",
+        "tool",
+    )  # fmt: skip
 
     def __init__(self, request: Request, offer: Offer, operation: Operation, arguments: dict[str, Any]) -> None:
         self.key = request.key
@@ -75,6 +78,7 @@ class ToolCall:
         self.tool = operation.name
         self.arguments = arguments
         self.progress_token: str | int | None = None
+        self.idempotency_key: Any = None  # as it was sent
         self.cancelled = False
 
 
@@ -250,6 +254,7 @@ class Protocol:
         if meta:
             token = meta.get("progressToken")
             call.progress_token = token if type(token) is str or type(token) is int else None
+            call.idempotency_key = meta.get("idempotency_key")
         return call
 
     def _refused(self, message: Any) -> bytes:

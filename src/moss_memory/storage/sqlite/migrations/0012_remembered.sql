@@ -1,0 +1,13 @@
+-- What calls with a key of their caller's were answered, for a day. Without arguments it was emptied, because something
+-- was purged that the answer may have shown.
+create table remembered (
+  workspace_norm text not null, -- empty where the call named none
+  tool           text not null,
+  call_key       text not null,
+  at_ms          integer not null,
+  arguments      text,          -- their hash
+  answer         text,
+  primary key (workspace_norm, tool, call_key)
+) without rowid;
+
+create index remembered_by_age on remembered (at_ms);

@@ -1,0 +1,63 @@
+"""What is remembered of answers leaves no byte of what was purged or erased, and costs calls without a key nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from storage.database import connect
+from storage.test_purge import on_disk
+from support.beside import rows
+from support.store_truth import capsule, open_at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from moss_memory.store import Store
+
+SECRETS = ("Aqvornimblex", "Bruzelkantoq", "Cwiffleplodz")
+
+
+def compose(store: Store) -> str:
+    """Stores what holds the words and a bundle of it elsewhere, whose remembered answer shows them."""
+    store.call("capsule_store", {"workspace": SECRETS[0], "name": SECRETS[1], "capsule_text": capsule(SECRETS[2])})
+    arguments = {
+        "items": [{"workspace": SECRETS[0], "name": SECRETS[1]}],
+        "store_as": {"workspace": "elsewhere", "name": "bundle"},
+    }
+    answer = store.call("capsule_compose", arguments, idempotency_key="k")
+    assert SECRETS[2] in str(answer)
+    [(kept,)] = rows(store.config.home, "select answer from remembered")
+    assert SECRETS[2] in kept
+    bundle: str = answer["stored"]["id"]
+    return bundle
+
+
+def test_a_purge_leaves_no_byte_in_a_remembered_answer(store: Store, home: Path) -> None:
+    compose(store)
+    store.call("capsule_bulk_delete", {"workspace": SECRETS[0]})
+    store.call("capsule_delete", {"workspace": "elsewhere", "name": "bundle"})
+    assert store.call("capsule_purge", {})["erased"] is True
+    store.close()
+    assert on_disk(home, *SECRETS[1:]) == {}, "events name workspaces, and nothing else"
+    assert rows(home, "select arguments, answer from remembered") == [(None, None)]
+
+
+def test_erasing_one_thing_leaves_no_byte_in_a_remembered_answer(store: Store, home: Path) -> None:
+    bundle = compose(store)
+    store.call("moss_erase", {"type": "capsule", "id": bundle})
+    answer = store.call("moss_erase", {"type": "capsule", "workspace": SECRETS[0], "name": SECRETS[1]})
+    assert answer["complete"] is True
+    store.close()
+    assert on_disk(home, SECRETS[2]) == {}
+
+
+def test_calls_without_a_key_touch_no_table_of_answers(home: Path) -> None:
+    with open_at(home) as store:
+        store.call("capsule_store", {"capsule_text": capsule(), "name": "a"})
+        connection = connect(home)
+        connection.execute("drop table remembered")
+        connection.close()
+        store.call("capsule_store", {"capsule_text": capsule(), "name": "b"})
+        store.call("capsule_update", {"name": "b", "title": "t"})
+        store.call("capsule_delete", {"name": "b"})
+        assert store.call("capsule_list", {})["pagination"]["total"] == 1
