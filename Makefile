@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled ahead, because where PYTHONDONTWRITEBYTECODE is set every start would compile all of it again.
 COMPILE = $(BIN)/python -m compileall -q src
 
-.PHONY: run test check format bench soak clients docs pictures clean
+.PHONY: run test check format bench soak clients docs dist pictures clean
 
 run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a demonstration
 	@$(COMPILE)
@@ -46,11 +46,17 @@ docs: $(VENV)/.developed ## write the generated files: tools, completions, refer
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m docs.typed
 
+dist: $(VENV)/.developed ## build what is handed out: wheel, source, and the bundle for desktop clients
+	rm -rf dist
+	$(BIN)/uv build --quiet --out-dir dist
+	$(BIN)/python -m release.bundle dist
+	@ls -l dist
+
 pictures: $(VENV)/.developed ## take the pictures of the pages, in both schemes and on a phone
 	PYTHONPATH=tests $(BIN)/python -m support.pictures
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache tests/clients/.cache
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache tests/clients/.cache
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

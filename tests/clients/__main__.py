@@ -12,13 +12,14 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from clients import conformance, inspector, programs
+from clients import bundle, conformance, inspector, programs
 
 LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "conformance 2025-11-25": lambda folder: conformance.run("2025-11-25", folder),
     "conformance 2026-07-28": lambda folder: conformance.run("2026-07-28", folder),
     "Inspector over stdio": lambda folder: inspector.run("stdio", folder),
     "Inspector over HTTP": lambda folder: inspector.run("http", folder),
+    "MCPB bundle": bundle.run,
     "Claude Code": programs.claude_code,
     "Codex": programs.codex,
     "Gemini CLI": programs.gemini,

@@ -1,0 +1,1 @@
+"""How Moss is handed out: wheel, source, and a bundle for desktop clients."""
