@@ -153,6 +153,8 @@ WHAT_TO_DO = {
 SETTINGS = {
     "workspace": "the default workspace of every tool that works in one; `MOSS_WORKSPACE` wins over both files; where "
     "none is set, reasoning and task tools need one and the others use `default`",
+    "url": "a PostgreSQL database that holds the store instead of the home folder, as postgresql://host/database, "
+    "without a password; only in the global file; `MOSS_URL` wins over it",
     "capsule_max_chars": "most characters of a capsule",
     "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once",
     "page_max_chars": "a page of `artifact_list`, `retrieve_records`, `retrieve_entities` or `list_timeline_events` "
@@ -175,8 +177,9 @@ SETTINGS = {
     "most](../how-to/connect.md#fewer-tools), which lead to all others; empty means all; `moss mcp --toolsets` wins",
     "output_schemas": "the MCP server also lists what each tool answers, as `outputSchema`; the list is then three "
     "times as long",
-    "db_max_open_conns": "size of a server database's pool; nothing on SQLite",
-    "db_max_idle_conns": "idle connections of that pool; nothing on SQLite",
+    "db_max_open_conns": "most connections of a process to a PostgreSQL server, 16 where nothing is set; nothing on "
+    "SQLite",
+    "db_max_idle_conns": "so many of them wait for the next call, 4 where nothing is set; nothing on SQLite",
 }
 
 

@@ -23,6 +23,34 @@ LEFT_ALONE = (os.devnull, os.path.expanduser("~"), tempfile.gettempdir())
 """What the tests, run by root, could make useless for everybody else."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--engine=postgres` runs the tests on PostgreSQL that go through a store's own door."""
+    parser.addoption("--engine", choices=("sqlite", "postgres"), default="sqlite", help="where test stores are kept")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Starts a server where tests run on one, and keeps every store of theirs on it."""
+    if config.getoption("--engine") == "postgres":
+        from support.postgres import start_for_tests
+
+        start_for_tests(config)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What tries PostgreSQL itself is left out where there is no server."""
+    return True if collection_path.name == "postgres" and config.getoption("--engine") == "sqlite" else None
+
+
+@pytest.fixture(autouse=True)
+def _databases_taken_back(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Lets the next test have the databases of this one."""
+    yield
+    if request.config.getoption("--engine") == "postgres":
+        from support.postgres import databases
+
+        databases().take_back()
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Remembers the modes of what no test may change."""
     session.config.stash[MODES] = modes_left_alone()
@@ -85,11 +113,21 @@ def door(store: Store) -> StoreDoor:
 
 
 @pytest.fixture(scope="session")
-def mcp_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
+def mcp_server(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
     """One server process for the whole session, spoken to by the official client."""
-    server = McpServer(str(tmp_path_factory.mktemp("mcp") / "home"))
+    home = str(tmp_path_factory.mktemp("mcp") / "home")
+    server = McpServer(home, url=_url_kept(pytestconfig, home))
     yield server
     server.close()
+
+
+def _url_kept(config: pytest.Config, home: str) -> str | None:
+    """Where the store of this folder is for the whole session, if that is a server."""
+    if config.getoption("--engine") == "sqlite":
+        return None
+    from support.postgres import databases
+
+    return databases().keep(home)
 
 
 @pytest.fixture(params=["store", "mcp"])

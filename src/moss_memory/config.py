@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 DEFAULTS: dict[str, Any] = {
     "workspace": "",
+    "url": "",
     "capsule_max_chars": 12_000,
     "import_max_bytes": 25_000_000,
     "page_max_chars": 100_000,
@@ -33,7 +34,7 @@ DEFAULTS: dict[str, Any] = {
 }
 """Every key of a configuration file, with the value it has when no file names it."""
 
-_ONLY_GLOBAL = ("trust_repo_config", "history_keep", "history_days")
+_ONLY_GLOBAL = ("url", "trust_repo_config", "history_keep", "history_days")
 _ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths", "semantic_model")
 _ONLY_TO_FORBID = ("allow_secrets",)
 _ONLY_TO_LOWER = ("capsule_max_chars", "import_max_bytes")
@@ -101,6 +102,11 @@ def load_config(home: str | None = None, cwd: str | None = None) -> Config:
         if problem := _workspace_problem(chosen):
             raise MossError("INVALID_REQUEST", f"MOSS_WORKSPACE must be {problem}; correct or unset it")
         values["workspace"], sources["workspace"] = chosen, "MOSS_WORKSPACE"
+    server = os.environ.get("MOSS_URL", "").strip()
+    if server:
+        if problem := _url_problem(server):
+            raise MossError("INVALID_REQUEST", f"MOSS_URL must be {problem}; correct or unset it")
+        values["url"], sources["url"] = server, "MOSS_URL"
     return config
 
 
@@ -241,6 +247,8 @@ def _problem(key: str, value: Any, default: Any) -> str:
         return "" if fits else "a whole number, 0 or more"
     if key == "workspace":
         return _workspace_problem(value)
+    if key == "url":
+        return _url_problem(value, kept=True)
     if isinstance(default, str):
         fits = isinstance(value, str) and "\0" not in value and value.encode("utf-8", "replace").decode() == value
         return "" if fits else "the path of a folder"
@@ -257,6 +265,19 @@ def _workspace_problem(value: Any) -> str:
         norm(value or "default")
     except (AttributeError, UnicodeEncodeError, MossError):
         return "the name of a workspace: 1 to 256 characters, no control characters"
+    return ""
+
+
+def _url_problem(value: Any, *, kept: bool = False) -> str:
+    """What the URL of a store on a server must be, where it is not that; one that is `kept` holds no password."""
+    from .server_url import has_password, is_url  # few stores are on a server
+
+    if value == "":
+        return ""
+    if not isinstance(value, str) or not is_url(value) or not value.isprintable():
+        return "a URL such as postgresql://host/database"
+    if kept and has_password(value):
+        return "a URL without a password, which goes into the file that PGPASSFILE names"
     return ""
 
 

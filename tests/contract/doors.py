@@ -119,14 +119,14 @@ class StoreDoor(Door):
 class McpServer:
     """A `moss mcp` process with the official SDK's client in front of it."""
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, *, url: str | None = None) -> None:
         from anyio.from_thread import start_blocking_portal
         from mcp import ClientSession, StdioServerParameters, stdio_client
 
         os.makedirs(home, mode=0o700, exist_ok=True)
         self.home = os.path.realpath(home)
         command = os.path.join(os.path.dirname(sys.executable), "moss")
-        environment = {**os.environ, "MOSS_HOME": self.home}
+        environment = {**os.environ, "MOSS_HOME": self.home, **({} if url is None else {"MOSS_URL": url})}
         parameters = StdioServerParameters(command=command, args=["mcp"], env=environment, cwd=self.home)
         self._opened_portal = start_blocking_portal()
         self._portal = self._opened_portal.__enter__()

@@ -213,6 +213,22 @@ class Call:
 
 def open_engine(config: Config) -> Engine:
     """The engine that the configuration names."""
+    if config.url:
+        return _postgres(config)
     from .sqlite.engine import SqliteEngine
 
     return SqliteEngine(config.home)
+
+
+def _postgres(config: Config) -> Engine:
+    """The engine on a server, whose driver is an extra."""
+    try:
+        from .postgres.engine import PostgresEngine
+    except ModuleNotFoundError as error:
+        if error.name != "psycopg":
+            raise
+        raise MossError(
+            "INVALID_REQUEST",
+            "a store on PostgreSQL needs what the extra `postgres` brings; install moss-memory[postgres]",
+        ) from None
+    return PostgresEngine(config)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-_FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
+from ..schema_version import SCHEMA_VERSION as SCHEMA_VERSION
 
-SCHEMA_VERSION = 12
-"""The newest migration; a test holds it equal to the highest number in the folder."""
+_FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
 
 def migrations_after(version: int) -> list[tuple[int, str]]:

@@ -6,6 +6,7 @@ import os
 
 from moss_memory.config import DEFAULTS, find_repo_config, load_config, resolve_home, setting_problem
 from moss_memory.errors import invalid, nearest
+from moss_memory.server_url import without_password
 from moss_memory.storage.folders import make_private_folder, write_private
 
 from .request import load_settings
@@ -25,7 +26,10 @@ def settings(home: str | None) -> dict[str, Any]:
             "global": os.path.join(config.home, "config.json"),
             "repository": find_repo_config(None, config.home),
         },
-        "settings": {key: {"value": value, "source": config.sources[key]} for key, value in config.values.items()},
+        "settings": {
+            key: {"value": without_password(value) if key == "url" else value, "source": config.sources[key]}
+            for key, value in config.values.items()
+        },
         "warnings": list(config.warnings),
     }
 

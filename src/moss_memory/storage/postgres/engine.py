@@ -1,0 +1,264 @@
+"""The engine on PostgreSQL, for a store that several machines share; durable when a call returns."""
+
+from __future__ import annotations
+
+import os
+import time
+from _weakref import ref
+
+import psycopg
+
+from ...errors import MossError
+from ...server_url import without_password
+from ..schema_version import SCHEMA_VERSION
+from .connection import Connections
+from .failures import busy_error, is_lost, storage_error
+from .schema import prepare, refuse_newer
+from .transaction import PostgresTransaction, PostgresWrite
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ...config import Config
+    from ..engine import Call, Row
+    from ..finding import Finding
+    from .connection import Connection
+
+WRITE_PATIENCE_S = 60.0
+LARGE_BYTES = 64 << 20
+LARGE_KNOWN_S = 10.0
+"""For so long the answer to whether the store is large is believed."""
+STORE_LOCK = 0x6D6F7373_00000001
+"""The advisory lock of writers."""
+_WAIT_S = 0.5
+"""After so long a writer that may be cancelled looks whether it was, and waits on."""
+_PAGE_BYTES = 8192
+_MARK = (
+    "select string_agg(seq::text, ',' order by seq) from (select seq from events order by seq desc limit 100) as last"
+)
+
+
+class PostgresEngine:
+    """One database on a server, which any number of processes on any number of machines share."""
+
+    def __init__(self, config: Config) -> None:
+        self._url = config.url
+        self.place = without_password(self._url)
+        """The URL as it may be told."""
+        self._home = config.home
+        self._most, self._idle = config.db_max_open_conns, config.db_max_idle_conns
+        self._start_afresh()
+        _engines.append(ref(self, _engines.remove))
+
+    def _start_afresh(self) -> None:
+        self._connections = Connections(self._url, most=self._most, idle=self._idle)
+        self._prepared = False
+        self._large = False
+        self._large_until_s = 0.0
+
+    def begin_read(self, *, snapshot: bool, call: Call) -> PostgresTransaction:
+        """A transaction that sees one state of the store and never waits for a writer."""
+        return PostgresTransaction(self, call, snapshot=snapshot)
+
+    def begin_write(self, *, patience_s: float, call: Call) -> PostgresWrite:
+        """A transaction that becomes the only writing one at its first statement."""
+        return PostgresWrite(self, patience_s, call)
+
+    def take(self) -> Connection:
+        """A connection for one call."""
+        return self._connections.take(self._prepare)
+
+    def take_again(self, lost: Connection) -> Connection:
+        """A new connection in place of one that was cut off while it waited; the others that wait go too."""
+        self._connections.drop(lost)
+        return self._connections.take(self._prepare, fresh=True)
+
+    def give_back(self, connection: Connection) -> None:
+        """Takes the connection of a transaction that is over."""
+        self._connections.give_back(connection)
+
+    def _prepare(self, connection: Connection) -> None:
+        if not self._prepared:
+            prepare(connection)
+            self._prepared = True
+
+    def enter_write(self, patience_s: float, call: Call) -> tuple[Connection, int]:
+        """Begins a transaction that has the writers' lock; also the number of its change."""
+        connection = self.take()
+        try:
+            try:
+                return connection, self._lock(connection, patience_s, call)
+            except psycopg.OperationalError as error:
+                if not is_lost(error):
+                    raise
+            connection = self.take_again(connection)
+            return connection, self._lock(connection, patience_s, call)
+        except BaseException:
+            if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                connection.close()
+            self.give_back(connection)
+            raise
+
+    def _lock(self, connection: Connection, patience_s: float, call: Call) -> int:
+        """Waits for the lock in one message with all that a transaction begins with."""
+        until = time.monotonic() + patience_s
+        while True:
+            left_s = max(until - time.monotonic(), 0.001)
+            wait_s = left_s if call.cancelled is None else min(left_s, _WAIT_S)
+            try:
+                return self._locked(connection, wait_s)
+            except psycopg.errors.LockNotAvailable:
+                connection.execute("rollback")
+                call.check_cancelled()
+                if time.monotonic() >= until:
+                    raise busy_error(patience_s) from None
+
+    def _locked(self, connection: Connection, wait_s: float) -> int:
+        cursor = connection.execute(
+            f"begin; set local lock_timeout = {int(wait_s * 1000) or 1};"
+            f" select pg_advisory_xact_lock({STORE_LOCK}); set local lock_timeout = 0;"
+            " select version, nextval(pg_get_serial_sequence('events', 'seq')) from moss_schema"
+        )
+        while cursor.nextset():
+            pass
+        row = cursor.fetchone()
+        version, number = (0, 0) if row is None else row
+        if version != SCHEMA_VERSION:
+            connection.execute("rollback")
+            self._prepared = False
+            refuse_newer(version)
+            raise MossError("STORAGE_BUSY", "the schema of the store is being changed; try again")
+        return int(number)
+
+    def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
+        """Makes missing vectors; how many it made, and how many are still missing."""
+        from .vectors import index
+
+        return index(self, call, patience_s=patience_s, most=most, rebuild=rebuild)
+
+    def restore(self, backup: str, *, call: Call) -> str | None:
+        """Refused: a server's backups are its own."""
+        raise self._server_keeps("put back")
+
+    def salvage(self, target: str, *, call: Call) -> list[dict[str, Any]]:
+        """Refused: there is no file that could be read around its damage."""
+        raise self._server_keeps("salvaged")
+
+    def copy_to(self, path: str) -> int:
+        """Refused: a server's backups are its own."""
+        raise self._server_keeps("copied")
+
+    def _server_keeps(self, done: str) -> MossError:
+        return MossError(
+            "INVALID_REQUEST",
+            f"{self.place} is kept by a server and cannot be {done} as a file; use `moss export --all`, which any "
+            "store takes in, or the server's own pg_dump and pg_restore",
+        )
+
+    def about(self) -> str:
+        """What this engine is and in which version."""
+        return f"PostgreSQL through psycopg {psycopg.__version__}"
+
+    def files(self) -> tuple[str, ...]:
+        """None: it keeps nothing in the home folder."""
+        return ()
+
+    def is_made(self) -> bool:
+        """Whether there is a store; a server that cannot be asked may have one."""
+        connection: Connection | None = None
+        try:
+            connection = self._connections.take(lambda _: None)
+            row = connection.execute("select to_regclass('moss_schema') is not null").fetchone()
+            return row is None or bool(row[0])
+        except (psycopg.Error, MossError):
+            return True
+        finally:
+            if connection is not None:
+                self.give_back(connection)
+
+    def is_large(self) -> bool:
+        """Whether the tables are, by the server's own count of their pages."""
+        if time.monotonic() >= self._large_until_s:
+            self._large = self._size_bytes() > LARGE_BYTES
+            self._large_until_s = time.monotonic() + LARGE_KNOWN_S
+        return self._large
+
+    def _size_bytes(self) -> int:
+        counted = "select coalesce(sum(relpages), 0) from pg_class where relnamespace = current_schema()::regnamespace"
+        try:
+            connection = self.take()
+        except (psycopg.Error, MossError):
+            return 0
+        try:
+            row = connection.execute(counted).fetchone()
+            return int(row[0]) * _PAGE_BYTES if row else 0
+        except psycopg.Error:
+            return 0
+        finally:
+            self.give_back(connection)
+
+    def look_over(self, *, call: Call, fix: bool) -> Iterator[Finding]:
+        """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
+        from .examination import look_over
+
+        return look_over(self, call, fix=fix)
+
+    def dump(self, *, call: Call) -> Iterator[tuple[str, Row]]:
+        """Every row of one state of the store, without what follows from others."""
+        from .dumping import dump
+
+        tx = self.begin_read(snapshot=True, call=call)
+        try:
+            yield from dump(tx)
+        finally:
+            tx.rollback()
+            tx.release()
+
+    def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
+        """Empties every table but those and begins to count anew, as one transaction among the others."""
+        from .dumping import forget
+
+        tx = self.begin_write(patience_s=WRITE_PATIENCE_S, call=call)
+        try:
+            forget(tx, but=but)
+            tx.commit()
+        finally:
+            tx.rollback()
+            tx.release()
+
+    def mark(self) -> object:
+        """The numbers of the last changes: also one that was begun earlier and committed later changes them."""
+        connection = self.take()
+        try:
+            return connection.execute(_MARK).fetchone()
+        finally:
+            self.give_back(connection)
+
+    def close(self) -> None:
+        """Lets go of every connection; what another thread is using, as soon as it is done with it."""
+        self._connections.close()
+
+    def translate(self, error: Exception) -> MossError | None:
+        """What a driver's or the system's error means to a caller."""
+        return storage_error(error, self.place)
+
+    def after_fork_in_child(self) -> None:
+        """Starts afresh: the parent's connections are its own, and must not even be closed here."""
+        _left_alone.append(self._connections)
+        self._start_afresh()
+
+
+_engines: list[ref[PostgresEngine]] = []
+_left_alone: list[Connections] = []
+"""Connections that crossed a fork: never used here, nor closed, which would end the parent's sessions."""
+
+
+def _after_fork() -> None:
+    for engine in [reference() for reference in list(_engines)]:
+        if engine is not None:
+            engine.after_fork_in_child()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,72 @@
+"""The schema on PostgreSQL: made by whoever comes first, refused where it is newer than what this Moss knows."""
+
+from __future__ import annotations
+
+import os
+
+from ...errors import MossError
+from ..schema_version import SCHEMA_VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .connection import Connection
+
+FOLDER = os.path.join(os.path.dirname(__file__), "schema")
+CHANGES = os.path.join(FOLDER, "changes")
+"""What brings an older schema up to date, by number; a new one is made with all of it."""
+_MAKING = 0x6D6F7373_00000000
+"""The advisory lock of who makes or changes the schema."""
+
+
+def prepare(connection: Connection) -> None:
+    """Makes the schema where there is none and brings an older one up to date, one process at a time."""
+    version = _version(connection)
+    if version == SCHEMA_VERSION:
+        return
+    refuse_newer(version)
+    connection.execute("begin")
+    try:
+        connection.execute(f"select pg_advisory_xact_lock({_MAKING})")
+        version = _version(connection)  # another process may have been quicker
+        refuse_newer(version)
+        for text in _files(version):
+            connection.execute(text)
+        connection.execute("delete from moss_schema")
+        connection.execute(f"insert into moss_schema (version) values ({SCHEMA_VERSION})")
+        connection.execute("commit")
+    except BaseException:
+        if not connection.closed:
+            connection.execute("rollback")
+        raise
+
+
+def refuse_newer(version: int) -> None:
+    """Refuses a schema that a newer Moss has made."""
+    if version > SCHEMA_VERSION:
+        raise MossError(
+            "NOT_A_STORE",
+            f"the store was made by a newer Moss (schema {version}, this one knows {SCHEMA_VERSION}); update Moss",
+        )
+
+
+def _version(connection: Connection) -> int:
+    """The version of the schema that is there, 0 where there is none."""
+    found = connection.execute("select to_regclass('moss_schema') is not null").fetchone()
+    if found is None or not found[0]:
+        return 0
+    row = connection.execute("select version from moss_schema").fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _files(version: int) -> list[str]:
+    """The files that make the schema, or those that change one of this version."""
+    if version == 0:
+        names = sorted(name for name in os.listdir(FOLDER) if name.endswith(".sql"))
+        return [_read(os.path.join(FOLDER, name)) for name in names]
+    newer = sorted(name for name in os.listdir(CHANGES) if int(name.partition("_")[0]) > version)
+    return [_read(os.path.join(CHANGES, name)) for name in newer]
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()

@@ -1,0 +1,169 @@
+-- Reasoning: branches, append-only documents, a versioned graph, merges and conflicts.
+
+-- The last number given out in each series. Writers come one after the other, so numbers rise in the order of
+-- commits; a number whose row is deleted is never given out again.
+create table numbers (
+  series text collate "C" primary key,
+  last   bigint not null
+);
+
+insert into numbers (series, last) values ('seq', 0), ('branch', 0);
+
+create table workspaces (
+  workspace_norm text collate "C" primary key,
+  workspace_raw  text collate "C" not null,
+  checkout_id    bigint,
+  focus_id       text collate "C"
+);
+
+-- A branch keeps its id when it is renamed; its base is a snapshot: what the base showed at base_seq.
+create table branches (
+  branch_id      bigint primary key,
+  workspace_norm text collate "C" not null,
+  name           text collate "C" not null,
+  base_id        bigint,
+  base_seq       bigint,
+  depth          bigint not null,
+  canonical      bigint not null default 0
+);
+
+create unique index branches_by_name on branches (workspace_norm, name);
+create index branches_by_base on branches (base_id) where base_id is not null;
+
+-- Which documents a branch has written to itself: 'log' for entries, 'graph' for versions.
+create table documents (
+  branch_id bigint not null,
+  shape     text collate "C" not null,
+  doc       text collate "C" not null,
+  first_seq bigint not null,
+  last_seq  bigint,
+  reset_seq bigint,
+  primary key (branch_id, shape, doc)
+);
+
+create table doc_entries (
+  seq             bigint primary key,
+  branch_id       bigint not null,
+  workspace_norm  text collate "C" not null,
+  doc             text collate "C" not null,
+  written_as      text collate "C" not null,              -- note, step, card or event
+  title           text collate "C",
+  format          text collate "C",
+  meta_json       text collate "C",
+  content         text collate "C" not null,
+  source_event_id text collate "C",
+  card_id         text collate "C",
+  ts_ms           bigint not null,
+  hidden          bigint not null default 0  -- 1 when resets left no branch that shows it
+);
+
+create index doc_entries_by_document on doc_entries (branch_id, doc, seq);
+create unique index doc_entries_by_event on doc_entries (branch_id, doc, source_event_id)
+  where written_as = 'event';
+create index doc_entries_by_origin on doc_entries (branch_id, doc, source_event_id)
+  where source_event_id is not null and written_as <> 'event';
+
+create index doc_entries_by_card on doc_entries (branch_id, doc, card_id) where card_id is not null;
+
+-- Movements of the head of `notes`. A branch shows the reach, ranges of seq by branch, and what it wrote itself
+-- after own_after: the reset's own number, or an earlier one where nothing is hidden in between.
+create table resets (
+  seq        bigint primary key,
+  branch_id  bigint not null,
+  old_seq    bigint,
+  new_seq    bigint not null,
+  message    text collate "C" not null,
+  reach_json text collate "C" not null,
+  own_after  bigint not null,
+  ts_ms      bigint not null
+);
+
+create index resets_by_branch on resets (branch_id, seq);
+
+create table tags (
+  workspace_norm text collate "C" not null,
+  name           text collate "C" not null,
+  branch_id      bigint not null,
+  doc            text collate "C" not null,
+  seq            bigint not null,
+  created_at_ms  bigint not null,
+  primary key (workspace_norm, name)
+);
+
+create index tags_by_branch on tags (branch_id);
+
+-- Nodes (with a type) and edges (with from, rel and to), one row a version. The key of a node is its id, of an
+-- edge `from|rel|to`. A version holds from seq until next_seq; state is equal when two versions say the same.
+create table graph_versions (
+  seq            bigint primary key,
+  branch_id      bigint not null,
+  workspace_norm text collate "C" not null,
+  doc            text collate "C" not null,
+  key            text collate "C" not null,
+  type           text collate "C",
+  title          text collate "C",
+  text           text collate "C",
+  status         text collate "C",
+  tags_json      text collate "C",
+  from_id        text collate "C",
+  rel            text collate "C",
+  to_id          text collate "C",
+  meta_json      text collate "C",
+  deleted        bigint not null,
+  state          text collate "C" not null,
+  ts_ms          bigint not null,
+  next_seq       bigint not null default 9223372036854775807,
+  search_title   text collate "C" generated always as (coalesce(title, key)) stored
+);
+
+create index graph_versions_by_key on graph_versions (branch_id, doc, key, seq, next_seq);
+create index graph_nodes_by_seq on graph_versions (branch_id, doc, seq, next_seq, deleted)
+  where type is not null;
+create index graph_nodes_by_type on graph_versions (branch_id, doc, type, seq, next_seq, deleted, status)
+  where type is not null;
+create index graph_nodes_by_status on graph_versions (branch_id, doc, status, seq, next_seq, deleted)
+  where status is not null;
+-- What a branch says now: statuses are left behind, and the versions that had them would be walked past.
+create index graph_nodes_by_present_status on graph_versions (branch_id, doc, status, seq)
+  where status is not null and next_seq = 9223372036854775807;
+create index graph_edges_by_from on graph_versions (branch_id, doc, from_id, seq, next_seq, deleted)
+  where from_id is not null;
+create index graph_edges_by_to on graph_versions (branch_id, doc, to_id, seq, next_seq, deleted)
+  where to_id is not null;
+
+create table graph_tags (
+  branch_id bigint not null,
+  doc       text collate "C" not null,
+  tag       text collate "C" not null,
+  seq       bigint not null,
+  primary key (branch_id, doc, tag, seq)
+);
+
+-- The version of a derived branch's key that its base last took in or turned down.
+create table graph_merges (
+  from_id  bigint not null,
+  doc      text collate "C" not null,
+  key      text collate "C" not null,
+  from_seq bigint not null,
+  primary key (from_id, doc, key)
+);
+
+create table graph_conflicts (
+  seq            bigint primary key,
+  conflict_id    text collate "C" not null unique,
+  workspace_norm text collate "C" not null,
+  from_id        bigint not null,
+  into_id        bigint not null,
+  doc            text collate "C" not null,
+  key            text collate "C" not null,
+  from_seq       bigint not null,
+  base_json      text collate "C",
+  theirs_json    text collate "C" not null,
+  ours_json      text collate "C",
+  resolution     text collate "C",
+  created_at_ms  bigint not null,
+  resolved_at_ms bigint
+);
+
+create index graph_conflicts_by_into on graph_conflicts (into_id, doc, seq);
+create index graph_conflicts_by_key on graph_conflicts (from_id, doc, key);

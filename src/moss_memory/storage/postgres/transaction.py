@@ -1,0 +1,373 @@
+"""One call on PostgreSQL: its statements, its clock and ids, its event, and what happens around its commit."""
+
+from __future__ import annotations
+
+import time
+
+import psycopg
+
+from ...errors import MossError
+from ..schema_version import SCHEMA_VERSION
+from .failures import is_lost
+from .statements import for_rows, translated
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, TypeAlias
+
+    from ...query.hits import Hits
+    from ...query.request import Request
+    from ..engine import Call, Parameters, Row
+    from .connection import Connection
+    from .engine import PostgresEngine
+
+    Cursor: TypeAlias = psycopg.Cursor[tuple[Any, ...]]
+
+SLICE_S = 0.05
+"""How long a slice of long work keeps others from writing, roughly."""
+STREAMED = 1000
+"""So many rows of a long read are held at a time."""
+SNAPSHOT = "begin isolation level repeatable read read only"
+_CHANGES_PER_CALL = 1 << 24
+
+
+class PostgresTransaction:
+    """One call's statements on one connection, all of them on one state of the store."""
+
+    __slots__ = ("_connection", "_cursors", "_engine", "_now_ms", "_queued", "call", "config", "tool")
+
+    def __init__(self, engine: PostgresEngine, call: Call, *, snapshot: bool) -> None:
+        self._engine = engine
+        self.call = call
+        self.config = call.config
+        self.tool = call.operation
+        self._connection: Connection | None = None
+        self._now_ms = call.clock_ms()
+        self._cursors = 0
+        self._queued: list[tuple[str, list[Any] | None]] = [(SNAPSHOT, None)] if snapshot else []
+
+    @property
+    def connection(self) -> Connection:
+        """The connection; the first to ask for it begins the transaction."""
+        return self._connection or self._begin()
+
+    @property
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    @property
+    def now(self) -> int:
+        return self.now_ms // 1000
+
+    def _begin(self) -> Connection:
+        connection = self._connection = self._engine.take()
+        return connection
+
+    def execute(self, sql: str, parameters: Parameters | None = None) -> Cursor:
+        """Runs one statement, after those that wait, in one message; every other method goes through this one."""
+        statement = translated(sql)
+        return self.send(statement.sql, statement.values(parameters))
+
+    def send(self, sql: str, values: list[Any] | None) -> Cursor:
+        """The same for a statement in PostgreSQL's own words, with `$1`."""
+        first = self._connection is None
+        connection = self.connection
+        queued, self._queued = self._queued, []
+        try:
+            return _sent(connection, queued, sql, values)
+        except psycopg.OperationalError as error:
+            if not first or not self._may_begin_again or not is_lost(error):
+                raise
+        # Nothing was done yet: the connection was cut off while it waited for its next call.
+        connection = self._connection = self._engine.take_again(connection)
+        return _sent(connection, queued, sql, values)
+
+    @property
+    def _may_begin_again(self) -> bool:
+        return True
+
+    def queue(self, sql: str, parameters: Parameters | None = None) -> None:
+        """Runs a statement whose answer nobody needs together with the next one, or with the commit."""
+        statement = translated(sql)
+        self._queued.append((statement.sql, statement.values(parameters)))
+
+    def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
+        return iter(self.execute(sql, parameters).fetchall())
+
+    def stream(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
+        """Rows by a cursor on the server, so many at a time; a short answer takes one message."""
+        statement = translated(sql)
+        self._open_block()
+        self._cursors += 1
+        name = f"stream_{self._cursors}"
+        values = statement.values(parameters)
+        self._queued.append((f"declare {name} no scroll cursor for {statement.sql}", values))
+        while True:
+            found = self.send(f"fetch {STREAMED} from {name}", None).fetchall()
+            yield from found
+            if len(found) < STREAMED:
+                self._queued.append((f"close {name}", None))
+                return
+
+    def _open_block(self) -> None:
+        """Makes sure that a transaction is open or about to be: cursors live in one."""
+        if not self._queued and (
+            self._connection is None or self._connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        ):
+            self._queued.append((SNAPSHOT, None))
+
+    def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
+        return self.execute(sql, parameters).fetchone()
+
+    def value(self, sql: str, parameters: Parameters | None = None) -> Any:
+        row = self.execute(sql, parameters).fetchone()
+        return None if row is None else row[0]
+
+    @property
+    def schema_version(self) -> int:
+        """The version of the schema that this transaction sees: no other is ever open."""
+        return SCHEMA_VERSION
+
+    def check_cancelled(self) -> None:
+        self.call.check_cancelled()
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        if self.call.progress is not None:
+            self.call.progress(done, total)
+
+    def search(self, request: Request) -> Hits:
+        if request.needs_no_model:
+            from .search import by_words  # most calls search nothing
+
+            return by_words(self, request)
+        from .meaning import by_meaning
+
+        return by_meaning(self._engine, self, request)
+
+    def vectors_of(self, source: str, rows: list[int]) -> int:
+        from ...query.hits import Document  # only erasing asks
+
+        numbers = [Document(source, row).number for row in rows]
+        counted = f"select count(*) from vectors where {self.is_any('doc', 'numbers')}"
+        found: int = self.value(counted, {"numbers": numbers})
+        return found
+
+    def is_any(self, column: str, parameter: str) -> str:
+        return f"{column} = any(:{parameter})"
+
+    def contains(self, column: str, parameter: str) -> str:
+        return f"jsonb_exists({column}::jsonb, :{parameter})"
+
+    def commit(self) -> None:
+        self.rollback()  # there is nothing to keep
+
+    def rollback(self) -> None:
+        self._queued = []
+        connection = self._connection
+        if connection is not None and not connection.closed and not _is_idle(connection):
+            try:
+                connection.execute("rollback")
+            except psycopg.Error:
+                connection.close()  # the server undoes what it was sent
+
+    def release(self) -> None:
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            self._engine.give_back(connection)
+
+
+class PostgresWrite(PostgresTransaction):
+    """A transaction that changes the store: all of its statements happen, or none do.
+
+    It holds nobody up until its first statement: whatever a call judges before, it judges beside the other writers.
+    Its time is the time at which it had the lock, so asking for it begins as a statement does; were it read earlier,
+    changes would be dated in another order than they were made.
+    """
+
+    __slots__ = (
+        "_address", "_began_s", "_changes", "_erase_into", "_indexes", "_number", "_patience_s", "_recorded",
+        "_workspace",
+    )  # fmt: skip
+
+    def __init__(self, engine: PostgresEngine, patience_s: float, call: Call) -> None:
+        super().__init__(engine, call, snapshot=False)
+        self._patience_s = patience_s
+        self._workspace: str | None = None
+        self._address: str | None = None
+        self._changes = 0
+        self._number = 0
+        self._recorded = False
+        self._erase_into: tuple[dict[str, Any], str] | None = None
+        self._began_s = 0.0
+        self._indexes = False
+
+    def _begin(self) -> Connection:
+        connection, self._number = self._engine.enter_write(self._patience_s, self.call)
+        self._connection = connection
+        self._now_ms = self.call.clock_ms()
+        self._began_s = time.monotonic()
+        return connection
+
+    @property
+    def _may_begin_again(self) -> bool:
+        return False  # it has the lock; beginning found out whether the connection lives
+
+    @property
+    def now_ms(self) -> int:
+        if self._connection is None:
+            self._begin()
+        return self._now_ms
+
+    def execute(self, sql: str, parameters: Parameters | None = None) -> Cursor:
+        """Runs one statement and remembers what has to follow it: numbers that count on, the index."""
+        statement = translated(sql)
+        cursor = self.send(statement.sql, statement.values(parameters))
+        self._indexes = self._indexes or statement.changes_documents
+        if statement.counted_in:
+            self._count_on(statement.counted_in)
+        return cursor
+
+    def _count_on(self, table: str) -> None:
+        """Lets a table's own numbers go on after those that were given."""
+        self._queued.append((
+            f"select setval(pg_get_serial_sequence('{table}', 'row_id'), greatest(max(row_id), 1)) from {table}", None
+        ))  # fmt: skip
+
+    def run(self, sql: str, parameters: Parameters | None = None) -> int:
+        return max(self.execute(sql, parameters).rowcount, 0)
+
+    def insert_all(self, sql: str, rows: list[Parameters]) -> bool:
+        statement, values = for_rows(sql, rows)
+        one = translated(sql)
+        self.connection  # noqa: B018 - the transaction begins before its savepoint
+        self._queued.append(("savepoint attempt", None))
+        try:
+            self.send(statement, values)
+        except psycopg.IntegrityError:
+            self.send("rollback to savepoint attempt", None)
+            return False
+        self._queued.append(("release savepoint attempt", None))
+        self._indexes = self._indexes or one.changes_documents
+        if one.counted_in:
+            self._count_on(one.counted_in)
+        return True
+
+    def try_run(self, sql: str, parameters: Parameters | None = None) -> None:
+        self.connection  # noqa: B018 - the transaction begins before its savepoint
+        self._queued.append(("savepoint attempt", None))
+        try:
+            self.run(sql, parameters)
+        except psycopg.Error as error:
+            if is_lost(error):
+                raise
+            self.send("rollback to savepoint attempt", None)
+        self._queued.append(("release savepoint attempt", None))
+
+    def new_id(self) -> str:
+        return self.call.new_id(self.now_ms)
+
+    def next_change(self, count: int = 1) -> int:
+        if not self._changes:
+            self.connection  # noqa: B018 - the number is given when the transaction begins
+            self._changes = self._number * _CHANGES_PER_CALL
+        self._changes += count
+        return self._changes
+
+    def go_on_after(self, change: int) -> None:
+        last = change // _CHANGES_PER_CALL
+        self.connection  # noqa: B018
+        if last >= self._number:
+            self._number = last + 1
+            self._changes = 0
+            moved = "select setval(pg_get_serial_sequence('events', 'seq'), greatest(:number, max(seq))) from events"
+            self.execute(moved, {"number": self._number})
+
+    def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
+        self._workspace = workspace
+        self._address = address
+
+    def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
+        self._erase_into = result, told
+
+    def breathe(self) -> bool:
+        if self._connection is not None and time.monotonic() - self._began_s > SLICE_S:
+            self.append_event(self.call.operation)
+            self.commit()
+            super().release()  # the next statement begins again
+            self._changes = 0
+            self._recorded = False
+        return self.call.cancelled is None or not self.call.cancelled()
+
+    def record_event(self, *, workspace: str, address: str, payload: str) -> str:
+        self._recorded = True
+        return self._add_event(self.call.operation, workspace, address, payload)
+
+    def change_nothing(self) -> None:
+        self._recorded = True
+
+    def append_event(self, tool: str) -> None:
+        if self._connection is not None and not self._recorded:
+            self._add_event(tool, self._workspace, self._address, None)
+
+    def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
+        event_id = self.new_id()
+        number, self._number = self._number, 0
+        self.queue(
+            "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload) values ("
+            f"{':seq' if number else 'default'}, :event_id, :workspace, :tool, :address, :ts_ms, :payload)",
+            {
+                "seq": number,
+                "event_id": event_id,
+                "workspace": workspace,
+                "tool": tool,
+                "address": address,
+                "ts_ms": self.now_ms,
+                "payload": payload,
+            },
+        )
+        return event_id
+
+    def commit(self) -> None:
+        if self._connection is None:
+            return
+        if self._indexes:
+            self._bring_index_up_to_date()
+        try:
+            self.send("commit", None)
+        except psycopg.OperationalError as error:
+            if not is_lost(error):
+                raise
+            raise MossError(
+                "STORAGE_UNKNOWN",
+                "the connection was lost while this call committed; look whether what it wrote is there before you "
+                "try again",
+            ) from error
+
+    def _bring_index_up_to_date(self) -> None:
+        found = self.send("delete from changed_documents returning doc", None).fetchall()
+        if found:
+            from .index import index_changes
+
+            index_changes(self, sorted({doc for (doc,) in found}))
+        self._indexes = False
+
+    def release(self) -> None:
+        super().release()
+        if self._erase_into is not None:
+            result, told = self._erase_into
+            result[told] = True
+
+
+def _is_idle(connection: Connection) -> bool:
+    return connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+
+def _sent(connection: Connection, before: list[tuple[str, list[Any] | None]], sql: str, values: Any) -> Cursor:
+    """Runs a statement after others, all in one message."""
+    if not before:
+        return connection.execute(sql, values)
+    with connection.pipeline():
+        for earlier, given in before:
+            connection.execute(earlier, given)
+        return connection.execute(sql, values)

