@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 COUNTERS = "numbers"
 """The table whose rows count: they stay, and begin anew."""
 SCHEMA = "moss_schema"
-DERIVED = ("activity_counts", "changed_documents", "unembedded", "vectors")
-"""What follows from texts or events; with every table whose name begins with `search_`."""
+DERIVED = ("activity_counts", "changed_documents", "remembered", "unembedded", "vectors")
+"""What follows from texts or events, or from what callers were told; with every table whose name begins with `search_`."""
 _TABLES = (
     "select c.relname, coalesce(("
     "select string_agg(quote_ident(a.attname), ', ' order by array_position(i.indkey, a.attnum))"

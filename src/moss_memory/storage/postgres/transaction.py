@@ -288,6 +288,10 @@ class PostgresWrite(PostgresTransaction):
         self._address = address
 
     def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
+        if anything:
+            from ..once import sql  # only what purges asks
+
+            self.run(sql["forget_answers"])
         self._erase_into = result, told
 
     def breathe(self) -> bool:
