@@ -12,7 +12,7 @@ COUNTERS = "numbers"
 """The table whose rows count: they stay, and begin anew."""
 SCHEMA = "moss_schema"
 DERIVED = ("activity_counts", "changed_documents", "remembered", "unembedded", "vectors")
-"""What follows from texts or events, or from what callers were told; with every table whose name begins with `search_`."""
+"""What follows from texts, events or answers; with every table whose name begins with `search_`."""
 _TABLES = (
     "select c.relname, coalesce(("
     "select string_agg(quote_ident(a.attname), ', ' order by array_position(i.indkey, a.attnum))"
