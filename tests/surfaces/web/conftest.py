@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,12 +26,21 @@ def browser() -> Iterator[Browser]:
     yield from launched()
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store in which the demonstration's project is; the tests of a module share it."""
-    home = str(tmp_path_factory.mktemp("home"))
-    with Store(load_config(home, cwd=home)) as opened:
+@pytest.fixture(scope="session")
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the demonstration's project, filled once; who wants to change it takes a copy."""
+    home = tmp_path_factory.mktemp("demonstration")
+    with Store(load_config(str(home), cwd=str(home))) as opened:
         fill(opened)
+    return home
+
+
+@pytest.fixture(scope="module")
+def store(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store in which the demonstration's project is; the tests of a module share it."""
+    home = str(tmp_path_factory.mktemp("shown") / "home")
+    shutil.copytree(demonstration, home)
+    with Store(load_config(home, cwd=home)) as opened:
         yield opened
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .filters import most_used
 from .versions import number_of, versions_of
 
 TYPE_CHECKING = False
@@ -31,18 +32,9 @@ def listing(site: Site, visit: Visit) -> Response:
         items=items,
         pagination=answer["pagination"],
         filters=visit.asked(*_FILTERS),
-        kinds=_used(items, "kind"),
-        runs=_used(items, "run_id"),
+        kinds=most_used(item["kind"] for item in items),
+        runs=most_used(item.get("run_id") for item in items),
     )
-
-
-def _used(items: list[dict[str, Any]], field: str) -> list[tuple[str, int]]:
-    """The values that a field has on this page, most used first."""
-    counted: dict[str, int] = {}
-    for item in items:
-        if item.get(field):
-            counted[item[field]] = counted.get(item[field], 0) + 1
-    return sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:8]
 
 
 def _glance(data: dict[str, Any]) -> str:

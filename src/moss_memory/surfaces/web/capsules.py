@@ -6,6 +6,7 @@ from moss_memory.capsule.sections import REQUIRED, missing_sections
 from moss_memory.errors import MossError
 
 from .difference import difference
+from .filters import most_used
 from .markdown import headings
 from .versions import number_of, versions_of
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _FILTERS = ("workspace", "tag", "phase", "role", "run_id", "name_prefix")
 _VERSIONS = 20
+_TAGS = 12
 
 
 def listing(site: Site, visit: Visit) -> Response:
@@ -34,18 +36,9 @@ def listing(site: Site, visit: Visit) -> Response:
         items=answer["items"],
         pagination=answer["pagination"],
         filters=visit.asked("tag", "phase", "role", "run_id", "name_prefix"),
-        tags=_used(answer["items"]),
+        tags=most_used((tag for item in answer["items"] for tag in item.get("tags") or []), _TAGS),
         deleted=deleted,
     )
-
-
-def _used(items: list[dict[str, Any]]) -> list[tuple[str, int]]:
-    """The tags of this page's capsules, most used first."""
-    counted: dict[str, int] = {}
-    for item in items:
-        for tag in item.get("tags") or []:
-            counted[tag] = counted.get(tag, 0) + 1
-    return sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:12]
 
 
 def reading(site: Site, visit: Visit) -> Response:

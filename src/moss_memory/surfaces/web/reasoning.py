@@ -103,7 +103,11 @@ def conflict(site: Site, visit: Visit) -> Response:
         {"title": shown["into"], "state": shown["ours"], "choice": "use_into"},
         {"title": shown["from"], "state": shown["theirs"], "choice": "use_from"},
     ]
-    return site.page(visit, "conflict.html", family="reasoning", place=workspace, conflict=shown, sides=sides)
+    named = next((side["state"]["title"] for side in sides if side["state"] and side["state"].get("title")), None)
+    title = named or _title(shown["key"], {})
+    return site.page(
+        visit, "conflict.html", family="reasoning", place=workspace, conflict=shown, title=title, sides=sides
+    )
 
 
 def settle(site: Site, visit: Visit) -> Response:

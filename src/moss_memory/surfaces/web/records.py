@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .filters import most_used
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -72,6 +74,27 @@ def reading(site: Site, visit: Visit) -> Response:
     return site.page(visit, "entity.html", family="record", entity=entity, events=events["events"])
 
 
+def _named(site: Site, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Events with the entities that they are about, by name."""
+    titles = _titles(site)
+    known: dict[tuple[str, str], str] = {}
+    for event in events:
+        place = event["workspace"]
+        for key in event["entity_ids"]:
+            if (key, place) not in known:
+                known[key, place] = _name_of(site, key, place, titles)
+        event["entities"] = [{"id": key, "title": known[key, place]} for key in event["entity_ids"]]
+    return events
+
+
+def _name_of(site: Site, key: str, workspace: str, titles: dict[str, str]) -> str:
+    found = site.call("retrieve_entities", entity_id=key, workspace=workspace, limit=1)["entities"]
+    if not found:
+        return key
+    _name(found[0], titles)
+    return str(found[0]["title"])
+
+
 def record(site: Site, visit: Visit) -> Response:
     """One record as it was submitted, with the entities that it tells of."""
     key = visit.path["id"]
@@ -79,7 +102,7 @@ def record(site: Site, visit: Visit) -> Response:
     if not found:
         return site.page(visit, "nothing.html", family="record", status=404, what="record")
     events = site.call("list_timeline_events", source_record_id=key, workspace=found[0]["workspace"], limit=_EVENTS)
-    entities = list(dict.fromkeys(entity for event in events["events"] for entity in event["entity_ids"]))
+    entities = {one["id"]: one["title"] for event in _named(site, events["events"]) for one in event["entities"]}
     return site.page(visit, "record.html", family="record", record=found[0], entities=entities)
 
 
@@ -91,9 +114,10 @@ def timeline(site: Site, visit: Visit) -> Response:
         visit,
         "timeline.html",
         family="record",
-        events=answer["events"],
+        events=_named(site, answer["events"]),
         pagination=answer["pagination"],
         filters=filters,
+        kinds=most_used(event["event_type"] for event in answer["events"]),
     )
 
 

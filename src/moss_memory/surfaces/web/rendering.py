@@ -40,7 +40,7 @@ def environment(base: str) -> Environment:
     )
     made.filters |= {
         "ago": ago, "clock": clock, "compact": compact, "iso": iso, "markdown": rendered, "number": number,
-        "pretty": pretty, "said": said, "when": when,
+        "pretty": pretty, "said": said, "spelled_day": spelled_day, "when": when,
     }  # fmt: skip
     made.tests["match_work"] = lambda name: name.startswith(("task/", "plan/"))
     made.globals |= {
@@ -108,6 +108,14 @@ def iso(seconds: float) -> str:
 def day_of(seconds: float) -> str:
     """The day of a time, in the time zone of this machine."""
     return time.strftime("%-d %b %Y", time.localtime(seconds))
+
+
+def spelled_day(written: str) -> str:
+    """The day of a time that was written as programs do, as people write it."""
+    try:
+        return time.strftime("%-d %b %Y", time.strptime(written[:10], "%Y-%m-%d"))
+    except ValueError:
+        return written[:10]
 
 
 def number(value: int) -> str:

@@ -25,6 +25,8 @@ _KINDS = (
     ("record", "Records", "record"),
 )
 _FOUND = re.compile(r"(</?b>)")
+_WORK = re.compile(r"task/(TASK-\d+)|plan/(PLAN-\d+)")
+_OF_WORK = ("plan", "task", "step")
 _HITS = 20
 
 
@@ -42,7 +44,10 @@ def found(site: Site, visit: Visit) -> Response:
     for hit in answer["items"]:
         hit["family"] = next(family for name, _, family in _KINDS if name == hit["type"])
         hit["shown"] = marked(hit["snippet"])
+        hit["once"] = hit["shown"].striptags() == " ".join(hit["title"].split())
         hit["path"], hit["query"] = _place(hit)
+        if hit["path"].startswith("/tasks/"):
+            hit["family"] = "task"
     return site.page(
         visit,
         "search.html",
@@ -84,6 +89,9 @@ def _place(hit: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         return f"/artifacts/{hit['id']}", {}
     if hit["type"] == "record":
         return f"/records/{hit['id']}", {"workspace": workspace}
+    work = _WORK.fullmatch(address.get("branch") or "")
+    if work and hit.get("kind") in _OF_WORK:
+        return f"/tasks/{work[1] or work[2]}", {"workspace": workspace}
     branch = {"workspace": workspace, "branch": address.get("branch"), "doc": address.get("doc")}
     if hit["type"] == "note":
         return "/reasoning/log", {**branch, "cursor": address.get("cursor")}

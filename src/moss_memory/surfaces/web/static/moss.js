@@ -54,8 +54,18 @@
 
   function settle() {
     for (const box of document.querySelectorAll("[data-from-end]")) box.scrollLeft = box.scrollWidth;
+    reachable();
+  }
+
+  // What scrolls sideways is reached by the keyboard, what does not is no stop on its way.
+  function reachable() {
+    for (const box of document.querySelectorAll(".prose pre, .prose table, .diff")) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
   }
   settle();
+  window.addEventListener("resize", reachable);
   const current = document.querySelector(".places [aria-current]");
   if (current) current.closest("ul").scrollLeft = current.offsetLeft - 24; // scrollIntoView would move where Tab begins
   document.addEventListener("htmx:after:swap", settle);

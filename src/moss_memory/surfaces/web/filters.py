@@ -1,0 +1,16 @@
+"""The filters that a list offers: the values that its rows have."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def most_used(values: Iterable[str | None], most: int = 8) -> list[tuple[str, int]]:
+    """The values that come up most, each with how often; those that are none are not counted."""
+    counted: dict[str, int] = {}
+    for value in values:
+        if value:
+            counted[value] = counted.get(value, 0) + 1
+    return sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:most]
