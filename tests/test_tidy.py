@@ -151,7 +151,8 @@ def test_no_module_leads_back_to_itself() -> None:
     assert not found, f"these import each other in a circle, at their top or inside functions: {sorted(found)}"
 
 
-ENGINES = re.compile(r"json_each|pragma|sqlite|fts5|apsw", re.IGNORECASE)
+ENGINES = re.compile(r"json_each|pragma|sqlite(?!:)|fts5|apsw", re.IGNORECASE)
+"""Words of one engine; `sqlite:` is the beginning of an address that people write."""
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

@@ -287,6 +287,29 @@ class Store(Tools):
         arguments = {"folder": folder, "mode": mode}
         return self._run(import_folder, "import", arguments, self.config.workspace, cancelled, progress, True)
 
+    def migrate(
+        self,
+        to: str,
+        *,
+        dry_run: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> dict[str, Any]:
+        """Moves a copy of everything into a new store: every row with its number, its versions and its vectors.
+
+        `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays as it is. What was interrupted goes on when it is
+        called again.
+        """
+        from .moving.migration import migrate
+
+        call = self._call("migrate", cancelled, progress)
+        try:
+            return migrate(self._engine, to, call, dry_run=dry_run)
+        except MossError:
+            raise
+        except Exception as error:
+            raise self._engine.translate(error) or internal_error("migrate") from error
+
     def adopt(
         self,
         source: str,

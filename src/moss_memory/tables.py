@@ -22,7 +22,7 @@ ENDLESS = 2**63 - 1
 """What stands for "until further notice" where a number says until when."""
 _LAST_NUMBER = 2**53
 _JSON = "_json"
-_MOST_VALUES = 4000
+MOST_VALUES = 4000
 """Of one statement: an index is brought to the disk after each, however many rows it writes."""
 
 
@@ -330,7 +330,7 @@ class Table:
 
     def insert_all(self, tx: Transaction, rows: list[Values]) -> None:
         """Writes rows, many with a statement; raises `BadLine` where they contradict each other or what is there."""
-        most = max(1, _MOST_VALUES // len(self.columns))
+        most = max(1, MOST_VALUES // len(self.columns))
         for start in range(0, len(rows), most):
             tx.check_cancelled()
             if not tx.insert_all(self.insert(), rows[start : start + most]):

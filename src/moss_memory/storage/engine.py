@@ -158,6 +158,9 @@ if TYPE_CHECKING:
         def is_made(self) -> bool:
             """Whether there is a store: a file of any kind in its place counts."""
 
+        def is_taken(self) -> bool:
+            """Whether there is a store that a migration must not fill."""
+
         def is_large(self) -> bool:
             """Whether searching or counting all of it may take longer than others should wait, about 20 ms."""
 
@@ -172,6 +175,15 @@ if TYPE_CHECKING:
 
         def dump(self, *, call: Call) -> Iterator[tuple[str, Row]]:
             """Every row of one state of the store as `(table, row)`; not index and vectors, which follow from them."""
+
+        def tables(self, tx: ReadTransaction) -> list[str]:
+            """The names of the tables of which `dump` gives rows."""
+
+        def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+            """The columns of a table that follow from no other, and those of its key; none where there is no table."""
+
+        def finish_filling(self, *, call: Call) -> None:
+            """Gives a store free that was being filled: from now on it is one like any other."""
 
         def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
             """Empties every table but those and begins to count anew; running servers see an empty store."""
@@ -211,16 +223,19 @@ class Call:
             raise MossError("CANCELLED", f"`{self.operation}` was cancelled; nothing was changed")
 
 
-def open_engine(config: Config) -> Engine:
-    """The engine that the configuration names."""
+def open_engine(config: Config, *, filling: bool = False) -> Engine:
+    """The engine that the configuration names.
+
+    One that is `filling` makes a new store, or goes on with it, which nobody else opens until it is given free.
+    """
     if config.url:
-        return _postgres(config)
+        return _postgres(config, filling=filling)
     from .sqlite.engine import SqliteEngine
 
-    return SqliteEngine(config.home)
+    return SqliteEngine(config.home, filling=True) if filling else SqliteEngine(config.home)
 
 
-def _postgres(config: Config) -> Engine:
+def _postgres(config: Config, *, filling: bool) -> Engine:
     """The engine on a server, whose driver is an extra."""
     try:
         from .postgres.engine import PostgresEngine
@@ -231,4 +246,4 @@ def _postgres(config: Config) -> Engine:
             "INVALID_REQUEST",
             "a store on PostgreSQL needs what the extra `postgres` brings; install moss-memory[postgres]",
         ) from None
-    return PostgresEngine(config)
+    return PostgresEngine(config, filling=filling)

@@ -20,6 +20,17 @@ _TABLES = (
     " where i.indrelid = c.oid and i.indisprimary), '1')"
     " from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by c.relname"
 )
+_COLUMNS = (
+    "select a.attname, coalesce(array_position(i.indkey::int2[], a.attnum), 0 - 1) + 1 from pg_attribute a"
+    " join pg_class c on c.oid = a.attrelid"
+    " left join pg_index i on i.indrelid = c.oid and i.indisprimary and a.attnum = any(i.indkey)"
+    " where c.relname = :name and c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace"
+    " and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum"
+)
+_SERIES = (
+    "select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attidentity <> ''"
+    " where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by c.relname"
+)
 _COUNTING = (
     "select pg_get_serial_sequence(quote_ident(c.relname), a.attname) from pg_class c"
     " join pg_attribute a on a.attrelid = c.oid and a.attidentity <> ''"
@@ -29,10 +40,33 @@ _COUNTING = (
 
 def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:
     """Every row of every table that follows from no other, in the order of its key."""
-    for name, key in list(tx.rows(_TABLES)):
-        if name != SCHEMA and name not in DERIVED and not name.startswith("search_"):
-            for row in tx.stream(f"select * from {name} order by {key}"):
-                yield name, row
+    for name, key in tables(tx):
+        for row in tx.stream(f"select * from {name} order by {key}"):
+            yield name, row
+
+
+def tables(tx: ReadTransaction) -> list[tuple[str, str]]:
+    """The tables that follow from no other, and the columns of their keys."""
+    return [
+        (name, key)
+        for name, key in tx.rows(_TABLES)
+        if name != SCHEMA and name not in DERIVED and not name.startswith("search_")
+    ]
+
+
+def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of a table that are not made of others, and those of its key."""
+    found = list(tx.rows(_COLUMNS, {"name": table}))
+    key = sorted([(place, name) for name, place in found if place])
+    return tuple([name for name, _ in found]), tuple([name for _, name in key])
+
+
+def count_on(tx: Transaction) -> None:
+    """Lets every series of numbers go on after the largest that is there."""
+    for name, column in list(tx.rows(_SERIES)):
+        last = tx.value(f"select max({column}) from {name}")
+        sequence = f"pg_get_serial_sequence('{name}', '{column}')"
+        tx.run(f"select setval({sequence}, {last or 1}, {'true' if last else 'false'})")
 
 
 def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ from ...server_url import without_password
 from ..schema_version import SCHEMA_VERSION
 from .connection import Connections
 from .failures import busy_error, is_lost, storage_error
-from .schema import prepare, refuse_newer
+from .schema import prepare, refuse_other, version_of
 from .transaction import PostgresTransaction, PostgresWrite
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...config import Config
-    from ..engine import Call, Row
+    from ..engine import Call, ReadTransaction, Row
     from ..finding import Finding
     from .connection import Connection
 
@@ -43,8 +43,9 @@ _MARK = (
 class PostgresEngine:
     """One database on a server, which any number of processes on any number of machines share."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, *, filling: bool = False) -> None:
         self._url = config.url
+        self._schema = -SCHEMA_VERSION if filling else SCHEMA_VERSION
         self.place = without_password(self._url)
         """The URL as it may be told."""
         self._home = config.home
@@ -81,7 +82,7 @@ class PostgresEngine:
 
     def _prepare(self, connection: Connection) -> None:
         if not self._prepared:
-            prepare(connection)
+            prepare(connection, self._schema)
             self._prepared = True
 
     def enter_write(self, patience_s: float, call: Call) -> tuple[Connection, int]:
@@ -125,10 +126,10 @@ class PostgresEngine:
             pass
         row = cursor.fetchone()
         version, number = (0, 0) if row is None else row
-        if version != SCHEMA_VERSION:
+        if version != self._schema:
             connection.execute("rollback")
             self._prepared = False
-            refuse_newer(version)
+            refuse_other(version, self._schema)
             raise MossError("STORAGE_BUSY", "the schema of the store is being changed; try again")
         return int(number)
 
@@ -167,16 +168,29 @@ class PostgresEngine:
 
     def is_made(self) -> bool:
         """Whether there is a store; a server that cannot be asked may have one."""
-        connection: Connection | None = None
         try:
-            connection = self._connections.take(lambda _: None)
-            row = connection.execute("select to_regclass('moss_schema') is not null").fetchone()
-            return row is None or bool(row[0])
+            version = self._version()
         except (psycopg.Error, MossError):
             return True
+        return version < 0 if self._schema < 0 else version != 0
+
+    def is_taken(self) -> bool:
+        """Whether there is a store that holds anything; a new schema does not, and an unfinished one is no store."""
+        if self._version() <= 0:
+            return False
+        connection = self.take()
+        try:
+            return connection.execute("select 1 from events limit 1").fetchone() is not None
         finally:
-            if connection is not None:
-                self.give_back(connection)
+            self.give_back(connection)
+
+    def _version(self) -> int:
+        """The version of the schema that is there, whichever it is; 0 where there is none."""
+        connection = self._connections.take(lambda _: None)
+        try:
+            return version_of(connection)
+        finally:
+            self._connections.drop(connection)  # it was not prepared
 
     def is_large(self) -> bool:
         """Whether the tables are, by the server's own count of their pages."""
@@ -212,6 +226,31 @@ class PostgresEngine:
         tx = self.begin_read(snapshot=True, call=call)
         try:
             yield from dump(tx)
+        finally:
+            tx.rollback()
+            tx.release()
+
+    def tables(self, tx: ReadTransaction) -> list[str]:
+        """The names of the tables of which `dump` gives rows."""
+        from .dumping import tables
+
+        return [name for name, _ in tables(tx)]
+
+    def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The columns of a table that follow from no other, and those of its key; none where there is no table."""
+        from .dumping import columns
+
+        return columns(tx, table)
+
+    def finish_filling(self, *, call: Call) -> None:
+        """Counts on from what was filled in, and takes the mark away, in one transaction."""
+        from .dumping import count_on
+
+        tx = self.begin_write(patience_s=WRITE_PATIENCE_S, call=call)
+        try:
+            count_on(tx)
+            tx.run(f"update moss_schema set version = {SCHEMA_VERSION}")
+            tx.commit()
         finally:
             tx.rollback()
             tx.release()

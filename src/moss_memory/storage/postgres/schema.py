@@ -18,21 +18,25 @@ _MAKING = 0x6D6F7373_00000000
 """The advisory lock of who makes or changes the schema."""
 
 
-def prepare(connection: Connection) -> None:
-    """Makes the schema where there is none and brings an older one up to date, one process at a time."""
-    version = _version(connection)
-    if version == SCHEMA_VERSION:
+def prepare(connection: Connection, wanted: int = SCHEMA_VERSION) -> None:
+    """Makes the schema where there is none and brings an older one up to date, one process at a time.
+
+    A negative version is the mark of a store that is being filled: who fills it wants that one, everybody else is
+    refused.
+    """
+    version = version_of(connection)
+    if version == wanted:
         return
-    refuse_newer(version)
+    refuse_other(version, wanted)
     connection.execute("begin")
     try:
         connection.execute(f"select pg_advisory_xact_lock({_MAKING})")
-        version = _version(connection)  # another process may have been quicker
-        refuse_newer(version)
-        for text in _files(version):
+        version = version_of(connection)  # another process may have been quicker
+        refuse_other(version, wanted)
+        for text in _files(abs(version)):
             connection.execute(text)
         connection.execute("delete from moss_schema")
-        connection.execute(f"insert into moss_schema (version) values ({SCHEMA_VERSION})")
+        connection.execute(f"insert into moss_schema (version) values ({wanted})")
         connection.execute("commit")
     except BaseException:
         if not connection.closed:
@@ -40,16 +44,22 @@ def prepare(connection: Connection) -> None:
         raise
 
 
-def refuse_newer(version: int) -> None:
-    """Refuses a schema that a newer Moss has made."""
-    if version > SCHEMA_VERSION:
+def refuse_other(version: int, wanted: int = SCHEMA_VERSION) -> None:
+    """Refuses a schema that a newer Moss has made, and a store that is not filled to its end."""
+    if abs(version) > SCHEMA_VERSION:
         raise MossError(
             "NOT_A_STORE",
-            f"the store was made by a newer Moss (schema {version}, this one knows {SCHEMA_VERSION}); update Moss",
+            f"the store was made by a newer Moss (schema {abs(version)}, this one knows {SCHEMA_VERSION}); update Moss",
+        )
+    if version < 0 < wanted:
+        raise MossError(
+            "NOT_A_STORE",
+            "`moss migrate` has not filled this store to its end. Run it again, with the same source and `--to`, and "
+            "it goes on; or empty the database",
         )
 
 
-def _version(connection: Connection) -> int:
+def version_of(connection: Connection) -> int:
     """The version of the schema that is there, 0 where there is none."""
     found = connection.execute("select to_regclass('moss_schema') is not null").fetchone()
     if found is None or not found[0]:

@@ -17,10 +17,23 @@ _DERIVED = ("vectors", "unembedded", "activity", "remembered")
 
 def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:
     """Every row of every table that follows from no other, in the order in which it was written."""
-    for name in sorted(_tables(tx)):
-        if name not in _DERIVED:
-            for row in tx.rows(f"select * from {name}"):
-                yield name, row
+    for name in tables(tx):
+        for row in tx.rows(f"select * from {name}"):
+            yield name, row
+
+
+def tables(tx: ReadTransaction) -> list[str]:
+    """The names of the tables that follow from no other."""
+    return [name for name in sorted(_tables(tx)) if name not in _DERIVED]
+
+
+def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of a table that are not made of others, and those of its key."""
+    found = list(
+        tx.rows("select name, pk from pragma_table_xinfo(:table) where hidden = 0 order by cid", {"table": table})
+    )
+    key = sorted([(place, name) for name, place in found if place])
+    return tuple([name for name, _ in found]), tuple([name for _, name in key])
 
 
 def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from .failures import storage_error
 from .footing import Footing, log_removed
 from .lock import LINE, LOCK, WriteLock
 from .migrate import SCHEMA_VERSION
-from .opening import close_all, file_identity, only_value, open_writer
+from .opening import UNFINISHED, close_all, file_identity, only_value, open_writer
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..engine import Call, Row
+    from ..engine import Call, ReadTransaction, Row
     from ..finding import Finding
     from .readers import Identity, Reader
     from .vector_matrix import VectorMatrix
@@ -37,9 +37,9 @@ LARGE_BYTES = 64 << 20
 class SqliteEngine:
     """One database file, any number of readers, one writer at a time among all processes."""
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, *, filling: bool = False) -> None:
         self._home = home
-        self._path = os.path.join(home, DATABASE)
+        self._path = os.path.join(home, DATABASE + UNFINISHED if filling else DATABASE)
         self._start_afresh()
         _engines.append(ref(self, _engines.remove))
 
@@ -169,6 +169,10 @@ class SqliteEngine:
         """Whether there is a store: a file of any kind in its place counts."""
         return os.path.lexists(self._path)
 
+    def is_taken(self) -> bool:
+        """Whether there is a store: a file of any kind in its place counts."""
+        return self.is_made()
+
     def is_large(self) -> bool:
         """Whether the file is; 20,000 capsules of 1,000 characters, of which a common word is found in 20 ms."""
         try:
@@ -212,6 +216,30 @@ class SqliteEngine:
         finally:
             tx.rollback()
             tx.release()
+
+    def tables(self, tx: ReadTransaction) -> list[str]:
+        """The names of the tables of which `dump` gives rows."""
+        from .dumping import tables
+
+        return tables(tx)
+
+    def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The columns of a table that follow from no other, and those of its key; none where there is no table."""
+        from .dumping import columns
+
+        return columns(tx, table)
+
+    def finish_filling(self, *, call: Call) -> None:
+        """Gives the database its name, under the lock that keeps others from making one."""
+        from .filling import put_in_place
+
+        self.enter_alone(call)
+        try:
+            self._readers.close()
+            self._close_writer()
+            put_in_place(self._path, os.path.join(self._home, DATABASE))
+        finally:
+            self.leave_write()
 
     def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
         """Empties every table but those and begins to count anew, as one transaction among the others."""

@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+UNFINISHED = ".unfinished"
+"""What follows the name of a database that is still being filled."""
 _WRITE_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 _READONLY_FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
@@ -24,6 +26,7 @@ _READONLY_FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 def open_writer(path: str) -> apsw.Connection:
     """A connection for writing; the caller holds the lock, so creation and migration race with nobody."""
     if not os.path.lexists(path):
+        refuse_unfinished(path)
         create_private_file(path)
     refuse_special(path)
     connection = apsw.Connection(path, flags=_WRITE_FLAGS)
@@ -75,6 +78,17 @@ def open_empty() -> apsw.Connection:
     migrate(connection)
     connection.execute("pragma query_only = on")
     return connection
+
+
+def refuse_unfinished(path: str) -> None:
+    """Refuses the place of a database that is being filled: what is there is not all of it."""
+    if os.path.lexists(path + UNFINISHED):
+        raise MossError(
+            "NOT_A_STORE",
+            f"{path}{UNFINISHED} is a store that `moss migrate` has not filled to its end. Run it again, with the same "
+            "source and `--to`, and it goes on; or remove the file",
+            details={"file": path + UNFINISHED},
+        )
 
 
 def migrate(connection: apsw.Connection) -> None:

@@ -10,7 +10,7 @@ import apsw
 from ...errors import MossError
 from .identity import EMPTY
 from .migrate import SCHEMA_VERSION
-from .opening import close_all, file_identity, open_empty, open_reader
+from .opening import close_all, file_identity, open_empty, open_reader, refuse_unfinished
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ class Readers:
 
     def _open(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
         if identity is None:
+            refuse_unfinished(self._path)
             return Reader(open_empty(), None, lasts=True)
         connection, version, follows = open_reader(self._path)
         if version == EMPTY:

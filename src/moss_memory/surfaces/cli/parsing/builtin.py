@@ -99,6 +99,16 @@ _SKIPPED = Shape(
     table=(Column("file", least=12), Column("item", least=12), Column("reason", least=20, widest=0)),
 )
 
+_MOVED_TABLE = Shape(
+    "MovedTable",
+    {
+        "table": text("table"),
+        "rows": integer("its rows"),
+        "sha256": text("a hash of all of them in order, the same on both sides", optional=True),
+    },
+    table=(Column("table", least=12), Column("rows"), Column("sha256", goes=1, widest=0)),
+)
+
 _CONNECTED = Shape(
     "ConnectedClient",
     {
@@ -360,6 +370,29 @@ _ALL = (
             "model": text("the model from now on, where one was chosen", optional=True),
         },
         does="commands.index.index_store",
+    ),
+    BuiltIn(
+        "migrate",
+        "Move a copy of the whole store into a new one, and compare the two row by row.\n\n"
+        "Everything is moved: deleted things, versions, events, what was prepared for search by meaning. The store "
+        "stays as it is; what it has committed when this begins is what is moved. Until all is there and compared, the "
+        "new store cannot be opened; what was interrupted goes on when the same is typed again. Settings, kinds, "
+        "capabilities and exports are files of your own beside the store, and are yours to copy.",
+        "moss migrate --to sqlite:~/moss-elsewhere --dry-run",
+        {
+            "to": _text("the new store: sqlite:FOLDER, a home folder that has none, or postgresql://HOST/DATABASE"),
+            "dry_run": _flag("only count what would be moved"),
+        },
+        answers={
+            "to": text("where it is"),
+            "rows": integer("rows that are there, of all tables"),
+            "changed": integer("rows that this run wrote or took away", optional=True),
+            "resumed": flag("whether an interrupted migration was there to go on with", shown="if_true"),
+            "dry_run": flag("whether nothing was written"),
+            "tables": list_of(_MOVED_TABLE, "every table", shown="answer"),
+        },
+        does="commands.resettling.migrate_store",
+        required=("to",),
     ),
     BuiltIn(
         "backup",
