@@ -6,7 +6,10 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +97,100 @@ def test_a_source_is_taken_once_and_never_written_to(store: Store, source: str) 
     assert (again["taken"], again["already_there"]) == ({}, sum(taken.values()))
     assert everything(store) == held
     assert state(WRITTEN) == before
+
+
+PRESENT = {
+    "basic-memory": ("basic-memory", {"capsules": 2, "nodes": 2, "edges": 2}),
+    "server-memory": ("server-memory.jsonl", {"nodes": 2, "edges": 1}),
+    "memory-keeper": ("memory-keeper.sql", {"nodes": 2, "edges": 1, "notes": 1}),
+    "beads": ("beads.jsonl", {"capsules": 1, "plans": 2, "tasks": 2}),
+}
+
+
+@pytest.fixture(params=PRESENT)
+def present(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path, dict[str, int]]:
+    """A source as its present release wrote it, where it is, and what is in it."""
+    name, taken = PRESENT[request.param]
+    path = WRITTEN / "written" / name
+    if path.suffix == ".sql":
+        with sqlite3.connect(tmp_path / "context.db") as connection:
+            connection.executescript(path.read_text())
+        connection.close()
+        path = tmp_path / "context.db"
+    return request.param, path, taken
+
+
+def test_what_the_present_releases_write_is_taken_and_found(
+    store: Store, present: tuple[str, Path, dict[str, int]]
+) -> None:
+    source, path, taken = present
+    report = store.adopt(source, str(path), workspace="shop")
+    assert report["taken"] == taken
+    assert [one["item"] for one in report["skipped"]] == (
+        ["supersedes [[Old retry rules]]"] if source == "basic-memory" else []
+    )
+    found = store.call("moss_search", {"query": "what happens to a failed payment?", "workspace": "shop"})["items"]
+    assert "payment" in json.dumps(found[0]).lower()
+    assert store.adopt(source, str(path), workspace="shop")["taken"] == {}
+
+
+def test_links_in_a_note_are_relations_and_both_ends_are_nodes(store: Store) -> None:
+    store.adopt("basic-memory", str(WRITTEN / "written" / "basic-memory"), workspace="shop")
+    graph = store.call("branchmind_graph_query", {"workspace": "shop"})
+    assert {(edge["from"], edge["rel"], edge["to"]) for edge in graph["edges"]} == {
+        ("shop/checkout/retry-policy", "part_of", "shop/checkout/checkout-service"),
+        ("shop/checkout/checkout-service", "links_to", "shop/checkout/retry-policy"),
+    }
+    assert {node["id"] for node in graph["nodes"]} == {end for edge in graph["edges"] for end in (edge["from"],)}
+
+
+def test_a_link_in_a_sentence_or_in_code_is_no_stated_relation(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "A.md").write_text(
+        "- uses [[B]] (every night)\n- it needs [[C]] and more\n\n```\n- runs [[D]]\n```\n[[C|that]], [[C]]\n"
+    )
+    for name in "BCD":
+        (tmp_path / f"{name}.md").write_text("text\n")
+    assert store.adopt("basic-memory", str(tmp_path), workspace="shop")["skipped"] == []
+    graph = store.call("branchmind_graph_query", {"workspace": "shop"})
+    assert {(edge["from"], edge["rel"], edge["to"]) for edge in graph["edges"]} == {
+        ("A", "uses", "B"), ("A", "links_to", "C"),
+    }  # fmt: skip
+    assert {node["id"] for node in graph["nodes"]} == {"A", "B", "C"}
+
+
+DIES = """
+import os, signal, sys
+from moss_memory.adopt.taking import Taking
+from moss_memory.store import open_store
+home, source, path, most = sys.argv[1:]
+counted, left = Taking._count, int(most)
+def count(self, kind):
+    global left
+    counted(self, kind)
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+Taking._count = count
+with open_store(home) as store:
+    store.adopt(source, path, workspace="shop")
+"""
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_killed_in_the_middle_and_run_again_nothing_is_missing_or_twice(
+    store: Store, present: tuple[str, Path, dict[str, int]], tmp_path: Path, after: int
+) -> None:
+    source, path, taken = present
+    store.adopt(source, str(path), workspace="shop")
+    home = str(tmp_path / "second")
+    died = subprocess.run([sys.executable, "-c", DIES, home, source, str(path), str(after)], capture_output=True)
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    with open_test_store(home) as second:
+        report = second.adopt(source, str(path), workspace="shop")
+        assert sum(report["taken"].values()) + report["already_there"] == sum(taken.values())
+        assert everything(second) == everything(store)
+        assert second.adopt(source, str(path), workspace="shop")["taken"] == {}
+        assert everything(second) == everything(store)
 
 
 def test_a_memory_of_server_memory_is_found_by_a_question(store: Store) -> None:

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
-_RELATION = re.compile(r"^[ \t]*[-*][ \t]+(?!\[)([^\[\]\n]{1,100}?)[ \t]*\[\[([^\[\]\n]{1,300})\]\]", re.MULTILINE)
+_RELATION = re.compile(
+    r"[ \t]*[-*+][ \t]+(?!\[)([^\[\]]{1,100}?)[ \t]*\[\[([^\[\]]{1,300})\]\][ \t]*(?:\([^()]*\))?[ \t]*$"
+)
+_LINK = re.compile(r"\[\[([^\[\]]{1,300})\]\]")
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
+_LINKED = "links_to"
 _OBSERVED = re.compile(r"^[ \t]*[-*][ \t]+\[[^\[\]\n]{2,60}\][^\n]*", re.MULTILINE)
 _HASHTAG = re.compile(r"(?<![\w#/&])#([\w][\w/-]{0,60})")
 
@@ -39,12 +44,15 @@ def read_basic_memory(path: str) -> Iterator[SourceFile]:
         stem = os.path.splitext(file.name)[0]
         for alias in (key, stem, os.path.basename(stem), text_of(fields.get("title"))):
             keys.setdefault(one_line(alias).lower(), key)
-    for one in paths:
-        file = named(one, path)
-        note = _capsule(file, one)
-        if note is not None:
-            _relate(file, note, keys)
-        yield file
+    read_files = [(named(one, path), one) for one in paths]
+    notes = [(file, _capsule(file, one)) for file, one in read_files]
+    found = [(file, note, _relations(file, note, keys)) for file, note in notes if note is not None]
+    related = {end for _, note, edges in found if edges for end in (note["key"], *(edge[1] for edge in edges))}
+    for file, note, edges in found:
+        if note["key"] in related:
+            file.items.append(_as_node(note))
+        file.items += [edge(note["key"], relation, target) for relation, target in edges]
+    yield from (file for file, _ in read_files)
 
 
 def _capsule(file: SourceFile, path: str) -> dict[str, Any] | None:
@@ -77,16 +85,33 @@ def _observed_tags(text: str) -> list[str]:
     return [tag for line in _OBSERVED.findall(text) for tag in _HASHTAG.findall(line)]
 
 
-def _relate(file: SourceFile, note: dict[str, Any], keys: dict[str, str]) -> None:
-    relations = [(one_line(match[1]), one_line(match[2])) for match in _RELATION.finditer(note["text"])]
-    if not relations:
-        return
-    file.items.append(
-        node(note["key"], type=note["type"], title=note["title"], tags=note["tags"], capsule=note["name"])
-    )
-    for relation, named_target in relations:
+def _as_node(note: dict[str, Any]) -> dict[str, Any]:
+    return node(note["key"], type=note["type"], title=note["title"], tags=note["tags"], capsule=note["name"])
+
+
+def _relations(file: SourceFile, note: dict[str, Any], keys: dict[str, str]) -> list[tuple[str, str]]:
+    """To which notes of the folder a note relates, and how; links that lead out of it are named."""
+    edges = []
+    for relation, named_target in dict.fromkeys(_written_relations(note["text"])):
         target = keys.get(named_target.partition("|")[0].strip().lower())
         if target is None:
             file.skip(f"{relation} [[{named_target}]]", "leads to a note that is not in the folder")
         else:
-            file.items.append(edge(note["key"], relation, target))
+            edges.append((relation, target))
+    return list(dict.fromkeys(edges))
+
+
+def _written_relations(text: str) -> Iterator[tuple[str, str]]:
+    """`- part_of [[Other]]` on a line of its own, and every other link as `links_to`; code says nothing."""
+    fence = ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        if fence or mark:
+            continue
+        stated = _RELATION.match(line.rstrip("\r"))
+        if stated:
+            yield one_line(stated[1]), one_line(stated[2])
+        else:
+            yield from ((_LINKED, one_line(link)) for link in _LINK.findall(line))

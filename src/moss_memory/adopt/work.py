@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..errors import invalid
-from .items import SourceFile, clean_tags, one_line, seconds, text_of
+from .items import SourceFile, capsule, clean_tags, one_line, seconds, text_of
 from .reading import json_lines, named, parsed, read_text, the_file
 
 TYPE_CHECKING = False
@@ -23,17 +23,24 @@ _DESCRIBED = (
     ("acceptance_criteria", "Acceptance criteria"),
     ("testStrategy", "Tests"),
     ("notes", "Notes"),
+    ("close_reason", "Closed"),
 )
 
 
 def read_beads(path: str) -> Iterator[SourceFile]:
-    """An epic is a plan, every other issue a task; issues without an epic belong to a plan of the file's own."""
+    """An epic is a plan, every other issue a task; issues without an epic belong to a plan of the file's own.
+
+    What was remembered beside the issues is a capsule.
+    """
     inside = os.path.join(path, ".beads") if os.path.isdir(os.path.join(path, ".beads")) else path
     found = the_file(inside, "issues.jsonl", "beads.jsonl")
     file = named(found, path)
     issues: list[dict[str, Any]] = []
     for number, line in json_lines(found):
-        if not text_of(line.get("id")).strip() or not text_of(line.get("title")).strip():
+        if line.get("_type") == "memory" and text_of(line.get("key")).strip() and text_of(line.get("value")).strip():
+            key = text_of(line["key"])
+            file.items.append(capsule(f"memory {key}", text_of(line["value"]), name=f"memory {key}", title=key))
+        elif not text_of(line.get("id")).strip() or not text_of(line.get("title")).strip():
             file.skip(f"line {number}", "is no issue with an id and a title")
         elif text_of(line.get("status")) in _GONE:
             file.skip(text_of(line["id"]), "was deleted there")
