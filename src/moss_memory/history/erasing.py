@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..addressing import Address
 from ..answers import Shape, choice, flag, integer, object_of, texts
 from ..arguments import Id, Name, Workspace
-from ..bulk import DryRun, is_real
+from ..bulk import SCOPE, DryRun, is_real
 from ..errors import invalid
 from ..families import module
 from ..operation import operation
@@ -70,6 +70,7 @@ _REMOVED = Shape(
         "removed": object_of(_REMOVED, "how much is gone, or would be"),
         "dry_run": flag("whether nothing was done"),
         "complete": flag("false while a reader still holds its bytes; the next write removes them"),
+        "scope": SCOPE,
         "copies": texts("files in the home that may still hold it"),
     },
     example="moss erase shop/auth --dry-run",

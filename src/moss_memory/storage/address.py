@@ -6,7 +6,7 @@ import os
 
 from ..config import default_config
 from ..errors import MossError, invalid
-from ..server_url import has_password, is_url, without_password
+from ..server_url import has_password, is_url, is_well_formed, without_password
 from ..values import has_control
 from .files import refuse_foreign
 
@@ -36,8 +36,8 @@ def _on_server(config: Config, url: str) -> Config:
             "into the file that PGPASSFILE names",
             path="to",
         )
-    if not url.isprintable():
-        raise invalid(f"the address contains a control character; {_KNOWN}", path="to")
+    if not is_well_formed(url):
+        raise invalid(f"the address cannot be read: what is no letter or digit has to be encoded; {_KNOWN}", path="to")
     return config.replace(url=url)
 
 

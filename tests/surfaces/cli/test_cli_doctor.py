@@ -198,7 +198,7 @@ def test_a_disk_without_room_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(("free", "said"), [(83_100_000_000, "83.1 GB free"), (999_999_999, "999 MB free")])
 def test_free_space_is_told_in_the_unit_people_use(free: int, said: str) -> None:
-    assert f"{home._size(free)} free" == said
+    assert f"{home.size(free)} free" == said
 
 
 def powerless(cli: Cli, *words: str) -> tuple[int, dict[str, dict[str, str]]]:

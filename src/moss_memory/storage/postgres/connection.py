@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 
 import psycopg
 from psycopg import adapters
 from psycopg.adapt import AdaptersMap, Dumper, Loader, PyFormat
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8Dumper
 
 from ...errors import MossError
-from ...server_url import without_password
+from .options import options_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,14 +20,11 @@ if TYPE_CHECKING:
 
     Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
-CONNECT_S = 10
-"""How long one host may take to answer."""
 IDLE = 4
 """So many connections wait for their next call; what is more is closed when it is given back."""
 MOST = 16
 """So many a process opens, unless `db_max_open_conns` says otherwise."""
 TAKE_PATIENCE_S = 60.0
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class _BoolAsNumber(Dumper):
@@ -68,43 +63,6 @@ def _adapters() -> AdaptersMap:
 
 _ADAPTERS = _adapters()
 assert _ADAPTERS.get_dumper(int, PyFormat.AUTO) is not None
-
-
-def options_of(url: str) -> dict[str, Any]:
-    """The options with which a URL is opened: what it does not say itself is said here.
-
-    A host that is not this machine has to prove who it is; of several hosts the one that can be written is taken.
-    """
-    try:
-        given = conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        raise MossError(
-            "INVALID_REQUEST", f"{without_password(url)} is no URL of a PostgreSQL database; see `moss help config`"
-        ) from None
-    options: dict[str, Any] = {
-        "application_name": "moss",
-        "client_encoding": "utf8",
-        "connect_timeout": str(CONNECT_S),
-        "target_session_attrs": "read-write",
-        "keepalives_idle": "30",
-        "keepalives_interval": "10",
-        "keepalives_count": "3",
-    }
-    if not is_local(given) and "sslmode" not in given and not os.environ.get("PGSSLMODE"):
-        options["sslmode"] = "verify-full"
-        if "sslrootcert" not in given and not os.environ.get("PGSSLROOTCERT") and not _has_own_roots():
-            options["sslrootcert"] = "system"
-    return {**options, **given}
-
-
-def is_local(options: dict[str, Any]) -> bool:
-    """Whether every host of these options is this machine."""
-    hosts = str(options.get("hostaddr") or options.get("host") or os.environ.get("PGHOST", "")).split(",")
-    return all(not host or host.startswith(("/", "@")) or host in _LOCAL for host in hosts)
-
-
-def _has_own_roots() -> bool:
-    return os.path.exists(os.path.expanduser(os.path.join("~", ".postgresql", "root.crt")))
 
 
 def connect(url: str) -> Connection:

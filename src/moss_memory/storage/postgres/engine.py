@@ -44,9 +44,10 @@ class PostgresEngine:
     """One database on a server, which any number of processes on any number of machines share."""
 
     def __init__(self, config: Config, *, filling: bool = False) -> None:
-        self._url = config.url
+        self.url = config.url
+        """Where the store is; it may hold a password."""
         self._schema = -SCHEMA_VERSION if filling else SCHEMA_VERSION
-        self.place = without_password(self._url)
+        self.place = without_password(self.url)
         """The URL as it may be told."""
         self._home = config.home
         self._most, self._idle = config.db_max_open_conns, config.db_max_idle_conns
@@ -54,7 +55,7 @@ class PostgresEngine:
         _engines.append(ref(self, _engines.remove))
 
     def _start_afresh(self) -> None:
-        self._connections = Connections(self._url, most=self._most, idle=self._idle)
+        self._connections = Connections(self.url, most=self._most, idle=self._idle)
         self._prepared = False
         self._large = False
         self._large_until_s = 0.0

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from ...errors import MossError
-from ..finding import FAILED, SOUND, Finding
+from ..finding import FAILED, PENDING, SOUND, Finding
 from ..schema_version import SCHEMA_VERSION
+from . import standing
+from .connection import connect
+from .schema import version_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,25 +19,45 @@ if TYPE_CHECKING:
 
     Look = Callable[[PostgresTransaction], Iterator[Finding]]
 
+_OF_SERVER = (standing.server, standing.hosts, standing.durability, standing.connections)
+
 
 def look_over(engine: PostgresEngine, call: Call, *, fix: bool) -> Iterator[Finding]:
-    """What there is to say of the store, in the order in which a reader wants to hear it."""
-    opened = list(_attempt(engine, call, "schema", _schema))
-    yield from opened
-    if opened[0].state == FAILED:
+    """What there is to say of the server and of the store, in the order in which a reader wants to hear it."""
+    of_server = list(_caught(engine, "server", lambda: _server(engine)))
+    yield from of_server
+    if of_server[-1].state == FAILED or of_server[-1].subject == "schema":
         return
-    yield from _attempt(engine, call, "server", _server)
+    for subject, look in _OF_STORE:
+        yield from _attempt(engine, call, subject, look)
+
+
+def _server(engine: PostgresEngine) -> list[Finding]:
+    """The server, and whether there is a store: looking makes none."""
+    with connect(engine.url) as connection:
+        found = [one for look in _OF_SERVER for one in look(connection, engine.url)]
+        if version_of(connection) == 0:
+            found.append(Finding("schema", PENDING, version=0, known=SCHEMA_VERSION, capsules=0))
+    return found
 
 
 def _attempt(engine: PostgresEngine, call: Call, subject: str, look: Look) -> Iterator[Finding]:
-    """One look in a transaction of its own; whatever goes wrong is a finding too."""
-    try:
+    """One look in a transaction of its own."""
+
+    def looked() -> list[Finding]:
         tx = engine.begin_read(snapshot=True, call=call)
         try:
-            found = list(look(tx))
+            return list(look(tx))
         finally:
             tx.rollback()
             tx.release()
+
+    return _caught(engine, subject, looked)
+
+
+def _caught(engine: PostgresEngine, subject: str, look: Callable[[], list[Finding]]) -> Iterator[Finding]:
+    try:
+        found = look()
     except Exception as error:
         problem = error if isinstance(error, MossError) else engine.translate(error)
         if problem is None:
@@ -49,18 +72,4 @@ def _schema(tx: PostgresTransaction) -> Iterator[Finding]:
     yield Finding("schema", SOUND, version=version, known=SCHEMA_VERSION, capsules=capsules)
 
 
-def _server(tx: PostgresTransaction) -> Iterator[Finding]:
-    version, standby, standbys = tx.row(
-        "select current_setting('server_version'), pg_is_in_recovery(), (select count(*) from pg_stat_replication)"
-    ) or ("", 0, 0)
-    info = tx.connection.info
-    yield Finding(
-        "server",
-        SOUND,
-        version=version,
-        host=info.host,
-        database=info.dbname,
-        encrypted=bool(tx.connection.pgconn.ssl_in_use),
-        standby=bool(standby),
-        standbys=standbys,
-    )
+_OF_STORE: tuple[tuple[str, Look], ...] = (("schema", _schema),)

@@ -10,6 +10,7 @@ from ...errors import MossError, short_of_descriptors
 _FULL = ("53100", "53000")  # disk_full, insufficient_resources
 _TOO_MANY = ("53300",)
 _SAID_OF_TOO_MANY = ("too many clients", "too many connections", "remaining connection slots")
+_SAID_OF_REFUSAL = ("password", "authentication", "certificate", "SSL", "does not exist")
 _AGAIN = ("40001", "40P01", "55P03")  # serialization_failure, deadlock_detected, lock_not_available
 _STOPPED = ("57P01", "57P02", "57P03", "57P05")  # the server is stopped, crashed or not yet up
 _REFUSED = ("28000", "28P01", "3D000", "42501", "3F000")
@@ -65,7 +66,7 @@ def _meaning_of(error: psycopg.Error, place: str) -> MossError | None:
 
 def _lost(error: psycopg.Error, place: str) -> MossError:
     said = str(error)
-    if "password" in said or "authentication" in said or "certificate" in said or "does not exist" in said:
+    if any(word in said for word in _SAID_OF_REFUSAL):
         return MossError(
             "STORAGE_READONLY", f"{place} could not be opened: {_said(error)}; the password goes into PGPASSFILE"
         )
@@ -77,6 +78,6 @@ def _busy(message: str) -> MossError:
 
 
 def _said(error: psycopg.Error) -> str:
-    """The first line of what the server said, without the statement and what was bound."""
-    primary = error.diag.message_primary or str(error)
-    return primary.strip().split("\n")[-1][:300]
+    """What the server or the driver said of every host, without hints, the statement and what was bound."""
+    told = error.diag.message_primary or str(error)
+    return "; ".join([line.strip() for line in told.splitlines() if line.strip() and line[0] != "\t"])[:500]

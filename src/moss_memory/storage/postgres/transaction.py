@@ -186,8 +186,7 @@ class PostgresWrite(PostgresTransaction):
     """
 
     __slots__ = (
-        "_address", "_began_s", "_changes", "_erase_into", "_indexes", "_number", "_patience_s", "_recorded",
-        "_workspace",
+        "_address", "_began_s", "_changes", "_indexes", "_number", "_patience_s", "_recorded", "_workspace",
     )  # fmt: skip
 
     def __init__(self, engine: PostgresEngine, patience_s: float, call: Call) -> None:
@@ -198,7 +197,6 @@ class PostgresWrite(PostgresTransaction):
         self._changes = 0
         self._number = 0
         self._recorded = False
-        self._erase_into: tuple[dict[str, Any], str] | None = None
         self._began_s = 0.0
         self._indexes = False
 
@@ -208,6 +206,9 @@ class PostgresWrite(PostgresTransaction):
         self._now_ms = self.call.clock_ms()
         self._began_s = time.monotonic()
         return connection
+
+    def _open_block(self) -> None:
+        self.connection  # noqa: B018 - a writing transaction is open from its first statement on
 
     @property
     def _may_begin_again(self) -> bool:
@@ -292,13 +293,13 @@ class PostgresWrite(PostgresTransaction):
             from ..once import sql  # only what purges asks
 
             self.run(sql["forget_answers"])
-        self._erase_into = result, told
+        result.update({told: True, "scope": "database"})  # the server's log, standbys and backups are out of reach
 
     def breathe(self) -> bool:
         if self._connection is not None and time.monotonic() - self._began_s > SLICE_S:
             self.append_event(self.call.operation)
             self.commit()
-            super().release()  # the next statement begins again
+            self.release()  # the next statement begins again
             self._changes = 0
             self._recorded = False
         return self.call.cancelled is None or not self.call.cancelled()
@@ -355,12 +356,6 @@ class PostgresWrite(PostgresTransaction):
 
             index_changes(self, sorted({doc for (doc,) in found}))
         self._indexes = False
-
-    def release(self) -> None:
-        super().release()
-        if self._erase_into is not None:
-            result, told = self._erase_into
-            result[told] = True
 
 
 def _is_idle(connection: Connection) -> bool:

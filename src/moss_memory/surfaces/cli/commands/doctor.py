@@ -57,7 +57,7 @@ def examine(home: str | None, *, fix: bool = False, secrets: bool = False) -> di
         report.add("store", WARN, "not examined, because the settings cannot be read", "correct them first")
     elif not reachable:
         report.add("store", WARN, "not examined, because the folder cannot be used", "see to the folder first")
-    elif engine is not None and not is_made:
+    elif engine is not None and not is_made and not config.url:
         report.add("store", OK, f"there is no store in {folder} yet; the first capsule makes it")
     elif engine is not None:
         _store(report, engine, config, fix=fix)
@@ -207,16 +207,28 @@ def _tell(report: Report, finding: Finding) -> None:
     """One finding of the engine in words."""
     name = _NAMES.get(finding.subject, finding.subject)
     problem = finding.problem
+    words, todos = _words_for(finding.subject)
     if problem is None:
-        report.add(name, *_WORDS[finding.subject](finding.state, **finding.facts))
+        report.add(name, *words[finding.subject](finding.state, **finding.facts))
         return
     unchecked = finding.state == "unchecked"
-    todo = _TODO.get(f"{finding.subject} {problem.code}") or _TODO.get(problem.code, "see the message")
+    todo = todos.get(f"{finding.subject} {problem.code}") or todos.get(problem.code, "see the message")
     message = f"not checked: {problem.message}" if unchecked else problem.message
     report.add(name, WARN if unchecked else FAIL, message, todo)
 
 
+def _words_for(subject: str) -> tuple[dict[str, Callable[..., tuple[str, ...]]], dict[str, str]]:
+    """How a subject is told, and what to do where it could not be looked at."""
+    if subject in _WORDS:
+        return _WORDS, _TODO
+    from . import server_words  # few stores are on a server
+
+    return server_words.WORDS, server_words.TODO
+
+
 def _schema(_: str, *, version: int, known: int, capsules: int) -> tuple[str, ...]:
+    if not version:
+        return OK, "there is no store in this database yet; the first capsule makes it"
     return OK, f"schema version {version} (this Moss knows {known}), {counted(capsules, 'active capsule')}"
 
 

@@ -26,7 +26,7 @@ def check_place(report: Report, home: str, *, is_made: bool) -> bool:
     free = room.f_bavail * room.f_frsize
     status = "ok" if free >= ENOUGH_BYTES else "warn" if free >= TOO_LITTLE_BYTES else "fail"
     todo = "" if status == "ok" else "free some space; a full disk refuses every write"
-    report.add("free space", status, f"{_size(free)} free for {home}", todo)
+    report.add("free space", status, f"{size(free)} free for {home}", todo)
     kind = _file_system(folder)
     if kind in _NETWORK:
         report.add(
@@ -61,7 +61,7 @@ def _check_folder(report: Report, home: str, *, is_made: bool) -> bool:
     return True
 
 
-def _size(count: int) -> str:
+def size(count: int) -> str:
     """A number of bytes as people say it."""
     return f"{count / 1e9:.1f} GB" if count >= 1_000_000_000 else f"{count // 1_000_000} MB"
 

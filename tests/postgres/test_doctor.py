@@ -1,0 +1,78 @@
+"""`moss doctor` on a server: which one it is, what a commit promises there, how much room is left."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from support.cli_typist import CAPSULE
+
+if TYPE_CHECKING:
+    import pytest
+
+    from support.cli_typist import Cli, Outcome
+
+LOST = ("fsync", "full_page_writes", "synchronous_commit")
+
+
+def checks(shown: Outcome) -> dict[str, dict[str, str]]:
+    """What the doctor said, by its names; no password among it."""
+    assert "swordfish" not in shown.out + shown.err
+    return {check["name"]: check for check in json.loads(shown.out)["checks"]}
+
+
+def test_it_says_which_server_answers_and_that_there_is_no_store_yet(cli: Cli, url: str) -> None:
+    name = fresh(url)
+    cli.environment["MOSS_URL"] = url.partition("/moss_")[0] + f"/{name}?" + url.partition("?")[2]
+    for _ in range(2):
+        found = checks(cli.process("doctor", "--json"))
+        assert found["server"]["status"] == "ok"
+        assert "the primary, timeline 1" in found["server"]["message"]
+        assert f"database {name}, " in found["server"]["message"]
+        assert "no store in this database yet" in found["store"]["message"], "looking made none"
+        assert " of 297 connections" in found["connections"]["message"]
+
+
+def fresh(url: str) -> str:
+    """A database in which nobody has looked for a store."""
+    name = "never_opened"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"drop database if exists {name} with (force)")
+        connection.execute(f"create database {name}")
+    return name
+
+
+def test_a_server_that_may_lose_what_it_acknowledged_is_not_healthy(cli: Cli) -> None:
+    cli("store", "--name", "auth", stdin=CAPSULE)
+    shown = cli("doctor", "--json")
+    found = checks(shown)
+    assert shown.code == 1
+    assert found["durability"]["status"] == "fail"
+    assert all(name in found["durability"]["message"] for name in LOST)
+    assert "1 active capsule" in found["store"]["message"]
+
+
+def test_a_server_that_is_not_there_is_said_without_the_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOSS_URL", "postgresql://moss:swordfish@127.0.0.1:1/team")
+    shown = cli("doctor", "--json")
+    found = checks(shown)
+    assert shown.code == 1
+    assert found["server"]["status"] == "fail"
+    assert "postgresql://moss@127.0.0.1:1/team cannot be reached" in found["server"]["message"]
+    assert "refused" in found["server"]["message"]
+
+
+def test_no_command_shows_or_takes_a_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    telling = "postgresql://moss:swordfish@127.0.0.1:1/team"
+    for words in (("config", "set", "url", telling), ("migrate", "--to", telling)):
+        refused = cli(*words)
+        assert refused.code != 0
+        assert "PGPASSFILE" in refused.err
+        assert "swordfish" not in refused.out + refused.err
+    monkeypatch.setenv("MOSS_URL", telling)
+    for line in ("config", "list", "fetch x", "backup", "export --all x", "mcp --nonsense"):
+        shown = cli(*line.split())
+        assert "swordfish" not in shown.out + shown.err
+    assert cli("config").json["settings"]["url"]["value"] == "postgresql://moss@127.0.0.1:1/team"
