@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .answers import TRUNCATED, Shape
 from .errors import MossError, invalid, nearest
+from .values import DEFAULT_WORKSPACE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Operation:
     """One tool: what it is called, what it takes, what it promises, and the function that does it."""
 
     __slots__ = (
-        "alias_of", "aliases", "answers", "body", "budget_of", "defaults", "description", "destructive",
+        "across", "alias_of", "aliases", "answers", "body", "budget_of", "defaults", "description", "destructive",
         "example", "forwards", "grows", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters",
         "recover", "required", "single_statement", "storeless", "stores", "summary", "translate", "writes_if",
         "writes_with",
@@ -63,6 +64,7 @@ class Operation:
         self.aliases: dict[str, str] = traits["aliases"] or {}
         self.single_statement: bool | WritesIf = traits["single_statement"]
         self.stores: bool = traits["stores"]
+        self.across: bool = traits["across"]
         self.example: str = traits["example"]
         self.description = _dedent(body.__doc__ or "")
         self.summary = self.description.partition("\n")[0]
@@ -176,6 +178,13 @@ class Operation:
         """Whether a call always means one workspace; to other tools none means everywhere, or an id says it."""
         return "workspace" in self.parameters and self.defaults.get("workspace", "required") is not None
 
+    def place_of(self, values: dict[str, Any]) -> str | None:
+        """The only workspace in which a call with these decoded arguments writes; none where there may be others."""
+        if self.across or "workspace" not in self.parameters or "id" in values or "filters" in values:
+            return None
+        workspace: str | None = values.get("workspace")
+        return DEFAULT_WORKSPACE if workspace is None and (self.in_one_workspace or "name" in values) else workspace
+
     def _place(self, decoded: dict[str, Any], workspace: str) -> None:
         """Fills in the default workspace, where a call means one and beside names; never beside an id."""
         if self.in_one_workspace:
@@ -208,6 +217,7 @@ def operation(
     recover: Recover | None = None,
     single_statement: bool | WritesIf = False,
     stores: bool = False,
+    across: bool = False,
     bounded: bool = False,
     writes_with: str | None = None,
     writes_if: WritesIf | None = None,
@@ -224,11 +234,12 @@ def operation(
     `single_statement` says, or tells from the arguments, that a read is one SQL statement, which is its own snapshot;
     `writes_with` names the argument without which the tool only reads, `writes_if` tells it from all of them. One that
     `stores` what callers write takes `allow_secrets`; without it the door refuses what looks like a credential. One
-    that is not `listed` is for people on the command line, not for agents. `aliases` are other spellings of arguments,
-    which answer and are not shown. A `bounded` tool takes `max_chars`, `max_bytes` and `max_lines`; its body gets
-    them as one `budget`, into which it fits its answer. `recover` finds the best next call after an error, given the
-    call that failed; `translate` says an error in the family's own codes. The body of a `storeless` tool gets the call
-    instead of a transaction; one that `forwards` only names the tool to call in its place, before any transaction.
+    that writes `across` may change more than the workspace that it names. One that is not `listed` is for people on the
+    command line, not for agents. `aliases` are other spellings of arguments, which answer and are not shown. A
+    `bounded` tool takes `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`, into which it
+    fits its answer. `recover` finds the best next call after an error, given the call that failed; `translate` says an
+    error in the family's own codes. The body of a `storeless` tool gets the call instead of a transaction; one that
+    `forwards` only names the tool to call in its place, before any transaction.
     """
 
     def wrap(body: Body) -> Operation:
@@ -246,6 +257,7 @@ def operation(
             recover=recover,
             single_statement=single_statement,
             stores=stores,
+            across=across,
             bounded=bounded,
             writes_with=writes_with,
             writes_if=writes_if,

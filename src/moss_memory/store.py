@@ -87,8 +87,8 @@ class Store(Tools):
     ) -> dict[str, Any]:
         values = operation.decode(arguments, workspace)
         self._check_allowed(operation, tool, values)
-        once = None if key is None else _once(operation, key, values, arguments)
         call = self._call(operation.alias_of or tool, cancelled, progress)
+        once = self._once(operation, key, values, arguments, call)
         if operation.stores:
             _keep_credentials_out(operation, tool, arguments, values, call)
         try:
@@ -106,6 +106,23 @@ class Store(Tools):
         if self._closed:
             result = with_proposals(result, operation.answers, self._if_open)
         return _v1_answer(result) if operation.alias_of else result
+
+    def _once(
+        self, operation: Operation, key: Any, values: dict[str, Any], sent: dict[str, Any], call: Call
+    ) -> Once | None:
+        """What makes sure that a call is carried out once; one that only reads may be repeated as it is."""
+        writes = operation.writes(values) and not operation.storeless
+        own = self._engine.own_key() if key is None and writes else None
+        if key is None and own is None:
+            return None
+        from .storage.once import Once, checked_key
+
+        call.key = own or checked_key(key)
+        if not writes:
+            return None
+        usual = operation.defaults.get("workspace")
+        placed = values if usual is None else {"workspace": usual, **values}
+        return Once(call.key, operation.alias_of or operation.name, placed, sent, is_new=own is not None)
 
     def _advise(self, operation: Operation, values: dict[str, Any], call: Call, error: MossError) -> None:
         """Gives an error the best next call, where there is one and the configuration has not switched it off."""
@@ -168,22 +185,18 @@ class Store(Tools):
     def _write(
         self, operation: Operation, values: dict[str, Any], call: Call, patience_s: float, once: Once | None
     ) -> dict[str, Any]:
-        tx = self._engine.begin_write(patience_s=patience_s, call=call)
-        try:
+        def carry_out(tx: Transaction) -> dict[str, Any]:
             told = None if once is None else once.begin(tx)
             if told is not None:
-                tx.commit()
                 return told
             result = operation.body(tx, **values)
-            tx.append_event(operation.alias_of or operation.name)
-            if once is not None:
+            begun = tx.append_event(operation.alias_of or operation.name)
+            if begun and once is not None:
                 once.remember(tx, result)
-            tx.commit()
-        except BaseException:
-            tx.rollback()
-            raise
-        finally:
-            tx.release()
+            return result
+
+        call.workspace = operation.place_of(values)
+        result = self._engine.write(carry_out, patience_s=patience_s, call=call)
         if once is not None and once.is_outdated(result):
             self._correct(once, result, self._engine.begin_write(patience_s=patience_s, call=call))
         return result
@@ -395,18 +408,6 @@ def open_store(home: str | None = None, *, config: Config | None = None, read_on
     One that is `read_only` refuses every tool that writes, an export included: `READ_ONLY`.
     """
     return Store(config or load_config(home), read_only=read_only)
-
-
-def _once(operation: Operation, key: Any, values: dict[str, Any], sent: dict[str, Any]) -> Once | None:
-    """What makes sure that a call is carried out once; one that only reads may be repeated as it is."""
-    from .storage.once import Once, checked_key
-
-    if not operation.writes(values):
-        checked_key(key)
-        return None
-    usual = operation.defaults.get("workspace")
-    placed = values if usual is None else {"workspace": usual, **values}
-    return Once(key, operation.alias_of or operation.name, placed, sent)
 
 
 def _keep_credentials_out(

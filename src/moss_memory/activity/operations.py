@@ -6,6 +6,7 @@ from ..answers import Column, Shape, flag, integer, list_of, map_of, moment_ms, 
 from ..arguments import Limit, Workspace
 from ..families import FAMILIES
 from ..operation import operation
+from ..storage.queries import load_queries
 from ..values import Page, normalize
 
 TYPE_CHECKING = False
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 else:
     Period = {"type": "integer", "minimum": 1, "description": "days up to today"}
     After = {"type": "integer", "minimum": 0, "description": "seq of the last change that is known"}
+
+sql = load_queries(__file__)
 
 _DAY_MS = 86_400_000
 _LONGEST = 366
@@ -72,7 +75,7 @@ def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, da
     answer: dict[str, Any] = {
         "counts": {name: _count(tx, name, where) for name in enabled},
         "days": _days(tx, first_day, where, enabled),
-        "seq": tx.value("select max(seq) from events") or 0,
+        "seq": tx.value(sql["last_change"]),
     }
     last = None if where is not None else _last(tx)
     return {**answer, "last": last} if last else answer
@@ -91,12 +94,10 @@ def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, da
 def moss_changes(tx: ReadTransaction, *, after: After | None = None, limit: Limit = 100) -> dict[str, Any]:
     """List what changed after a change that is known, oldest first, or only tell the number of the last one."""
     page = Page(limit, 0, maximum=1000)
-    last = tx.value("select max(seq) from events") or 0
+    last = tx.value(sql["last_change"])
     if after is None:
         return {"seq": last, "changes": [], "has_more": False}
-    found = tx.stream(
-        "select seq, workspace, tool, address, ts_ms from events where seq > :after order by seq", {"after": after}
-    )
+    found = tx.stream(sql["changes"], {"after": after, "last": last})
     changes: list[dict[str, Any]] = []
     for row in found:
         if _family_of(row[2]) not in tx.config.disabled_types:

@@ -37,6 +37,7 @@ class Tried(MossError):  # noqa: N818 - it is no failure
 
 @operation(
     mutates=True,
+    across=True,
     long=True,
     listed=False,
     answers={

@@ -92,6 +92,7 @@ def artifact_bulk_update(
 
 @operation(
     mutates=True,
+    across=True,
     destructive=True,
     long=True,
     listed=False,

@@ -122,6 +122,7 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
 
 @operation(
     mutates=True,
+    across=True,
     destructive=True,
     long=True,
     writes_if=is_real,

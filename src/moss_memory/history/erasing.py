@@ -63,6 +63,7 @@ _REMOVED = Shape(
 
 @operation(
     mutates=True,
+    across=True,
     destructive=True,
     writes_if=is_real,
     answers={

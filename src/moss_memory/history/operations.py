@@ -150,6 +150,7 @@ def moss_revert(
 
 @operation(
     mutates=True,
+    across=True,
     answers={
         "id": text("ULID"),
         "version": integer("the present version"),

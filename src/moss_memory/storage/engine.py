@@ -7,7 +7,7 @@ from ..errors import MossError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, Protocol
+    from typing import Any, Protocol, TypeVar
 
     from ..config import Config
     from ..query.hits import Hits
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Row = tuple[Any, ...]
     Parameters = dict[str, Any]
+    Result = TypeVar("Result")
 
     class ReadTransaction(Protocol):
         """One call's view of one state of the store."""
@@ -88,6 +89,9 @@ if TYPE_CHECKING:
         def run(self, sql: str, parameters: Parameters | None = None) -> int:
             """Runs a statement that changes rows and says how many it changed."""
 
+        def queue(self, sql: str, parameters: Parameters | None = None) -> None:
+            """Runs a statement whose answer nobody needs, at the latest before the commit, and always in its turn."""
+
         def insert_all(self, sql: str, rows: list[Parameters]) -> bool:
             """Inserts rows with one statement, written for one row; false when one collides, then none is there."""
 
@@ -125,8 +129,11 @@ if TYPE_CHECKING:
             What the call did before is committed then: each of its slices must be whole in itself.
             """
 
-        def append_event(self, tool: str) -> None:
-            """Writes the one event of this call, unless it recorded its own. Only the door calls it."""
+        def append_event(self, tool: str) -> bool:
+            """Writes the one event of this call, unless it recorded its own; whether it asked for anything at all.
+
+            Only the door calls it.
+            """
 
     class Engine(Protocol):
         """A place where the store lives."""
@@ -135,7 +142,21 @@ if TYPE_CHECKING:
             """A transaction that sees one state of the store."""
 
         def begin_write(self, *, patience_s: float, call: Call) -> Transaction:
-            """A writing transaction, at its first statement the only one; `STORAGE_BUSY` when patience runs out."""
+            """A writing transaction, from its first statement on the only one in its workspace, or anywhere.
+
+            `STORAGE_BUSY` when patience runs out.
+            """
+
+        def write(self, carry_out: Callable[[Transaction], Result], *, patience_s: float, call: Call) -> Result:
+            """Carries a call out in a writing transaction and commits it; its result.
+
+            Where that fails without the call's fault, and nothing of it stays, it is carried out again. Where it cannot
+            be known whether anything stays it is too, so it has to look first whether it is remembered; an engine that
+            can be in that doubt gives every call a key of its own.
+            """
+
+        def own_key(self) -> str | None:
+            """A key for a call that has none of its caller's, by which it is remembered; none where none is needed."""
 
         def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
             """Makes missing vectors, at most so many; how many it made, and how many are still missing."""
@@ -198,7 +219,7 @@ if TYPE_CHECKING:
 class Call:
     """What a caller brings along: settings, the clock, the source of ids, the wish to stop, the ear for progress."""
 
-    __slots__ = ("cancelled", "clock_ms", "config", "new_id", "operation", "progress")
+    __slots__ = ("cancelled", "clock_ms", "config", "key", "new_id", "operation", "progress", "workspace")
 
     def __init__(
         self,
@@ -209,8 +230,13 @@ class Call:
         new_id: Callable[[int], str],
         cancelled: Callable[[], bool] | None,
         progress: Callable[[int, int | None], None] | None,
+        workspace: str | None = None,
     ) -> None:
         self.operation = operation
+        self.workspace = workspace
+        """The only one in which it writes, as its caller wrote it; none where it may write anywhere."""
+        self.key: str | None = None
+        """What it is remembered by."""
         self.config = config
         self.clock_ms = clock_ms
         self.new_id = new_id

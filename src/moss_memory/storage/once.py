@@ -1,4 +1,7 @@
-"""Calls that are sent again: one that its caller has given a key is carried out once, and then answered as before.
+"""Calls that are sent again: one that has a key is carried out once, and then answered as before.
+
+Callers give keys to calls that they may send again; an engine that may have to repeat a call itself, because it does
+not know how a commit ended, gives one to every call.
 
 The answer is kept for a day, in the transaction that carries the call out. It may show what was stored: when anything
 is purged or erased, the engine empties every kept answer, whatever it was about. The key stays, so that the call is
@@ -34,17 +37,21 @@ _sorted = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 
 
 class Once:
-    """One call by the key that its caller gave it; keys are told apart by workspace and tool."""
+    """One call by its key; keys are told apart by workspace and tool.
 
-    __slots__ = ("_answer", "_arguments", "_place")
+    A key that `is_new` was made for this call, so nobody has used it when the call is carried out for the first time.
+    """
 
-    def __init__(self, key: Any, tool: str, values: dict[str, Any], sent: dict[str, Any]) -> None:
+    __slots__ = ("_answer", "_arguments", "_is_new", "_place")
+
+    def __init__(self, key: str, tool: str, values: dict[str, Any], sent: dict[str, Any], *, is_new: bool) -> None:
         workspace = values.get("workspace")
         self._place = {
             "workspace": "" if workspace is None else norm(workspace),
             "tool": tool,
-            "key": checked_key(key),
+            "key": key,
         }
+        self._is_new = is_new
         self._arguments = _digest(values, sent)
         self._answer = ""
 
@@ -53,8 +60,10 @@ class Once:
 
         Whoever sends the same call meanwhile waits here until this one is over.
         """
+        if self._is_new:
+            self._is_new = False
+            return None
         before = tx.now_ms - KEPT_MS
-        tx.run(sql["forget_expired"], {"before": before, "most": _EXPIRED_AT_ONCE})
         claim = {**self._place, "arguments": self._arguments, "now_ms": tx.now_ms, "before": before}
         if tx.run(sql["claim"], claim):
             return None
@@ -82,7 +91,9 @@ class Once:
     def remember(self, tx: Transaction, answer: dict[str, Any]) -> None:
         """Keeps the answer, in the transaction of the call."""
         self._answer = _spelled(answer)
-        tx.run(sql["remember"], {**self._place, "arguments": self._arguments, "answer": self._answer})
+        kept = {**self._place, "arguments": self._arguments, "answer": self._answer, "now_ms": tx.now_ms}
+        tx.queue(sql["remember"], kept)
+        tx.queue(sql["forget_expired"], {"before": tx.now_ms - KEPT_MS, "most": _EXPIRED_AT_ONCE})
 
     def correct(self, tx: Transaction, answer: dict[str, Any]) -> None:
         """Keeps another answer in the place of the one that was kept, unless that was emptied meanwhile."""

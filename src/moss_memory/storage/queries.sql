@@ -17,8 +17,9 @@ where remembered.at_ms <= :before
 select arguments, answer from remembered where workspace_norm = :workspace and tool = :tool and call_key = :key
 
 -- name: remember
-update remembered set arguments = :arguments, answer = :answer
-where workspace_norm = :workspace and tool = :tool and call_key = :key
+insert into remembered (workspace_norm, tool, call_key, at_ms, arguments, answer)
+values (:workspace, :tool, :key, :now_ms, :arguments, :answer)
+on conflict (workspace_norm, tool, call_key) do update set arguments = excluded.arguments, answer = excluded.answer
 
 -- name: correct
 update remembered set answer = :answer

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ..engine import ReadTransaction, Row, Transaction
 
 COUNTERS = "numbers"
-"""The table whose rows count: they stay, and begin anew."""
+"""The rows that count: they stay, and begin anew. Here they are a view of what the server counts by."""
 SCHEMA = "moss_schema"
 DERIVED = ("activity_counts", "changed_documents", "remembered", "unembedded", "vectors")
 """What follows from texts, events or answers; with every table whose name begins with `search_`."""
@@ -18,13 +18,15 @@ _TABLES = (
     "select string_agg(quote_ident(a.attname), ', ' order by array_position(i.indkey, a.attnum))"
     " from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)"
     " where i.indrelid = c.oid and i.indisprimary), '1')"
-    " from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by c.relname"
+    f" from pg_class c where (c.relkind = 'r' or c.relname = '{COUNTERS}')"
+    " and c.relnamespace = current_schema()::regnamespace order by c.relname"
 )
 _COLUMNS = (
     "select a.attname, coalesce(array_position(i.indkey::int2[], a.attnum), 0 - 1) + 1 from pg_attribute a"
     " join pg_class c on c.oid = a.attrelid"
     " left join pg_index i on i.indrelid = c.oid and i.indisprimary and a.attnum = any(i.indkey)"
-    " where c.relname = :name and c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace"
+    f" where c.relname = :name and (c.relkind = 'r' or c.relname = '{COUNTERS}')"
+    " and c.relnamespace = current_schema()::regnamespace"
     " and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum"
 )
 _SERIES = (
@@ -57,7 +59,7 @@ def tables(tx: ReadTransaction) -> list[tuple[str, str]]:
 def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of a table that are not made of others, and those of its key."""
     found = list(tx.rows(_COLUMNS, {"name": table}))
-    key = sorted([(place, name) for name, place in found if place])
+    key = sorted([(place, name) for name, place in found if place or (table, name) == (COUNTERS, "series")])
     return tuple([name for name, _ in found]), tuple([name for _, name in key])
 
 

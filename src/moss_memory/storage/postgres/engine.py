@@ -7,10 +7,13 @@ import time
 from _weakref import ref
 
 import psycopg
+from psycopg.sql import quote
 
 from ...errors import MossError
 from ...server_url import without_password
+from ...values import norm
 from ..schema_version import SCHEMA_VERSION
+from .attempts import carry
 from .connection import Connections
 from .failures import busy_error, is_lost, storage_error
 from .schema import prepare, refuse_other, version_of
@@ -18,11 +21,11 @@ from .transaction import PostgresTransaction, PostgresWrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from ...config import Config
-    from ..engine import Call, ReadTransaction, Row
+    from ..engine import Call, ReadTransaction, Result, Row
     from ..finding import Finding
     from .connection import Connection
 
@@ -30,14 +33,10 @@ WRITE_PATIENCE_S = 60.0
 LARGE_BYTES = 64 << 20
 LARGE_KNOWN_S = 10.0
 """For so long the answer to whether the store is large is believed."""
-STORE_LOCK = 0x6D6F7373_00000001
-"""The advisory lock of writers."""
 _WAIT_S = 0.5
 """After so long a writer that may be cancelled looks whether it was, and waits on."""
 _PAGE_BYTES = 8192
-_MARK = (
-    "select string_agg(seq::text, ',' order by seq) from (select seq from events order by seq desc limit 100) as last"
-)
+_MARK = "select pg_current_snapshot()::text, (select max(seq) from events)"
 
 
 class PostgresEngine:
@@ -51,6 +50,8 @@ class PostgresEngine:
         """The URL as it may be told."""
         self._home = config.home
         self._most, self._idle = config.db_max_open_conns, config.db_max_idle_conns
+        self.was_open = False
+        """Whether its server was ever reached."""
         self._start_afresh()
         _engines.append(ref(self, _engines.remove))
 
@@ -65,8 +66,16 @@ class PostgresEngine:
         return PostgresTransaction(self, call, snapshot=snapshot)
 
     def begin_write(self, *, patience_s: float, call: Call) -> PostgresWrite:
-        """A transaction that becomes the only writing one at its first statement."""
+        """A transaction that becomes the only writing one in its workspace, or anywhere, at its first statement."""
         return PostgresWrite(self, patience_s, call)
+
+    def write(self, carry_out: Callable[[PostgresWrite], Result], *, patience_s: float, call: Call) -> Result:
+        """Carries a call out in a writing transaction and commits it; its result."""
+        return carry(self, carry_out, patience_s=patience_s, call=call)
+
+    def own_key(self) -> str | None:
+        """One that nobody has used."""
+        return os.urandom(16).hex()
 
     def take(self) -> Connection:
         """A connection for one call."""
@@ -84,7 +93,7 @@ class PostgresEngine:
     def _prepare(self, connection: Connection) -> None:
         if not self._prepared:
             prepare(connection, self._schema)
-            self._prepared = True
+            self._prepared = self.was_open = True
 
     def enter_write(self, patience_s: float, call: Call) -> tuple[Connection, int]:
         """Begins a transaction that has the writers' lock; also the number of its change."""
@@ -110,21 +119,19 @@ class PostgresEngine:
             left_s = max(until - time.monotonic(), 0.001)
             wait_s = left_s if call.cancelled is None else min(left_s, _WAIT_S)
             try:
-                return self._locked(connection, wait_s)
+                return self._locked(connection, wait_s, call.workspace)
             except psycopg.errors.LockNotAvailable:
                 connection.execute("rollback")
                 call.check_cancelled()
                 if time.monotonic() >= until:
                     raise busy_error(patience_s) from None
 
-    def _locked(self, connection: Connection, wait_s: float) -> int:
+    def _locked(self, connection: Connection, wait_s: float, workspace: str | None) -> int:
+        place = "null" if workspace is None else quote(norm(workspace), connection)
         cursor = connection.execute(
-            f"begin; set local lock_timeout = {int(wait_s * 1000) or 1};"
-            f" select pg_advisory_xact_lock({STORE_LOCK}); set local lock_timeout = 0;"
-            " select version, nextval(pg_get_serial_sequence('events', 'seq')) from moss_schema"
+            f"begin; select version, change from enter_write({place}, {int(wait_s * 1000) or 1})"
         )
-        while cursor.nextset():
-            pass
+        cursor.nextset()
         row = cursor.fetchone()
         version, number = (0, 0) if row is None else row
         if version != self._schema:
@@ -269,7 +276,7 @@ class PostgresEngine:
             tx.release()
 
     def mark(self) -> object:
-        """The numbers of the last changes: also one that was begun earlier and committed later changes them."""
+        """What a transaction that begins now sees: every commit changes it, in whatever order they are begun."""
         connection = self.take()
         try:
             return connection.execute(_MARK).fetchone()

@@ -17,6 +17,16 @@ _REFUSED = ("28000", "28P01", "3D000", "42501", "3F000")
 _READ_ONLY = ("25006",)
 
 
+class Unconfirmed(MossError):  # noqa: N818 - it says what is not known
+    """A commit of which nobody knows how it ended."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(
+            "STORAGE_UNKNOWN",
+            f"it is not known whether what was just written is there ({said}); look before you try again",
+        )
+
+
 def busy_error(patience_s: float) -> MossError:
     """Says that a write had to wait too long for other writers."""
     return MossError(
@@ -31,6 +41,12 @@ def is_lost(error: BaseException) -> bool:
     if not isinstance(error, psycopg.OperationalError):
         return False
     return error.sqlstate is None or error.sqlstate in _STOPPED or error.sqlstate.startswith("08")
+
+
+def is_refused(error: psycopg.Error) -> bool:
+    """Whether a server was there and turned the caller away: trying again is of no use."""
+    said = str(error)
+    return any(word in said for word in _SAID_OF_REFUSAL)
 
 
 def is_passing(error: BaseException) -> bool:
@@ -65,8 +81,7 @@ def _meaning_of(error: psycopg.Error, place: str) -> MossError | None:
 
 
 def _lost(error: psycopg.Error, place: str) -> MossError:
-    said = str(error)
-    if any(word in said for word in _SAID_OF_REFUSAL):
+    if is_refused(error):
         return MossError(
             "STORAGE_READONLY", f"{place} could not be opened: {_said(error)}; the password goes into PGPASSFILE"
         )

@@ -6,14 +6,13 @@ import time
 
 import psycopg
 
-from ...errors import MossError
 from ..schema_version import SCHEMA_VERSION
-from .failures import is_lost
+from .failures import Unconfirmed, is_lost
 from .statements import for_rows, translated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
     from ...query.hits import Hits
@@ -235,6 +234,14 @@ class PostgresWrite(PostgresTransaction):
             f"select setval(pg_get_serial_sequence('{table}', 'row_id'), greatest(max(row_id), 1)) from {table}", None
         ))  # fmt: skip
 
+    def queue(self, sql: str, parameters: Parameters | None = None) -> None:
+        self.connection  # noqa: B018 - the transaction begins with it
+        super().queue(sql, parameters)
+        statement = translated(sql)
+        self._indexes = self._indexes or statement.changes_documents
+        if statement.counted_in:
+            self._count_on(statement.counted_in)
+
     def run(self, sql: str, parameters: Parameters | None = None) -> int:
         return max(self.execute(sql, parameters).rowcount, 0)
 
@@ -311,9 +318,10 @@ class PostgresWrite(PostgresTransaction):
     def change_nothing(self) -> None:
         self._recorded = True
 
-    def append_event(self, tool: str) -> None:
+    def append_event(self, tool: str) -> bool:
         if self._connection is not None and not self._recorded:
             self._add_event(tool, self._workspace, self._address, None)
+        return self._connection is not None
 
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
         event_id = self.new_id()
@@ -338,16 +346,19 @@ class PostgresWrite(PostgresTransaction):
             return
         if self._indexes:
             self._bring_index_up_to_date()
+        warnings: list[str] = []
+        heard = _warnings_into(warnings)
+        self._connection.add_notice_handler(heard)
         try:
             self.send("commit", None)
         except psycopg.OperationalError as error:
             if not is_lost(error):
                 raise
-            raise MossError(
-                "STORAGE_UNKNOWN",
-                "the connection was lost while this call committed; look whether what it wrote is there before you "
-                "try again",
-            ) from error
+            raise Unconfirmed("the connection was lost while it was committed") from error
+        finally:
+            self._connection.remove_notice_handler(heard)
+        if warnings:
+            raise Unconfirmed(warnings[0])
 
     def _bring_index_up_to_date(self) -> None:
         found = self.send("delete from changed_documents returning doc", None).fetchall()
@@ -356,6 +367,16 @@ class PostgresWrite(PostgresTransaction):
 
             index_changes(self, sorted({doc for (doc,) in found}))
         self._indexes = False
+
+
+def _warnings_into(warnings: list[str]) -> Callable[[psycopg.errors.Diagnostic], None]:
+    """Hears what a server says beside its answers: that it no longer waits for a standby is a warning."""
+
+    def heard(said: psycopg.errors.Diagnostic) -> None:
+        if said.severity_nonlocalized == "WARNING":
+            warnings.append(said.message_primary or "a warning")
+
+    return heard
 
 
 def _is_idle(connection: Connection) -> bool:

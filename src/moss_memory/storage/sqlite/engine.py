@@ -20,10 +20,10 @@ from .transaction import SqliteTransaction, SqliteWrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
-    from ..engine import Call, ReadTransaction, Row
+    from ..engine import Call, ReadTransaction, Result, Row
     from ..finding import Finding
     from .readers import Identity, Reader
     from .vector_matrix import VectorMatrix
@@ -73,6 +73,23 @@ class SqliteEngine:
     def begin_write(self, *, patience_s: float, call: Call) -> SqliteWrite:
         """A transaction that becomes the only writing one, in this process and all others, at its first statement."""
         return SqliteWrite(self, patience_s, call)
+
+    def write(self, carry_out: Callable[[SqliteWrite], Result], *, patience_s: float, call: Call) -> Result:
+        """Carries a call out in a writing transaction and commits it; its result."""
+        tx = SqliteWrite(self, patience_s, call)
+        try:
+            result = carry_out(tx)
+            tx.commit()
+        except BaseException:
+            tx.rollback()
+            raise
+        finally:
+            tx.release()
+        return result
+
+    def own_key(self) -> str | None:
+        """None: whether a commit was done is always known."""
+        return None
 
     def enter_write(self, patience_s: float, call: Call) -> apsw.Connection:
         """Takes the lock and begins; a transaction calls it once, and `leave_write` in the end."""

@@ -160,6 +160,9 @@ class SqliteWrite(SqliteTransaction):
             pass
         return self.connection.changes()
 
+    def queue(self, sql: str, parameters: Parameters | None = None) -> None:
+        self.run(sql, parameters)
+
     def insert_all(self, sql: str, rows: list[Parameters]) -> bool:
         before, _, after = sql.partition("values")
         row, _, after = after.partition(")")
@@ -228,9 +231,10 @@ class SqliteWrite(SqliteTransaction):
     def change_nothing(self) -> None:
         self._recorded = True
 
-    def append_event(self, tool: str) -> None:
+    def append_event(self, tool: str) -> bool:
         if self._connection is not None and not self._recorded:
             self._add_event(tool, self._workspace, self._address, None)
+        return self._connection is not None
 
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
         event_id = self.new_id()

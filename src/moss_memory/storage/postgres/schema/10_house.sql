@@ -171,3 +171,40 @@ begin
 end $$;
 
 create trigger events_counted after insert on events for each row execute function count_event();
+
+-- Who writes. Calls that write in one workspace come one after the other, beside those of other workspaces; a call that
+-- may write anywhere, whose `place` is none, waits for all of them and lets nobody in. Locks end with the transaction.
+-- The number of the call's change is taken together with the transaction's own: of two calls the one with the smaller
+-- number has the smaller transaction too, by which readers know what may still come.
+create function enter_write(place text, wait_ms bigint, out version bigint, out change bigint) language plpgsql as $$
+begin
+  perform set_config('lock_timeout', wait_ms::text, true);
+  if place is null then
+    perform pg_advisory_xact_lock(1836020595, 0);
+  else
+    perform pg_advisory_xact_lock_shared(1836020595, 0);
+    perform pg_advisory_xact_lock(workspace_lock(place));
+  end if;
+  perform set_config('lock_timeout', '0', true);
+  select s.version into version from moss_schema s;
+  change := begin_change();
+end $$;
+
+create function workspace_lock(place text) returns bigint language sql immutable
+  return hashtextextended(place, 1836020595);
+
+create function begin_change() returns bigint language plpgsql as $$
+declare
+  taken bigint;
+begin
+  perform pg_advisory_lock(1836020595, 2);
+  begin
+    perform pg_current_xact_id();
+    taken := nextval(pg_get_serial_sequence('events', 'seq'));
+  exception when query_canceled or others then
+    perform pg_advisory_unlock(1836020595, 2);
+    raise;
+  end;
+  perform pg_advisory_unlock(1836020595, 2);
+  return taken;
+end $$;

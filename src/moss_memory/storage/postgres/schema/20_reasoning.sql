@@ -1,13 +1,46 @@
 -- Reasoning: branches, append-only documents, a versioned graph, merges and conflicts.
 
--- The last number given out in each series. Writers come one after the other, so numbers rise in the order of
--- commits; a number whose row is deleted is never given out again.
-create table numbers (
-  series text collate "C" primary key,
-  last   bigint not null
-);
+-- The last number given out in each series. Writers of one workspace come one after the other, so within a workspace
+-- numbers rise in the order of commits; those of other workspaces take theirs without waiting for them. A number that
+-- was given out is never given out again, also where its call failed.
+create sequence seq_numbers minvalue 0 start with 0;
+create sequence branch_numbers minvalue 0 start with 0;
+select setval('seq_numbers', 0), setval('branch_numbers', 0);
 
-insert into numbers (series, last) values ('seq', 0), ('branch', 0);
+create view numbers as
+  select 'seq' collate "C" as series, last_value as last from seq_numbers
+  union all
+  select 'branch' collate "C", last_value from branch_numbers;
+
+create function set_numbers() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' then
+    perform setval((old.series || '_numbers')::regclass, 0);
+    return old;
+  end if;
+  perform setval((new.series || '_numbers')::regclass, new.last);
+  return new;
+end $$;
+
+create trigger numbers_set instead of insert or update or delete on numbers
+  for each row execute function set_numbers();
+
+-- The last of so many numbers in a row. The lock is held for the moment of taking them, not until the commit.
+create function take_numbers(taken_from text, so_many bigint) returns bigint language plpgsql as $$
+declare
+  counter text := taken_from || '_numbers';
+  taken bigint;
+begin
+  perform pg_advisory_lock(1836020595, 1);
+  begin
+    execute format('select setval(%L, last_value + %s) from %I', counter, so_many, counter) into taken;
+  exception when query_canceled or others then
+    perform pg_advisory_unlock(1836020595, 1);
+    raise;
+  end;
+  perform pg_advisory_unlock(1836020595, 1);
+  return taken;
+end $$;
 
 create table workspaces (
   workspace_norm text collate "C" primary key,

@@ -1,0 +1,164 @@
+"""A call is carried out once and answered once, whatever happens around its commit."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from moss_memory.config import default_config
+from moss_memory.errors import MossError
+from moss_memory.storage.postgres import attempts
+from moss_memory.store import Store
+from support.cutting_proxy import Cut, CuttingProxy
+from support.patience import wait_until
+from support.postgres import PostgresServer, databases
+from support.store_truth import capsule
+
+TIMES = 200
+OTHERS = "from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()"
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """An empty database, reached without any detour."""
+    return databases().url_of(str(tmp_path / "home"))
+
+
+@pytest.fixture
+def proxy(url: str) -> Iterator[CuttingProxy]:
+    folder = urlsplit(url).query.removeprefix("host=")
+    proxy = CuttingProxy(f"{folder}/.s.PGSQL.5432")
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def store(url: str, proxy: CuttingProxy, tmp_path: Path) -> Iterator[Store]:
+    """The store behind the proxy, which has been open for a while."""
+    config = default_config(str(tmp_path)).replace(url=proxy.url(urlsplit(url).path.strip("/")))
+    with Store(config) as store:
+        keep(store, "first")
+        yield store
+
+
+def keep(store: Store, title: str, **more: Any) -> str:
+    """Stores a capsule without a name: one that is stored twice is there twice."""
+    answer = store.call("capsule_store", {"workspace": "w", "title": title, "capsule_text": capsule()}, **more)
+    return str(answer["id"])
+
+
+def titles(url: str) -> list[tuple[str, str]]:
+    """Every capsule as title and id, asked of the server itself."""
+    with psycopg.connect(url) as connection:
+        return connection.execute("select title, id from capsules where title <> 'first' order by row_id").fetchall()
+
+
+def test_whatever_was_acknowledged_is_there_once_when_commits_are_cut_off(
+    store: Store, proxy: CuttingProxy, url: str
+) -> None:
+    told = []
+    for number in range(TIMES):
+        proxy.next = Cut.QUESTION if number % 2 else Cut.ANSWER
+        told.append((f"{number}", keep(store, f"{number}")))
+    assert proxy.cuts == TIMES
+    assert titles(url) == told
+
+
+def test_a_call_whose_end_cannot_be_found_out_says_so_and_is_safe_to_send_again(
+    store: Store, proxy: CuttingProxy, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "DOUBT_PATIENCE_S", 0.1)
+    for number, cut in enumerate((Cut.ANSWER, Cut.QUESTION)):
+        proxy.next, proxy.turns_away = cut, True
+        with pytest.raises(MossError) as caught:
+            keep(store, f"{number}", patient=False)
+        assert caught.value.code == "STORAGE_UNKNOWN"
+        assert caught.value.payload()["error"]["retryable"] is True
+        assert caught.value.details is not None
+        proxy.turns_away = False
+        once = keep(store, f"{number}", idempotency_key=caught.value.details["call_id"])
+        assert titles(url)[number:] == [(f"{number}", once)]
+
+
+def test_a_call_with_its_callers_key_is_told_by_that_key(
+    store: Store, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "DOUBT_PATIENCE_S", 0.1)
+    proxy.next, proxy.turns_away = Cut.ANSWER, True
+    with pytest.raises(MossError) as caught:
+        keep(store, "kept", patient=False, idempotency_key="mine")
+    assert caught.value.details == {"call_id": "mine"}
+
+
+def test_a_connection_that_is_cut_in_the_middle_of_a_call_is_no_reason_to_fail(store: Store, url: str) -> None:
+    ended = threading.Event()
+
+    def cancelled() -> bool:
+        if not ended.is_set() and is_writing(url):
+            ended.set()
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute(f"select pg_terminate_backend(pid) {OTHERS}")
+        return False
+
+    lines = [
+        {"id": f"{number}", "workspace_raw": "w", "title": f"{number}", "capsule_text": "t"} for number in range(3)
+    ]
+    exports = Path(store.config.home) / "exports"
+    exports.mkdir()
+    (exports / "given.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    store.call("capsule_import", {"path": "given.jsonl"}, cancelled=cancelled)
+    assert ended.is_set()
+    assert titles(url) == [("0", "0"), ("1", "1"), ("2", "2")]
+
+
+def is_writing(url: str) -> bool:
+    """Whether anybody is in the middle of a transaction that writes."""
+    with psycopg.connect(url) as connection:
+        found = connection.execute(f"select count(*) {OTHERS} and backend_xid is not null").fetchone()
+    return found is not None and found[0] > 0
+
+
+def test_a_standby_that_is_no_longer_waited_for_leaves_a_call_unanswered_until_it_is_safe(tmp_path: Path) -> None:
+    server = PostgresServer("synchronous_commit=on")
+    try:
+        config = default_config(str(tmp_path)).replace(url=server.url)
+        with (
+            Store(config) as store,
+            psycopg.connect(server.url, autocommit=True) as beside,
+            ThreadPoolExecutor() as pool,
+        ):
+            keep(store, "first")
+            beside.execute("alter system set synchronous_standby_names = 'nobody'")
+            beside.execute("select pg_reload_conf()")
+            kept = pool.submit(keep, store, "kept")
+            pid = waiting_for_a_standby(beside, but=0)
+            beside.execute("select pg_cancel_backend(%s)", (pid,))
+            again = waiting_for_a_standby(beside, but=pid)
+            assert again
+            assert not kept.done()
+            beside.execute("alter system reset synchronous_standby_names")
+            beside.execute("select pg_reload_conf()")
+            assert titles(server.url) == [("kept", kept.result())]
+    finally:
+        server.close()
+
+
+def waiting_for_a_standby(beside: Any, *, but: int) -> int:
+    """The process of the server that waits for a standby; another than the one that was told to give up."""
+    found: list[int] = []
+
+    def waits() -> bool:
+        rows = beside.execute("select pid from pg_stat_activity where wait_event = 'SyncRep'").fetchall()
+        found[:] = [pid for (pid,) in rows if pid != but]
+        return bool(found)
+
+    wait_until(waits, "nobody waits for a standby")
+    return found[0]
