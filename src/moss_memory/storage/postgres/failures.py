@@ -11,6 +11,8 @@ _FULL = ("53100", "53000")  # disk_full, insufficient_resources
 _TOO_MANY = ("53300",)
 _SAID_OF_TOO_MANY = ("too many clients", "too many connections", "remaining connection slots")
 _SAID_OF_REFUSAL = ("password", "authentication", "certificate", "SSL", "does not exist")
+_SAID_OF_A_CUT = ("SYSCALL", "closed", "eof")
+"""What is said, also of SSL, when a connection that was there is gone."""
 _AGAIN = ("40001", "40P01", "55P03")  # serialization_failure, deadlock_detected, lock_not_available
 _STOPPED = ("57P01", "57P02", "57P03", "57P05")  # the server is stopped, crashed or not yet up
 _REFUSED = ("28000", "28P01", "3D000", "42501", "3F000")
@@ -46,7 +48,8 @@ def is_lost(error: BaseException) -> bool:
 def is_refused(error: psycopg.Error) -> bool:
     """Whether a server was there and turned the caller away: trying again is of no use."""
     said = str(error)
-    return any(word in said for word in _SAID_OF_REFUSAL)
+    was_cut = any(word in said for word in _SAID_OF_A_CUT)
+    return not was_cut and any(word in said for word in _SAID_OF_REFUSAL)
 
 
 def is_passing(error: BaseException) -> bool:
