@@ -23,13 +23,19 @@ LEFT_ALONE = (os.devnull, os.path.expanduser("~"), tempfile.gettempdir())
 """What the tests, run by root, could make useless for everybody else."""
 
 
+ONLY_SQLITE = "sqlite"
+"""The mark of what means nothing on a server; it says why."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--engine=postgres` runs the tests on PostgreSQL that go through a store's own door."""
+    """`--engine=postgres` keeps the stores of the tests on a server; `--door=store` passes the MCP client by."""
     parser.addoption("--engine", choices=("sqlite", "postgres"), default="sqlite", help="where test stores are kept")
+    parser.addoption("--door", choices=("all", "store"), default="all", help="through which door contracts are tested")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Starts a server where tests run on one, and keeps every store of theirs on it."""
+    config.addinivalue_line("markers", f"{ONLY_SQLITE}(reason): means nothing where the store is on a server")
     if config.getoption("--engine") == "postgres":
         from support.postgres import start_for_tests
 
@@ -39,6 +45,24 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """What tries PostgreSQL itself is left out where there is no server."""
     return True if collection_path.name == "postgres" and config.getoption("--engine") == "sqlite" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what means nothing on this engine, or comes through a door that was not asked for."""
+    left_out = [item for item in items if not _is_wanted(config, item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if _is_wanted(config, item)]
+
+
+def _is_wanted(config: pytest.Config, item: pytest.Item) -> bool:
+    if config.getoption("--engine") == "postgres" and item.get_closest_marker(ONLY_SQLITE):
+        return False
+    if config.getoption("--door") == "all":
+        return True
+    given = getattr(item, "callspec", None)
+    by_client = given is not None and given.params.get("call") == "mcp"
+    return not by_client and "mcp_server" not in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(autouse=True)

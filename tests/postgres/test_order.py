@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +12,7 @@ from moss_memory.errors import MossError
 from moss_memory.storage.engine import Call
 from moss_memory.store import Store
 from moss_memory.values import new_id, wall_clock_ms
-from support.patience import PATIENCE_S
+from support.patience import PATIENCE_S, wait_until
 from support.python_process import start
 from support.store_truth import capsule
 
@@ -141,10 +140,12 @@ def test_within_a_workspace_numbers_rise_in_the_order_of_commits_and_watchers_se
             writer.stdin.write("go\n")
             writer.stdin.flush()
         watch = Watch(store)
-        until = time.monotonic() + PATIENCE_S
-        while any(writer.poll() is None for writer in writers):
+
+        def are_done() -> bool:
             watch.look()
-            assert time.monotonic() < until
+            return all(writer.poll() is not None for writer in writers)
+
+        wait_until(are_done, "the writers do not come to an end")
         assert [writer.stdout.read() for writer in writers if writer.stdout] == ["done\n"] * WRITERS
     finally:
         for writer in writers:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import sys
@@ -72,6 +73,8 @@ class Databases:
         self._given: dict[str, Engine] = {}
         self._made: list[Engine] = []
         self._kept: set[str] = set()
+        self.in_folder: Any
+        """What opens a store that is in its folder all the same."""
 
     def url_of(self, home: str) -> str:
         """The database of a home; the first that asks for it in a test finds it empty."""
@@ -83,6 +86,11 @@ class Databases:
             self._given[home] = free or self._make()
         url: str = self._given[home].config.url
         return url
+
+    def settle(self, home: Path) -> None:
+        """Makes a home whose settings name its database, so that every process finds it."""
+        home.mkdir(mode=0o700)
+        (home / "config.json").write_text(json.dumps({"url": self.url_of(str(home))}))
 
     def keep(self, home: str) -> str:
         """The same for a home that outlasts the test."""
@@ -132,6 +140,7 @@ def start_for_tests(config: pytest.Config) -> None:
     config.add_cleanup(own.close)
     # The engine is imported when the first store is opened: whoever means a folder gets that folder's database.
     engine: Any = import_module("moss_memory.storage.sqlite.engine")
+    own.in_folder = engine.SqliteEngine
     engine.SqliteEngine = own.engine_of
 
 

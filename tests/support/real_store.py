@@ -12,9 +12,14 @@ from support.store_truth import open_at
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """Where the store of this test lives; the folder is made by its first call."""
-    return tmp_path.resolve() / "home"
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Where the store of this test lives; its first call makes the folder, unless that has to name a server."""
+    home = tmp_path.resolve() / "home"
+    if request.config.getoption("--engine") == "postgres":
+        from support.postgres import databases
+
+        databases().settle(home)
+    return home
 
 
 @pytest.fixture
