@@ -15,7 +15,7 @@ run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a dem
 	@$(BIN)/moss serve --demo
 
 test: $(VENV)/.developed ## install what the tests need and run them all
-	@$(COMPILE)
+	@$(COMPILE) tests/support
 	$(BIN)/python -m pytest -n auto
 
 check: $(VENV)/.developed ## formatting, lint and strict types
@@ -32,7 +32,7 @@ bench: $(VENV)/.developed ## measure every promise about speed, side by side
 	$(BIN)/python -m bench
 
 soak: $(VENV)/.developed ## try for long what storage promises, as a table
-	@$(COMPILE)
+	@$(COMPILE) tests/support
 	PYTHONPATH=tests $(BIN)/python -m soak
 
 clients: $(VENV)/.developed ## try the programs of others against Moss: conformance suite, Inspector, agents

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from contract.doors import Clock, McpDoor, McpServer, StoreDoor, open_test_store
+from support.quick_stores import make_stores_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,11 @@ def _databases_taken_back(request: pytest.FixtureRequest) -> Iterator[None]:
         from support.postgres import databases
 
         databases().take_back()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Spares most tests the migrations and the waiting for the disk."""
+    make_stores_for(item.path.relative_to(item.config.rootpath))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

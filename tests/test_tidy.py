@@ -11,10 +11,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 import moss_memory
 from contract.doors import FULL
@@ -47,6 +46,7 @@ DOORS = {
     "task": {"reasoning", "work"},  # every change of a task lands in its trace and graph
     "reasoning": {"work"},  # a target is a plan or a task
     "task/radar": {"capsule"},  # a hand-over can be kept as a capsule
+    "task/erasing": {"capsule"},  # which goes with what it hands over
     "reasoning/packs": {"capsule", "artifact"},  # a context pack brings together what there is
     "history/changes": {"capsule"},  # what a version of a capsule changed is told by its sections
 }
@@ -59,11 +59,34 @@ SLOW_IMPORTS = {
 }  # fmt: skip
 
 
+def of_every(things: Iterable[Any]) -> Callable[[Callable[[Any], None]], Callable[[], None]]:
+    """A rule for many files or tools, kept by one test: a thousand items would take longer to report than to try."""
+
+    def decorate(rule: Callable[[Any], None]) -> Callable[[], None]:
+        def test() -> None:
+            broken = [str(error) for thing in things if (error := _broken(rule, thing)) is not None]
+            assert not broken, "\n".join(broken)
+
+        test.__name__, test.__doc__ = rule.__name__, rule.__doc__
+        return test
+
+    return decorate
+
+
+def _broken(rule: Callable[[Any], None], thing: Any) -> AssertionError | None:
+    try:
+        rule(thing)
+    except AssertionError as error:
+        return error
+    return None
+
+
 def name_of(path: Path) -> str:
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@functools.cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -125,7 +148,7 @@ def layer(module: str) -> tuple[float, str]:
     return 0, ""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_every(MODULES)
 def test_imports_go_one_way_down(path: Path) -> None:
     height, room = layer(name_of(path))
     for target in imported(path):
@@ -135,7 +158,7 @@ def test_imports_go_one_way_down(path: Path) -> None:
             assert has_door(path, other_room), f"{name_of(path)} imports {target} from another room"
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "surfaces" / "cli").rglob("*.py")), ids=name_of)
+@of_every(sorted((PACKAGE / "surfaces" / "cli").rglob("*.py")))
 def test_the_rooms_of_the_command_line_look_only_downward(path: Path) -> None:
     below = "moss_memory.surfaces.cli."
     rooms = [name.removeprefix(below).split(".")[0] for name in (name_of(path), *imported(path)) if below in name]
@@ -155,11 +178,11 @@ ENGINES = re.compile(r"json_each|pragma|sqlite(?!:)|fts5|apsw", re.IGNORECASE)
 """Words of one engine; `sqlite:` is the beginning of an address that people write."""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_every(MODULES)
 def test_only_the_engine_and_the_one_place_that_chooses_it_know_which_database_there_is(path: Path) -> None:
     if ".storage.sqlite" in name_of(path):
         return
-    tree = parse(path)
+    tree = ast.parse(path.read_text(encoding="utf-8"))  # of its own: it is cut below
     chosen = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "open_engine"]
     said = _without_docstrings(tree, chosen)
     leaves = ("from ..storage.sqlite.tokenizer import", "from ..storage.sqlite.foreign import")  # no engines
@@ -195,7 +218,7 @@ def _without_docstrings(tree: ast.Module, without: list[ast.FunctionDef]) -> str
     return ast.unparse(tree)
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.sql")), ids=lambda path: path.parent.name)
+@of_every(sorted(PACKAGE.rglob("*.sql")))
 def test_the_statements_of_rooms_are_for_every_engine(path: Path) -> None:
     if "storage" not in path.parts:
         text = path.read_text(encoding="utf-8")
@@ -226,7 +249,7 @@ FEW = {
 """Statements that are read whole without a limit, and what bounds them."""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_every(MODULES)
 def test_what_is_read_without_a_limit_is_bounded_by_what_it_names_or_streams(path: Path) -> None:
     if ".storage." in name_of(path) or ".surfaces." in name_of(path):
         return
@@ -258,7 +281,7 @@ def has_door(path: Path, other_room: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("tool", catalog.operations(), ids=lambda tool: tool.name)
+@of_every(catalog.operations())
 def test_a_tool_is_a_function_of_its_name_in_the_room_of_its_prefix(tool: Any) -> None:
     module = sys.modules[tool.body.__module__]
     assert tool.name == tool.body.__name__
@@ -269,7 +292,7 @@ def test_a_tool_is_a_function_of_its_name_in_the_room_of_its_prefix(tool: Any) -
     assert source.count(f"\ndef {tool.name}(") == 1
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_every(MODULES)
 def test_modules_and_functions_fit_their_size(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
     for node in ast.walk(parse(path)):
@@ -299,7 +322,7 @@ def promised_to_rooms() -> set[str]:
     return attributes | {part.name for part in members if isinstance(part, ast.FunctionDef) and ast.get_docstring(part)}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@of_every(MODULES)
 def test_modules_and_public_functions_say_what_they_are_for(path: Path) -> None:
     tree = parse(path)
     assert not tree.body or ast.get_docstring(tree), "the module has no docstring"
@@ -360,7 +383,7 @@ def loaded_at_once(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if layer(name_of(path))[0] < 6], ids=name_of)
+@of_every([path for path in MODULES if layer(name_of(path))[0] < 6])
 def test_no_module_below_the_surfaces_asks_for_a_slow_import(path: Path) -> None:
     for node in loaded_at_once(parse(path)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -506,7 +529,7 @@ def refusals(path: Path) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if "surfaces" not in path.parts], ids=name_of)
+@of_every([path for path in MODULES if "surfaces" not in path.parts])
 def test_a_refusal_marks_the_argument_that_it_begins_with(path: Path) -> None:
     for said, argument in refusals(path):
         if not said.startswith(UNMARKED):

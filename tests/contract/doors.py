@@ -16,6 +16,8 @@ from moss_memory.store import Store
 from moss_memory.values import IdSource
 from support.beside import dump, forget
 from support.declared import check_answer
+from support.python_process import environment
+from support.quick_stores import SERVER
 
 START_MS = 1_900_000_000_000
 LABELS = ("Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions")
@@ -125,9 +127,10 @@ class McpServer:
 
         os.makedirs(home, mode=0o700, exist_ok=True)
         self.home = os.path.realpath(home)
-        command = os.path.join(os.path.dirname(sys.executable), "moss")
-        environment = {**os.environ, "MOSS_HOME": self.home, **({} if url is None else {"MOSS_URL": url})}
-        parameters = StdioServerParameters(command=command, args=["mcp"], env=environment, cwd=self.home)
+        named = {"MOSS_HOME": self.home, **({} if url is None else {"MOSS_URL": url})}
+        parameters = StdioServerParameters(
+            command=sys.executable, args=["-c", SERVER, "mcp"], env=environment(**named), cwd=self.home
+        )
         self._opened_portal = start_blocking_portal()
         self._portal = self._opened_portal.__enter__()
         self._opened: list[Any] = []

@@ -5,7 +5,6 @@ What goes in slices is there as before or as after one of them.
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import shutil
@@ -15,15 +14,14 @@ import pytest
 
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
 from contract.records.archive import SAMPLES, capability_of
-from moss_memory.config import load_config
 from moss_memory.storage.sqlite.transaction import SqliteWrite
-from moss_memory.store import Store
-from storage.test_erasing import in_small_slices, word
+from storage.test_erasing import word
 from storage.test_purge import on_disk
 from support.beside import Beside
 from support.deadly_disk import DEADLY
 from support.patience import PATIENCE_S
 from support.python_process import start
+from support.slices import in_small_slices, repeatable
 from support.store_truth import capsule, open_at
 
 if TYPE_CHECKING:
@@ -52,8 +50,7 @@ ERASES = (
     DEADLY
     + """
 import json
-from crash.test_erase_kills import repeatable
-from storage.test_erasing import in_small_slices
+from support.slices import in_small_slices, repeatable
 
 class Patch:
     setattr = staticmethod(setattr)
@@ -68,13 +65,6 @@ print(steps - left if answer.get("erased", True) and answer.get("complete", True
 left = 10**9
 """
 )
-
-
-def repeatable(home: str) -> Store:
-    """A store in which ids and times are the same each time, so that what two calls leave can be compared."""
-    number = itertools.count()
-    config = load_config(home, cwd="/")
-    return Store(config, clock_ms=Clock(), id_source=lambda now_ms: f"{next(number):026}")
 
 
 @pytest.fixture(scope="module")

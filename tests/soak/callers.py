@@ -10,12 +10,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from contract.doors import StoreDoor
-from contract.test_hostile_input import TOOLS, VALUES, Attack, base_arguments, never_waiting_for_the_disk
+from contract.doors import Clock, StoreDoor, open_test_store
+from contract.test_hostile_input import TOOLS, VALUES, Attack, base_arguments
 from moss_memory import catalog
 from moss_memory.errors import MossError
 from soak.trial import Trial
 from support.python_process import start
+from support.quick_stores import make_stores
 from support.store_truth import capsule, open_at
 
 CALLS = 100_000
@@ -64,7 +65,8 @@ def fuzzed_calls(folder: Path) -> Trial:
     """Every call of any tool with hostile values in any argument is served or refused with a documented code."""
     chance = random.Random(19)  # noqa: S311
     failed = 0
-    with never_waiting_for_the_disk(str(folder / "home")) as store:
+    make_stores(quickly=True)  # a hundred thousand calls need not wait for the disk
+    with open_test_store(str(folder / "home"), Clock()) as store:
         attack = Attack(StoreDoor(store))
         for _ in range(CALLS):
             tool = chance.choice(TOOLS)
@@ -79,6 +81,7 @@ def fuzzed_calls(folder: Path) -> Trial:
                     raise
                 failed += 1
                 print(f"{tool} {hostile!r:.200}: {error!r:.300}")
+    make_stores(quickly=False)
     return Trial(CALLS, failed, f"{len(TOOLS)} tools")
 
 

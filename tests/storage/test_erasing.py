@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
-from moss_memory import bulk
-from moss_memory.reasoning import purging
 from moss_memory.storage.sqlite import erasing, transaction
 from moss_memory.storage.sqlite.erasing import Erasing, zero_gaps
 from storage.database import connect
@@ -20,6 +18,7 @@ from support.beside import rows
 from support.deadly_disk import DEADLY
 from support.patience import PATIENCE_S
 from support.python_process import start
+from support.slices import in_small_slices
 from support.store_truth import capsule, check_truth, open_at
 
 if TYPE_CHECKING:
@@ -28,16 +27,6 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 LETTERS = "bcdfghjklmnpqrstvwxz"
-
-
-def in_small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes every slice as small as it can be."""
-    monkeypatch.setattr(erasing, "SLICE_S", 1e-9)
-    monkeypatch.setattr(erasing, "_MERGED", 1)
-    monkeypatch.setattr(erasing, "_READ", 8)
-    monkeypatch.setattr(transaction, "SLICE_S", -1.0)
-    for module in (bulk, purging):
-        monkeypatch.setattr(module, "_AT_ONCE", 3)
 
 
 def word(chance: random.Random) -> str:
@@ -172,7 +161,7 @@ KILLED = """
 import json, os, sys
 from moss_memory.storage.sqlite import transaction
 from moss_memory.storage.sqlite.erasing import Erasing
-from storage.test_erasing import in_small_slices
+from support.slices import in_small_slices
 from support.store_truth import open_at
 
 class Patch:

@@ -99,14 +99,14 @@ class Watch:
     """Tells whether anybody has committed anything to a store since it was last asked."""
 
     def __init__(self, home: object) -> None:
-        self._beside = Beside(home)
-        self._mark = self._beside.engine.mark()
+        self.beside = Beside(home)
+        self._mark = self.beside.engine.mark()
 
     def saw_a_commit(self) -> bool:
         """Whether anything was committed since the last time."""
-        before, self._mark = self._mark, self._beside.engine.mark()
+        before, self._mark = self._mark, self.beside.engine.mark()
         return self._mark != before
 
     def close(self) -> None:
         """Stops watching."""
-        self._beside.engine.close()
+        self.beside.engine.close()

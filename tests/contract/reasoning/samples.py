@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contract.reasoning.room import Room, edge, node
-from support.beside import rows
+from support.beside import Beside
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -69,10 +69,9 @@ def furnish(door: Door) -> str:
     return conflict_id
 
 
-def is_furnished(home: str) -> bool:
+def is_furnished(beside: Beside) -> bool:
     """Whether nothing of what `furnish` made is missing, and not too much was added."""
-    [(furnished,)] = rows(
-        home,
+    [(furnished,)] = beside.rows(
         "select (select count(*) from branches where workspace_norm = '"
         + WORKSPACE
         + "' and name in ('main', 'b', 'spare')) = 3"

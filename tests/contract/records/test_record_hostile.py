@@ -14,7 +14,6 @@ from contract.records.conftest import forget
 from contract.test_hostile_input import OVER_THE_WIRE, VALUES, check_error
 from moss_memory import catalog
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite import opening
 from support.beside import Watch
 
 if TYPE_CHECKING:
@@ -61,14 +60,7 @@ class Attack:
 
 
 @pytest.fixture
-def hostile(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Attack]:
-    # Durability is other tests' business; thousands of calls need not wait for the disk.
-    real = opening.settle
-
-    def without_waiting(connection: Any, pragma: str, expected: str | int) -> None:
-        real(connection, *(("synchronous = off", 0) if pragma.startswith("synchronous") else (pragma, expected)))
-
-    monkeypatch.setattr(opening, "settle", without_waiting)
+def hostile(home: str) -> Iterator[Attack]:
     with open_test_store(home, Clock()) as store:
         attack = Attack(store)
         yield attack

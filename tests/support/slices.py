@@ -1,0 +1,34 @@
+"""Stores that erase in slices as small as can be, and whose ids and times are the same each time.
+
+Processes that are killed import this alone: what the tests themselves need takes longer to load than they live.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from moss_memory import bulk
+from moss_memory.config import load_config
+from moss_memory.reasoning import purging
+from moss_memory.storage.sqlite import erasing, transaction
+from moss_memory.store import Store
+
+NOW_MS = 1_900_000_000_000
+
+
+def in_small_slices(patch: Any) -> None:
+    """Makes every slice as small as it can be, by anything that has `setattr`."""
+    patch.setattr(erasing, "SLICE_S", 1e-9)
+    patch.setattr(erasing, "_MERGED", 1)
+    patch.setattr(erasing, "_READ", 8)
+    patch.setattr(transaction, "SLICE_S", -1.0)
+    for module in (bulk, purging):
+        patch.setattr(module, "_AT_ONCE", 3)
+
+
+def repeatable(home: str) -> Store:
+    """A store in which ids and times are the same each time, so that what two calls leave can be compared."""
+    number = itertools.count()
+    config = load_config(home, cwd="/")
+    return Store(config, clock_ms=lambda: NOW_MS, id_source=lambda now_ms: f"{next(number):026}")
