@@ -22,3 +22,13 @@ class Erasure:
     ) -> None:
         self.carry_out = carry_out
         self.removed = {"rows": rows, "versions": versions, "vectors": vectors}
+
+    def and_also(self, others: list[Erasure]) -> Erasure:
+        """This one and all of the others as one."""
+
+        def carry_out(tx: Transaction) -> None:
+            for one in (self, *others):
+                one.carry_out(tx)
+
+        sums = {name: sum(one.removed[name] for one in (self, *others)) for name in self.removed}
+        return Erasure(carry_out, **sums)

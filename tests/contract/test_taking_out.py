@@ -128,6 +128,80 @@ def test_a_node_is_erased_on_every_branch_with_its_conflicts_and_the_card_in_the
     door.refuses("NOT_FOUND", "moss_erase", type="node", **HERE, id="other")
 
 
+def test_a_node_takes_its_edges_along_and_what_they_say(door: StoreDoor) -> None:
+    nodes = [{"op": "node_upsert", "id": name, "type": "idea"} for name in ("Q", "R", "S")]
+    first = {"op": "edge_upsert", "from": "Q", "rel": "needs", "to": "R", "meta": {"why": "zebrawhy"}}
+    second = {"op": "edge_upsert", "from": "S", "rel": "needs", "to": "Q", "meta": {"why": "zebraother"}}
+    door("branchmind_graph_apply", **HERE, ops=[*nodes, first])
+    door("branchmind_branch_create", **HERE, name="try")
+    for branch, why in (("try", "zebratheirs"), ("main", "zebraours")):
+        changed = {**first, "meta": {"why": why}}
+        door("branchmind_graph_apply", **HERE, branch=branch, ops=[changed, *([second] if branch == "try" else [])])
+    assert door("branchmind_graph_merge", **HERE, **{"from": "try", "into": "main"})["conflicts_created"] == 1
+    erased(door, "zebrawhy", "zebraother", "zebratheirs", "zebraours", type="node", **HERE, id="Q")
+    for branch in ("main", "try"):
+        shown = door("branchmind_graph_query", **HERE, branch=branch)
+        assert ([node["id"] for node in shown["nodes"]], shown["edges"]) == (["S", "R"], [])
+        assert door("branchmind_graph_validate", **HERE, branch=branch)["ok"]
+    assert door("branchmind_graph_conflicts", **HERE, into="main")["conflicts"] == []
+
+
+def test_an_erased_thought_is_no_fault_of_its_trace(door: StoreDoor) -> None:
+    door("branchmind_trace_step", **HERE, step="a step")
+    seqs = []
+    for number in (1, 2, 3, 4):
+        thought = {"thought": "zebra", "thoughtNumber": number, "totalThoughts": 4, "nextThoughtNeeded": number < 4}
+        more = {"isRevision": True, "revisesThought": 2} if number == 4 else {}
+        seqs.append(door("branchmind_trace_sequential_step", **HERE, **thought, **more)["entry"]["seq"])
+    door("moss_erase", type="trace", **HERE, seq=seqs[1])
+    checked = door("branchmind_trace_validate", **HERE)
+    assert (checked["ok"], checked["checked"], checked["errors"]) == (True, 5, [])
+    thought = {"thought": "too far", "thoughtNumber": 9, "totalThoughts": 9, "nextThoughtNeeded": False}
+    door("branchmind_trace_sequential_step", **HERE, **thought)
+    assert [error["code"] for error in door("branchmind_trace_validate", **HERE)["errors"]] == ["GAP"]
+
+
+def test_a_task_takes_along_what_merges_copied_from_its_branch(door: StoreDoor) -> None:
+    door("tasks_create", **HERE, kind="task", title="the task", steps=[{"title": "code"}, {"title": "other"}])
+    door("tasks_note", **HERE, target="TASK-001", note="zebranote")
+    door("tasks_note", **HERE, target="TASK-001", path="s:0", note="zebrastep")
+    door("branchmind_merge", **HERE, **{"from": "task/TASK-001", "into": "main"})
+    door("branchmind_merge", **HERE, **{"from": "task/TASK-001", "into": "main"}, doc="TASK-001-trace")
+    erased(door, "zebrastep", type="task", **HERE, target="TASK-001", step_id="STEP-001")
+    notes = door("branchmind_show", **HERE, ref="main", doc_kind="notes")["entries"]
+    assert [note["content"] for note in notes] == ["zebranote", "[erased]"]
+    erased(door, "zebranote", type="task", **HERE, target="TASK-001")
+
+
+def test_the_hand_over_that_was_written_of_a_task_goes_with_it(door: StoreDoor) -> None:
+    for number in (1, 2):
+        door("tasks_create", **HERE, kind="task", title="zebratitle", steps=[{"title": "zebrastep"}])
+        door("tasks_handoff", **HERE, target=f"TASK-00{number}", as_capsule=True)
+    door("capsule_update", **HERE, name="TASK-002-handoff", source="me")
+    door("capsule_delete", **HERE, name="TASK-001-handoff")
+    door("tasks_handoff", **HERE, target="TASK-001", as_capsule=True)
+    door("moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-001")
+    assert door.names("capsule_inventory", include_deleted=True) == ["TASK-002-handoff"], "what another wrote stays"
+    door("moss_erase", type="capsule", **HERE, name="TASK-002-handoff")
+    door("moss_erase", type="task", **HERE, target="TASK-002")
+    door("tasks_handoff", **HERE, target="TASK-001", as_capsule=True)
+    erased(door, "zebratitle", type="task", **HERE, target="TASK-001")
+
+
+def test_a_deleted_task_is_erased_from_what_still_tells_of_it(door: StoreDoor) -> None:
+    door("tasks_create", **HERE, kind="plan", title="the plan")
+    steps = [{"title": "zebrastep", "success_criteria": "zebracriteria"}]
+    door("tasks_create", **HERE, kind="task", title="zebratitle", parent="PLAN-001", steps=steps)
+    door("tasks_note", **HERE, target="TASK-001", note="zebranote")
+    door("branchmind_merge", **HERE, **{"from": "task/TASK-001", "into": "main"})
+    door("tasks_delete", **HERE, target="TASK-001")
+    door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-001")
+    erased(door, "zebratitle", "zebrastep", "zebranote", type="task", **HERE, target="TASK-001")
+    told = [event["type"] for event in door("tasks_delta", **HERE)["events"] if event["target"] == "TASK-001"]
+    assert told == ["task_created", "note_added", "task_deleted"]
+    door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-002")
+
+
 def test_a_task_says_nothing_any_more_and_stands_where_it_stood(door: StoreDoor) -> None:
     door("tasks_create", **HERE, kind="plan", title="the plan")
     steps = [{"title": "zebrastep", "success_criteria": "zebracriteria", "tests": "zebratests"}, {"title": "other"}]

@@ -59,6 +59,13 @@ def _with_copies(tx: ReadTransaction, workspace: object, branch_id: int, seq: in
     return sorted({seq, first, *(copy for (copy,) in copies)})
 
 
+def copies_of_entries(tx: ReadTransaction, workspace: str, branch_id: int, seqs: list[int]) -> list[int]:
+    """The numbers of what merges copied from these entries of a branch."""
+    wanted = {f"{_MERGED}{branch_id}:{seq}" for seq in seqs}
+    key = {"workspace": norm(workspace), "first": f"{_MERGED}{branch_id}:", "after": f"{_MERGED}{branch_id};"}
+    return [seq for seq, origin in tx.stream(sql["copies_from_branch"], key) if origin in wanted]
+
+
 def blank_entries(tx: Transaction, seqs: list[int]) -> None:
     """Leaves of entries nothing but their places; search and vectors forget the old text and learn the new one."""
     for seq in seqs:
@@ -80,7 +87,10 @@ def blank_events(tx: Transaction, event_ids: list[str]) -> None:
 
 
 def erase_node(tx: ReadTransaction, workspace: str, id: str | None, *, branch: str | None, doc: str | None) -> Erasure:
-    """A node: its every version on every branch is overwritten and its key tombstoned; what a card said goes too."""
+    """A node: its every version on every branch is overwritten and its key tombstoned; so are its edges.
+
+    What a card said in the trace goes too.
+    """
     if id is None:
         raise invalid("`id` is needed: the id of the node", path="id")
     if branch is not None:
@@ -94,25 +104,29 @@ def erase_node(tx: ReadTransaction, workspace: str, id: str | None, *, branch: s
             recovery=next_call("branchmind_graph_query", {"workspace": workspace}, "lists the nodes there are"),
         )
     entries = [seq for (seq,) in tx.stream(sql["entries_of_card"], key)]
+    edges = list(tx.stream(sql["versions_at_node"], key))
     seqs = [seq for seq, _ in found]
-    branches = sorted({branch_id for _, branch_id in found})
+    branches = sorted({branch_id for _, branch_id in [*found, *edges]})
+    keys = [id, *sorted({edge for edge, _ in edges})]
 
     def carry_out(tx: Transaction) -> None:
         for branch_id in branches:
-            _bury(tx, Place(workspace, branch_by_id(tx, branch_id), key["doc"]), id)
-        for statement in ("blank_node", "forget_node_tags", "forget_conflicts"):
-            tx.run(sql[statement], key)
+            _bury(tx, Place(workspace, branch_by_id(tx, branch_id), key["doc"]), keys)
+        for one in keys:
+            for statement in ("blank_versions", "forget_node_tags", "forget_conflicts"):
+                tx.run(sql[statement], {**key, "key": one})
         blank_entries(tx, entries)
 
     vectors = tx.vectors_of("node", seqs) + tx.vectors_of("note", entries)
-    return Erasure(carry_out, rows=1 + len(entries), versions=len(seqs), vectors=vectors)
+    return Erasure(carry_out, rows=len(keys) + len(entries), versions=len(seqs) + len(edges), vectors=vectors)
 
 
-def _bury(tx: Transaction, place: Place, id: str) -> None:
-    """Writes a tombstone, unless there is one; the index forgets the version before, whose text it still knows."""
-    now = present(tx, graph_view(tx, place.branch.branch_id, place.doc), place.doc, [id])
-    if id in now and not now[id].deleted:
-        write(tx, place, [now[id].tombstone()])
+def _bury(tx: Transaction, place: Place, keys: list[str]) -> None:
+    """Writes tombstones where there are none; the index forgets the versions before, whose texts it still knows."""
+    now = present(tx, graph_view(tx, place.branch.branch_id, place.doc), place.doc, keys)
+    living = [version.tombstone() for version in now.values() if not version.deleted]
+    if living:
+        write(tx, place, living)
 
 
 def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> None:

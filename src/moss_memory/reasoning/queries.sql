@@ -121,7 +121,7 @@ where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto an
 order by seq limit :limit
 
 -- name: steps_of
-select seq, title, meta_json from doc_entries
+select seq, title, meta_json, case when title is null and content = :erased then 1 else 0 end from doc_entries
 where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto and written_as = 'step'
 order by seq
 
@@ -333,6 +333,13 @@ where b.workspace_norm = :workspace and e.source_event_id = :origin and e.source
   and e.written_as <> 'event'
 order by e.seq
 
+-- name: copies_from_branch
+-- Copies that merges made of a branch's entries, each with the one it was made of.
+select e.seq, e.source_event_id from branches b join doc_entries e on e.branch_id = b.branch_id
+where b.workspace_norm = :workspace and e.source_event_id >= :first and e.source_event_id < :after
+  and e.written_as <> 'event'
+order by e.seq
+
 -- name: hide_entry
 update doc_entries set hidden = 1 where seq = :seq and hidden = 0
 
@@ -353,10 +360,16 @@ where b.workspace_norm = :workspace and v.type is not null order by v.seq
 select e.seq from branches b join doc_entries e on e.branch_id = b.branch_id
 where b.workspace_norm = :workspace and e.card_id = :key and e.card_id is not null order by e.seq
 
--- name: blank_node
+-- name: versions_at_node
+-- The versions of the edges that begin or end at a node.
+select v.key, v.branch_id from branches b join graph_versions v on v.branch_id = b.branch_id and v.doc = :doc
+  and (v.from_id = :key or v.to_id = :key)
+where b.workspace_norm = :workspace order by v.seq
+
+-- name: blank_versions
 -- After its tombstones: no version of it is in the index any more.
 update graph_versions set title = null, text = null, tags_json = null, meta_json = null, state = ''
-where doc = :doc and key = :key and type is not null
+where doc = :doc and key = :key
   and branch_id in (select branch_id from branches where workspace_norm = :workspace)
 
 -- name: forget_node_tags

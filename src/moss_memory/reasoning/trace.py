@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from ..answers import Column, Shape, flag, integer, list_of, object_of, text
+from ..erasure import ERASED
 from ..errors import invalid
 from ..operation import operation
 from .answers import ENTRIES, ENTRY, PLACE
@@ -199,8 +200,11 @@ def branchmind_trace_validate(
     """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
     place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
     check = _Check()
-    for seq, title, meta in _steps(tx, place):
-        check.step(seq, title, meta)
+    for seq, title, meta, erased in _steps(tx, place):
+        if erased:
+            check.erased()
+        else:
+            check.step(seq, title, meta)
     return budget.fit(
         check.errors,
         lambda kept: {
@@ -220,12 +224,12 @@ def _append(tx: Transaction, place: Place, note: Note) -> dict[str, Any]:
     return {**place.shown(), "entry": entry}
 
 
-def _steps(tx: ReadTransaction, place: Place) -> Iterator[tuple[int, str | None, dict[str, Any]]]:
-    """The steps of a trace document, oldest first; other entries are passed over."""
+def _steps(tx: ReadTransaction, place: Place) -> Iterator[tuple[int, str | None, dict[str, Any], bool]]:
+    """The steps of a trace document, oldest first, each with whether it was erased; other entries are passed over."""
     for branch_id, after, upto in place.log(tx).ranges:
-        rows = tx.stream(sql["steps_of"], {"branch_id": branch_id, "doc": place.doc, "after": after, "upto": upto})
-        for seq, title, meta in rows:
-            yield seq, title, json.loads(meta) if meta else {}
+        key = {"branch_id": branch_id, "doc": place.doc, "after": after, "upto": upto, "erased": ERASED}
+        for seq, title, meta, erased in tx.stream(sql["steps_of"], key):
+            yield seq, title, json.loads(meta) if meta else {}, bool(erased)
 
 
 class _Line:
@@ -246,6 +250,12 @@ class _Check:
         self.checked = 0
         self.errors: list[dict[str, Any]] = []
         self._lines: dict[str, _Line] = {}
+        self._erased = 0
+
+    def erased(self) -> None:
+        """Counts a step of which nothing is known any more: it may have been any thought that is missing."""
+        self.checked += 1
+        self._erased += 1
 
     def step(self, seq: int, title: str | None, meta: dict[str, Any]) -> None:
         """Checks one step."""
@@ -263,12 +273,12 @@ class _Check:
     def _thought(self, seq: int, meta: dict[str, Any]) -> None:
         number = meta["thought_number"]
         left_at, trunk = meta.get("branch_from_thought"), self._lines.get("")
-        if left_at is not None and (trunk is None or left_at not in trunk.used):
+        if left_at is not None and (trunk is None or left_at not in trunk.used) and not self._erased:
             self._wrong("GAP", seq, f"thought {number} branches off thought {left_at}, which is not there")
         line = self._line(meta, number)
         if number in line.used:
             self._wrong("REPEAT", seq, f"thought {number} is there already")
-        elif number != line.last + 1:
+        elif not line.last + 1 <= number <= line.last + 1 + self._erased:
             self._wrong("GAP", seq, f"thought {number} follows thought {line.last}")
         self._check_revision(seq, meta, line)
         line.used.add(number)
@@ -293,7 +303,7 @@ class _Check:
         revised = meta.get("revises_thought")
         if meta.get("is_revision") and revised is None:
             self._wrong("BAD_REVISION", seq, "the revision does not say which thought it revises")
-        elif revised is not None and (not isinstance(revised, int) or revised not in line.used):
+        elif revised is not None and not self._erased and (not isinstance(revised, int) or revised not in line.used):
             self._wrong("BAD_REVISION", seq, f"thought {revised} is no earlier thought")
 
     def _wrong(self, code: str, seq: int, message: str) -> None:

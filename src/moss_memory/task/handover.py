@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..work.rows import Step
     from ..work.standing import Standing
 
+HANDOFF_SOURCE = "tasks_handoff"
+"""The source of a hand-over that Moss wrote; what has another one is somebody's own."""
 CARDS_MAX = 20
 NOTES_MAX = 10
 PLACES_MAX = 20
@@ -33,6 +35,11 @@ _PLACE = re.compile(
     r"(?![\w/])(?::\d+)?"
 )
 """A file as people write it, with its line, or an address."""
+
+
+def handover_name(id: str) -> str:
+    """The name of the capsule that hands a plan or task over."""
+    return f"{id}-handoff"
 
 
 def capsule_text(standing: Standing, handoff: dict[str, list[str]], most: int) -> str:

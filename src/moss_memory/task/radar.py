@@ -33,7 +33,6 @@ else:
 
 EVENTS_MAX = 200
 SHOWN_STEPS = 200
-HANDOFF_SOURCE = "tasks_handoff"
 
 _CAPSULE = STORED.without("version", name="HandoverCapsule")
 """What leads to the capsule; the least budget has no room for more."""
@@ -208,9 +207,9 @@ def _store_capsule(tx: Transaction, standing: Standing, handoff: dict[str, list[
     """The hand-over as a capsule that passes lint; one of that name that Moss did not write is left alone."""
     from ..capsule.operations import capsule_store
     from ..capsule.rows import capsules
-    from .handover import capsule_text
+    from .handover import HANDOFF_SOURCE, capsule_text, handover_name
 
-    name = f"{standing.task.id}-handoff"
+    name = handover_name(standing.task.id)
     existing = capsules.find_or_none(tx, Address(None, standing.workspace, name))
     ours = existing is not None and existing["source"] == HANDOFF_SOURCE
     stored: dict[str, Any] = capsule_store.within(

@@ -235,5 +235,11 @@ select count(*) from task_evidence where task_row = :task_row and step_id = :ste
 -- name: events_of_task
 select event_id, payload from events where workspace = :workspace and address = :id and payload is not null order by seq
 
+-- name: steps_in_graph
+-- The steps that a graph shows or has ever shown.
+select distinct key from graph_versions
+where branch_id = :branch_id and doc = :doc and key >= 'step:' and key < 'step;' and type is not null
+order by key
+
 -- name: entries_of_branch
 select seq, source_event_id from doc_entries where branch_id = :branch_id order by seq

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -305,3 +306,20 @@ def test_what_is_erased_by_any_name_is_gone_and_copies_are_removed_when_asked(ch
     assert finding("erase", "nothing").err.startswith("[NOT_FOUND]")
     finding("task", "create", "-w", "shop", "--kind", "task", "--title", "secret")
     assert finding("task", "erase", "-w", "shop", "--target", "TASK-001").json["type"] == "task"
+
+
+@pytest.mark.parametrize("folder", ["exports/all", "saved"])
+def test_backups_and_exported_folders_are_copies_that_are_removed_when_asked(
+    changed: Cli, finding: Cli, home: str, folder: str
+) -> None:
+    place = Path(home) / folder
+    changed("export", "--all", str(place))
+    changed("backup", str(place.parent / "saved.db"))
+    (place / "mine.jsonl").write_text("not an export")
+    named = changed("erase", "auth", "--dry-run").json["copies"]
+    capsule = [path for path in named if path.endswith(".md")]
+    assert len(capsule) == 1
+    assert {str(place / "manifest.json"), str(place / "mine.jsonl"), str(place.parent / "saved.db")} <= set(named)
+    assert changed("erase", "auth", "--copies").json["copies"] == [str(place / "mine.jsonl")]
+    assert sorted(path.name for path in place.iterdir()) == ["mine.jsonl"]
+    assert not (place.parent / "saved.db").exists()
