@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import http.client
 import re
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
-from support.http_server import Answer, HttpServer
+from support.http_server import SERVE, Answer, HttpServer
 from support.mcp_pipe import call
+from support.patience import PATIENCE_S, wait_until
 
 Change = Callable[[HttpServer, list[tuple[str, str]]], list[tuple[str, str]]]
 PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -395,6 +398,58 @@ def test_too_many_fields_are_refused(server: HttpServer) -> None:
     assert server.ask("POST", "/mcp?" + "a=b&" * 50, server.in_session, PING).status == 400
     path, headers, _ = Route("form", "POST", 200).build(server)
     assert server.ask("POST", path, headers, "a=b&" * 2_000).status == 413
+
+
+def test_a_form_that_breaks_off_changes_nothing(server: HttpServer) -> None:
+    path, headers, body = Route("form", "POST", 200).build(server)
+    before, logged = changes(server), server.stderr().count("POST /... 400")
+    sent = [*headers, ("Content-Length", str(len(body) + 1))]
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+    server.send(connection, "POST", path, sent, body)
+    connection.close()
+    wait_until(lambda: server.stderr().count("POST /... 400") > logged, "the form is not in the log")
+    assert changes(server) == before
+
+
+def test_an_endless_head_is_not_read_to_its_end(server: HttpServer) -> None:
+    headers = [(f"X-{number}", "x" * 1_000) for number in range(100)]
+    answer = server.ask("GET", "/", headers)
+    assert answer.status == 431
+    assert answer.headers["connection"] == "close"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+IMPATIENT = """\
+from moss_memory.surfaces.http import bodies, connection
+bodies.BODY_S = connection.HEAD_S = 0.1
+"""
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    """A server that waits for nobody."""
+    with HttpServer(tmp_path_factory.mktemp("impatient") / "home", code=IMPATIENT + SERVE) as made:
+        yield made
+
+
+@pytest.mark.parametrize("begun", ["", "GET / HTTP/1.1\r\nHost: 127"])
+def test_who_sends_no_whole_request_is_not_waited_for(impatient: HttpServer, begun: str) -> None:
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=PATIENCE_S) as opened:
+        opened.sendall(begun.encode())
+        assert opened.recv(1) == b""
+    assert impatient.ask("GET", "/").status == 200
+
+
+def test_a_second_request_that_is_not_ended_is_not_waited_for_either(impatient: HttpServer) -> None:
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=PATIENCE_S) as opened:
+        opened.sendall(f"GET / HTTP/1.1\r\nHost: {impatient.host}\r\n\r\nGET / HTTP".encode())
+        with opened.makefile("rb") as said:
+            assert said.read().startswith(b"HTTP/1.1 200 OK")
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(impatient: HttpServer) -> None:
+    headers = [*impatient.authorized, ("Content-Length", "100")]
+    assert impatient.ask("POST", "/mcp", headers, '{"jsonrpc"').status == 408
 
 
 def changes(server: HttpServer) -> int:

@@ -154,8 +154,8 @@ class Endpoint:
             await _refuse(send, 406, "Not acceptable: the client must accept application/json")
             return
         body = await read_body(receive, headers, MAX_LINE_BYTES)
-        if body is None:
-            await _refuse(send, 413, f"Too large: a message has at most {MAX_LINE_BYTES} bytes")
+        if isinstance(body, tuple):
+            await _refuse(send, *body)
             return
         message = read(body) if len(body) < _LARGE_BYTES else await in_thread(read, body)
         try:

@@ -16,6 +16,7 @@ from moss_memory.errors import invalid
 
 from ..mcp.desk import Desk
 from ..mcp.protocol import BugLog
+from .connection import Connection
 from .endpoint import Endpoint
 from .guard import Guard
 from .listening import listen
@@ -100,7 +101,7 @@ class MossServer:
     def _config(self) -> uvicorn.Config:
         return uvicorn.Config(
             self._app,
-            http="httptools",
+            http=Connection,
             loop="asyncio",
             ws="none",
             lifespan="off",

@@ -156,8 +156,8 @@ async def _form(scope: Scope, receive: Receive, visitor: Visitor) -> bytes | tup
     if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != _FORM:
         return 415, f"a form is sent as {_FORM.decode()}\n"
     body = await read_body(receive, headers, FORM_MAX_BYTES)
-    if body is None:
-        return 413, f"a form has at most {FORM_MAX_BYTES} bytes\n"
+    if isinstance(body, tuple):
+        return body
     given = headers.get(b"x-form-token", b"").decode("latin-1")
     if not given:
         try:

@@ -1,0 +1,61 @@
+"""A connection that has to come to its point: whoever sends no request, or an endless one, is not waited for."""
+
+from __future__ import annotations
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+
+HEAD_MAX_BYTES = 65_536
+"""So much may come before a request's body: its address and its headers."""
+
+HEAD_S = 30.0
+"""So long may that take; anybody can open connections, and each one that is kept costs."""
+
+_TOO_LONG = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n"
+    b"content-length: 0\r\nconnection: close\r\n\r\n"
+)
+
+
+class Connection(HttpToolsProtocol):
+    """A connection whose requests have heads of limited size, sent within a limited time."""
+
+    _head_bytes = 0
+    _is_in_head = True
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(HEAD_S, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_in_head and self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_S, self.transport.close)
+        super().data_received(data)
+        if self._is_in_head and not self.transport.is_closing():
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_MAX_BYTES:
+                self.transport.write(_TOO_LONG)
+                self.transport.close()
+
+    def on_headers_complete(self) -> None:
+        self._is_in_head = False
+        self._forget_deadline()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._is_in_head = True
+        self._head_bytes = 0
+        super().on_message_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_deadline()
+        super().connection_lost(exc)
+
+    def _forget_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
