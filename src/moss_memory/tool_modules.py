@@ -118,6 +118,7 @@ MODULES = {
     "moss_rename": "moss_memory.history.operations",
     "moss_erase": "moss_memory.history.erasing",
     "moss_workspaces": "moss_memory.workspace.operations",
+    "moss_recent": "moss_memory.workspace.recent",
     "moss_activity": "moss_memory.activity.operations",
     "moss_changes": "moss_memory.activity.operations",
     "moss_tools": "moss_memory.toolbox.operations",

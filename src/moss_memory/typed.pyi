@@ -1423,6 +1423,16 @@ class WorkspaceFigures(TypedDict):
     notes: int
     updated_at: int
 
+class MossRecentAnswer(TypedDict):
+    workspaces: list[RecentWorkspace]
+    total: int
+
+class RecentWorkspace(TypedDict):
+    workspace: str
+    holds: list[str]
+    day: str
+    ts_ms: NotRequired[int]
+
 class MossActivityAnswer(TypedDict):
     counts: dict[str, int]
     days: list[Day]
@@ -1809,6 +1819,9 @@ class Tools:
     def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
         """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""
 
+    def moss_recent(self, *, limit: int | None = 50) -> MossRecentAnswer:
+        """List the workspaces that changed last and what they hold, without counting it; at most 500."""
+
     def moss_activity(self, *, workspace: str | None = None, days: int | None = 63) -> MossActivityAnswer:
         """Count what there is of each family and what changed on each of the last days, at most 366."""
 
@@ -2174,6 +2187,9 @@ class AsyncTools:
 
     async def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
         """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""
+
+    async def moss_recent(self, *, limit: int | None = 50) -> MossRecentAnswer:
+        """List the workspaces that changed last and what they hold, without counting it; at most 500."""
 
     async def moss_activity(self, *, workspace: str | None = None, days: int | None = 63) -> MossActivityAnswer:
         """Count what there is of each family and what changed on each of the last days, at most 366."""

@@ -63,6 +63,7 @@ def call_unlisted(call: Door) -> None:
     call("moss_activity")
     call("moss_activity", workspace="a place where nothing happened")
     call("moss_changes", after=0, limit=1000)
+    call("moss_recent")
     call("record_capabilities")
     os.remove(os.path.join(call.home, "capabilities", "bad.json"))
     call("record_capabilities")

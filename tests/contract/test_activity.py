@@ -72,3 +72,13 @@ def test_changes_after_a_known_one_come_oldest_first_and_each_once(door: Door) -
     assert {(tool, workspace) for _, tool, workspace in seen} == {("capsule_store", "a")}
     assert door("moss_changes", after=last)["changes"] == []
     door.refuses("INVALID_REQUEST", "moss_changes", after=-1)
+
+
+def test_what_is_deleted_or_has_expired_does_not_count(door: Door, clock: Clock) -> None:
+    for name, more in (("kept", {}), ("deleted", {}), ("expires", {"ttl_seconds": 10}), ("both", {"ttl_seconds": 10})):
+        door("artifact_store", workspace="a", name=name, kind="freeform", data={}, **more)
+    for name in ("deleted", "both"):
+        door("artifact_delete", workspace="a", name=name)
+    clock.advance(11)
+    assert door("moss_activity")["counts"]["artifact"] == 1
+    assert door("moss_activity", workspace="a")["counts"]["artifact"] == 1

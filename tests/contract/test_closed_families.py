@@ -49,6 +49,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("moss_activity", {}),
     ("moss_workspaces", {}),
     ("moss_changes", {"after": 0}),
+    ("moss_recent", {}),
     ("capsule_latest", {**SHOP, "include_text": True}),
     ("capsule_inventory", {}),
     ("capsule_fetch", {**SHOP, "name": "nobody"}),

@@ -75,3 +75,51 @@ def test_a_closed_family_makes_no_workspace_and_counts_nothing(
         fill(StoreDoor(store), clock)
     with open_test_store(home, clock, disabled_types=[closed]) as store:
         assert {one["workspace"] for one in store.call("moss_workspaces", {})["workspaces"]} == left
+
+
+def test_the_workspaces_that_changed_last_come_first_with_what_they_hold(door: Door, clock: Clock) -> None:
+    assert door("moss_recent") == {"workspaces": [], "total": 0}
+    fill(door, clock)
+    found = door("moss_recent")
+    assert [(one["workspace"], one["holds"]) for one in found["workspaces"]] == [
+        ("notes", ["reasoning"]), ("Graph", ["reasoning"]), ("Work", ["task"]), ("state", ["artifact"]),
+        ("Hand-overs", ["capsule"]),
+    ]  # fmt: skip
+    assert [one["ts_ms"] // 1000 for one in found["workspaces"]] == [clock.seconds - age for age in range(5)]
+    clock.advance(1)
+    door("capsule_append", workspace="hand-overs", name="a", section="Decisions", content="x")
+    assert door("moss_recent", limit=1)["workspaces"][0]["workspace"] == "Hand-overs"
+    assert door("moss_recent", limit=1)["total"] == 5
+
+
+def test_a_workspace_in_which_nothing_is_left_is_not_recent(door: Door, clock: Clock) -> None:
+    door("capsule_store", workspace="w", name="a", capsule_text=FULL)
+    door("artifact_store", workspace="v", name="a", kind="k", data={}, ttl_seconds=10)
+    door("branchmind_init", workspace="empty")
+    door("capsule_delete", workspace="w", name="a")
+    clock.advance(11)
+    assert door("moss_recent") == {"workspaces": [], "total": 0}
+
+
+def test_what_changed_long_ago_is_ordered_by_its_day(home: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    from moss_memory.workspace import recent
+
+    monkeypatch.setattr(recent, "_CHANGES", 1)
+    with open_test_store(home, clock) as store:
+        door = StoreDoor(store)
+        for workspace in ("z", "a", "m"):
+            door("capsule_store", workspace=workspace, capsule_text=FULL)
+            clock.advance(86_400)
+        found = door("moss_recent")["workspaces"]
+    assert [one["workspace"] for one in found] == ["m", "a", "z"]
+    assert ["ts_ms" in one for one in found] == [True, False, False]
+    assert found[1]["day"] > found[2]["day"]
+
+
+@pytest.mark.parametrize("closed", ["capsule", "artifact", "reasoning", "task"])
+def test_a_closed_family_makes_no_workspace_recent(home: str, clock: Clock, closed: str) -> None:
+    with open_test_store(home, clock) as store:
+        fill(StoreDoor(store), clock)
+    with open_test_store(home, clock, disabled_types=[closed]) as store:
+        found = store.call("moss_recent", {})["workspaces"]
+    assert closed not in {family for one in found for family in one["holds"]}

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +15,6 @@ import pytest
 from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Page, Response
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -53,16 +52,34 @@ def _installed() -> str | None:
     return find_browser()
 
 
-def launched() -> Iterator[Browser]:
-    """The browser while it runs."""
-    from playwright.sync_api import expect, sync_playwright
+class Chromium:
+    """The browser, started when a test first wants it, and stopped after the last one that does.
 
-    path = chromium()
-    expect.set_options(timeout=PATIENCE_S * 1000)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+    While it runs, so does an event loop in this thread, and no other test could begin one.
+    """
+
+    def __init__(self) -> None:
+        self._stack: ExitStack | None = None
+        self._browser: Browser | None = None
+
+    def running(self) -> Browser:
+        """The browser as it runs."""
+        from playwright.sync_api import expect, sync_playwright
+
+        if self._browser is None:
+            path = chromium()
+            expect.set_options(timeout=PATIENCE_S * 1000)
+            self._stack = ExitStack()
+            playwright = self._stack.enter_context(sync_playwright())
+            self._browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            self._stack.callback(self._browser.close)
+        return self._browser
+
+    def stop(self) -> None:
+        """Ends it, if it runs."""
+        if self._stack is not None:
+            self._stack.close()
+        self._stack = self._browser = None
 
 
 class Tab:

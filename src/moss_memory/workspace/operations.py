@@ -54,7 +54,7 @@ def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 
     ordered = sorted(found.items(), key=lambda one: (-one[1]["updated_at"], one[0]))
     shown = ordered[page.offset : page.offset + page.limit]
     return {
-        "workspaces": [{"workspace": _spelled(tx, workspace), **figures} for workspace, figures in shown],
+        "workspaces": [{"workspace": spelled(tx, workspace), **figures} for workspace, figures in shown],
         "pagination": page.answer(returned=len(shown), total=len(found)),
     }
 
@@ -79,7 +79,7 @@ def _add(found: dict[str, dict[str, int]], workspace: str, updated_at: int) -> d
     return figures
 
 
-def _spelled(tx: ReadTransaction, workspace: str) -> str:
+def spelled(tx: ReadTransaction, workspace: str) -> str:
     """A workspace as it was written, most recently where it was written in several ways."""
     for table in _SPELLED_IN:
         spelled = tx.value(sql[f"spelled_in_{table}"], {"workspace": workspace})

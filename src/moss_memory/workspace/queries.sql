@@ -33,3 +33,31 @@ select workspace_raw from records where workspace_norm = :workspace order by row
 
 -- name: spelled_in_workspaces
 select workspace_raw from workspaces where workspace_norm = :workspace
+
+-- name: names
+-- The workspaces of a table one after the other: each step looks up the next name, so rows in between cost nothing.
+with recursive found(workspace_norm) as (
+  select min(workspace_norm) from {table}
+  union all
+  select (select min(workspace_norm) from {table} and workspace_norm > found.workspace_norm)
+  from found where found.workspace_norm is not null
+)
+select workspace_norm from found where workspace_norm is not null limit :limit
+
+-- name: recent
+select workspace, max(seq), max(ts_ms) from (
+  select seq, workspace, ts_ms from events order by seq desc limit :limit
+) as latest where workspace is not null group by workspace
+
+-- name: last_day
+select max(day) from activity where workspace = :workspace
+
+-- name: has_artifacts
+select 1 from artifacts
+where workspace_norm = :workspace and deleted_at is null and (expires_at is null or expires_at > :now) limit 1
+
+-- name: has_reasoning
+-- The branches of tasks and plans are left out: what is in them are tasks.
+select 1 from branches
+where workspace_norm = :workspace and (name < 'plan/' or (name >= 'plan0' and name < 'task/') or name >= 'task0')
+  and exists (select 1 from documents where documents.branch_id = branches.branch_id) limit 1

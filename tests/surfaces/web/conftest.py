@@ -10,7 +10,7 @@ import pytest
 from moss_memory.config import load_config
 from moss_memory.store import Store
 from moss_memory.surfaces.demo import fill
-from support.browser import Tab, launched
+from support.browser import Chromium, Tab
 from support.pages_server import PagesServer
 
 if TYPE_CHECKING:
@@ -20,10 +20,21 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """The browser, started once for all tests."""
-    yield from launched()
+CHROMIUM = Chromium()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Stops the browser after the last test of this folder in a row."""
+    yield
+    if nextitem is None or nextitem.path.parent != item.path.parent:
+        CHROMIUM.stop()
+
+
+@pytest.fixture
+def browser() -> Browser:
+    """The browser, started once for all tests that follow each other."""
+    return CHROMIUM.running()
 
 
 @pytest.fixture(scope="session")

@@ -154,8 +154,14 @@ def test_what_an_agent_stores_while_the_page_is_open_appears(tab: Tab, store: St
 
 
 def test_what_is_not_there_is_said_with_its_status(tab: Tab) -> None:
-    page = tab.open("/capsules/01NOTHERE", status=404)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Not there")
+    for path in ("/capsules/01NOTHERE", "/nowhere", "/nowhere/"):
+        page = tab.open(path, status=404)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Not there")
+        expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+
+
+def test_a_slash_too_many_is_forgiven(tab: Tab) -> None:
+    expect(tab.open("/capsules/").get_by_role("heading", level=1)).to_have_text("Capsules")
 
 
 def test_a_store_that_is_served_for_reading_shows_no_form_that_changes_it(browser: Browser, store: Store) -> None:
@@ -165,7 +171,7 @@ def test_a_store_that_is_served_for_reading_shows_no_form_that_changes_it(browse
         page = tab.open(f"/capsules/{capsule}")
         assert page.locator("form[method=post]").count() == 0
         refused = page.request.post(f"{server.address}/capsules/{capsule}/delete", form={})
-        assert refused.status == 404
+        assert refused.status == 405
         tab.close()
     assert "deleted_at" not in store.call("capsule_fetch", {"id": capsule})
 

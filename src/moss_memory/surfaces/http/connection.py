@@ -28,10 +28,12 @@ class Connection(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begins to wait for a request."""
         super().connection_made(transport)
         self._deadline = self.loop.call_later(HEAD_S, transport.close)
 
     def data_received(self, data: bytes) -> None:
+        """Takes in what came, unless it is more than a head may be."""
         if self._is_in_head and self._deadline is None:
             self._deadline = self.loop.call_later(HEAD_S, self.transport.close)
         super().data_received(data)
@@ -42,16 +44,19 @@ class Connection(HttpToolsProtocol):
                 self.transport.close()
 
     def on_headers_complete(self) -> None:
+        """Notes that the head is whole."""
         self._is_in_head = False
         self._forget_deadline()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
+        """Notes that what comes now is the head of another request."""
         self._is_in_head = True
         self._head_bytes = 0
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Waits for nothing more."""
         self._forget_deadline()
         super().connection_lost(exc)
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 
 from .bodies import read_body
 from .guard import HEADERS, PLACE
-from .pool import in_thread
+from .pool import POOL
 from .replies import HTML, reply
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ visitor_now: ContextVar[Visitor] = ContextVar("visitor_now")
 
 
 class Site:
-    """Sends every request to what answers it; the pages are loaded when somebody first asks for one."""
+    """Sends every request to what answers it; the pages are loaded when somebody is about to ask for one."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Site:
         self._base = base
         self._new_link = new_link
         self._make_pages = pages
-        self._pages: tuple[ASGIApp, frozenset[str]] | None = None
+        self._pages: asyncio.Future[tuple[ASGIApp, frozenset[str]]] | None = None
         self._ending = asyncio.Event()
 
     def end(self) -> None:
@@ -102,6 +102,7 @@ class Site:
             to = [(b"location", f"{self._base}/".encode()), (b"set-cookie", str(cookie).encode())]
             await reply(send, 303, headers=to)
         else:
+            self._begin_pages()  # while a person reads the button
             await reply(send, 200, _page_of("Sign in to Moss", _BUTTON), kind=HTML)
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -119,12 +120,16 @@ class Site:
         else:
             receive = self._until_the_end(receive)
         visitor_now.set(visitor)
-        if self._pages is None:
-            self._pages = await in_thread(self._make_pages)
-        pages, names = self._pages
+        pages, names = await asyncio.shield(self._begin_pages())
         first = scope["path"][len(self._base) + 1 :].partition("/")[0]
         scope[PLACE] = f"/pages/{first if first in names else '...'}"
         await pages(scope, receive, send)
+
+    def _begin_pages(self) -> asyncio.Future[tuple[ASGIApp, frozenset[str]]]:
+        """The pages, which are made once; where that failed, once more."""
+        if self._pages is None or (self._pages.done() and self._pages.exception() is not None):
+            self._pages = POOL.run(self._make_pages)
+        return self._pages
 
     def _until_the_end(self, receive: Receive) -> Receive:
         """What a page hears of its reader, who counts as gone once the server ends."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from starlette.concurrency import run_in_threadpool
+from contextvars import copy_context
+
 from starlette.requests import Request
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from moss_memory.errors import MossError
 
+from ..http.pool import POOL
 from . import artifacts, capsules, changes, overview, reasoning, records, search, tasks, upkeep
 from .rendering import FOLDER
 from .site import Site, Visit
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 ROOMS = (overview, capsules, artifacts, tasks, reasoning, records, search, upkeep)
 """The modules of the pages: each has `PAGES`, which are read, and `FORMS`, which change something."""
 
+TAKE_LONG = (upkeep.report, search.found)
+"""Pages that may take seconds in a large store."""
+
 
 def routes(store: Store, *, base: str, form_token: Callable[[], str], read_only: bool) -> list[BaseRoute]:
     """The pages of a store as they are mounted under `base`; who may see them is checked before.
@@ -34,28 +39,47 @@ def routes(store: Store, *, base: str, form_token: Callable[[], str], read_only:
     Every form is a POST with the token that `form_token` gives while a page is made; with `read_only` there is none.
     """
     site = Site(store, base=base, form_token=form_token, read_only=read_only)
+    site.prepare()
     made: list[BaseRoute] = []
     for room in ROOMS:
         made += [Route(path, _reading(site, handler), methods=["GET"]) for path, handler in room.PAGES.items()]
         if not read_only:
             made += [Route(path, _writing(site, handler), methods=["POST"]) for path, handler in room.FORMS.items()]
     static = StaticFiles(directory=FOLDER / "static")
-    return [*made, Route("/changes", changes.stream(site), methods=["GET"]), Mount("/static", static, name="static")]
+    return [
+        *made,
+        Route("/changes", changes.stream(site), methods=["GET"]),
+        Mount("/static", static, name="static"),
+        Route("/{rest:path}", _reading(site, _nothing), methods=["GET"]),
+    ]
 
 
-def _reading(site: Site, handler: Handler) -> Callable[[Request], Response]:
-    def answer(request: Request) -> Response:
-        return _answered(site, handler, Visit(request))
+def _reading(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        return await _on_a_thread(site, handler, Visit(request))
 
     return answer
 
 
 def _writing(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        visit = Visit(request, await request.body())
-        return await run_in_threadpool(_answered, site, handler, visit)
+        return await _on_a_thread(site, handler, Visit(request, await request.body()))
 
     return answer
+
+
+def _nothing(site: Site, visit: Visit) -> Response:
+    """Whatever has no page of its own; a slash too many at the end is forgiven."""
+    rest = visit.path["rest"]
+    if rest.endswith("/") and rest.strip("/"):
+        return site.to("/" + rest.strip("/"))
+    raise MossError("NOT_FOUND", "there is no such page")
+
+
+async def _on_a_thread(site: Site, handler: Handler, visit: Visit) -> Response:
+    """A page made where tool calls are run too; it knows who asked, for it takes the context along."""
+    context = copy_context()
+    return await POOL.run(lambda: context.run(_answered, site, handler, visit), long=handler in TAKE_LONG)
 
 
 def _answered(site: Site, handler: Handler, visit: Visit) -> Response:

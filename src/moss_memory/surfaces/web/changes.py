@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import anyio
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from moss_memory.errors import MossError
+
+from ..http.pool import in_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ async def _messages(site: Site, known: int | None) -> AsyncIterator[str]:
     yield ": listening\n\n"
     quiet = 0
     while True:
-        seq = await run_in_threadpool(_last_change, site)
+        seq = await in_thread(_last_change, site)
         quiet += 1
         if seq is not None and seq != known:
             if known is not None:

@@ -7,7 +7,7 @@ import time
 from moss_memory.errors import MossError
 
 from .plot import plot_of
-from .shell import FAMILIES, workspaces_of
+from .shell import FAMILIES, WEEKS, activity_of, recent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from .site import Site, Visit
 
-_WEEKS = 9
 _WEEK = 7
 _HANDED_OVER = 6
 _OPEN = 8
@@ -28,7 +27,7 @@ _LOOKED_INTO = 4
 def overview(site: Site, visit: Visit) -> Response:
     """The page that a person sees first."""
     workspace = visit.query.get("workspace", "")
-    activity = site.figures("moss_activity", days=_WEEKS * _WEEK, workspace=workspace)
+    activity = activity_of(site, workspace)
     counts = activity["counts"]
     week_ago = time.strftime("%Y-%m-%d", time.gmtime(time.time() - (_WEEK - 1) * 86_400))
     this_week = [day for day in activity["days"] if day["day"] >= week_ago]
@@ -37,7 +36,8 @@ def overview(site: Site, visit: Visit) -> Response:
         for name, title, path in FAMILIES
         if name in counts
     ]
-    workspaces = workspaces_of(site)
+    found = recent(site)
+    workspaces = found["workspaces"]
     latest = (
         site.call("capsule_inventory", workspace=workspace, limit=_HANDED_OVER)["items"] if "capsule" in counts else []
     )
@@ -46,9 +46,9 @@ def overview(site: Site, visit: Visit) -> Response:
         "overview.html",
         figures=figures,
         last=_last(activity, workspace, workspaces),
-        workspaces=len(workspaces),
+        workspaces=found["total"],
         total=sum(day[name] for day in activity["days"] for name in counts),
-        plot=plot_of(activity["days"], list(counts), _WEEKS),
+        plot=plot_of(activity["days"], list(counts), WEEKS),
         latest=latest,
         open_work=_still_open(site, [workspace] if workspace else [one["workspace"] for one in workspaces], counts),
     )
@@ -59,9 +59,8 @@ def _last(activity: dict[str, Any], workspace: str, workspaces: list[dict[str, A
     if not workspace:
         last = activity.get("last")
         return last and {"workspace": last["workspace"], "at": last["ts_ms"] / 1000}
-    return next(
-        ({"workspace": workspace, "at": one["updated_at"]} for one in workspaces if one["workspace"] == workspace), None
-    )
+    found = next((one for one in workspaces if one["workspace"] == workspace), None)
+    return found and {"workspace": workspace, "at": found.get("ts_ms", 0) / 1000, "day": found["day"]}
 
 
 def _still_open(site: Site, workspaces: list[str], counts: dict[str, int]) -> list[dict[str, Any]]:

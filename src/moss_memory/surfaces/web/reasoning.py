@@ -25,7 +25,7 @@ _OF_WORK = ("task/", "plan/")
 
 def graph(site: Site, visit: Visit) -> Response:
     """The graph of a branch; beside another one it shows what differs."""
-    workspace = workspace_in_view(site, visit, "notes")
+    workspace = workspace_in_view(site, visit, "reasoning")
     branches = _branches(site, workspace)
     if not branches:
         return site.page(visit, "reasoning_empty.html", family="reasoning", place=workspace)
@@ -94,7 +94,7 @@ def _title(key: Any, titles: dict[str, str]) -> str:
 
 def conflict(site: Site, visit: Visit) -> Response:
     """A conflict: what both started from, and what each made of it."""
-    workspace = workspace_in_view(site, visit, "notes")
+    workspace = workspace_in_view(site, visit, "reasoning")
     shown = site.call(
         "branchmind_graph_conflict_show", workspace=workspace, conflict_id=visit.path["id"], max_chars=_WHOLE
     )["conflict"]
@@ -143,7 +143,7 @@ def _merged(site: Site, tool: str, place: dict[str, Any]) -> bool:
 
 def log(site: Site, visit: Visit) -> Response:
     """The entries of a document, the newest first."""
-    workspace = workspace_in_view(site, visit, "notes")
+    workspace = workspace_in_view(site, visit, "reasoning")
     branches = _branches(site, workspace)
     if not branches:
         return site.page(visit, "reasoning_empty.html", family="reasoning", place=workspace)

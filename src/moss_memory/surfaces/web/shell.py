@@ -17,21 +17,19 @@ FAMILIES = (
     ("task", "Tasks", "/tasks"),
     ("record", "Records", "/records"),
 )
+WEEKS = 9
 _MOST_WORKSPACES = 100
-_STALE_S = 5.0
-"""A new workspace may be listed so late: to count what is in each takes 80 ms in a store of 100,000 rows."""
 
 
 def shell_of(site: Site, visit: Visit) -> dict[str, Any]:
     """What the frame of a page shows; a store that cannot be read is said, not raised."""
     workspace = visit.query.get("workspace", "")
     try:
-        activity = site.figures("moss_activity", days=1, workspace=workspace)
-        workspaces = workspaces_of(site)
+        activity = activity_of(site, workspace)
+        names = [one["workspace"] for one in recent(site)["workspaces"]]
         trouble = ""
     except MossError as error:
-        activity, workspaces, trouble = {"counts": {}, "seq": 0}, [], error.message
-    names = [one["workspace"] for one in workspaces]
+        activity, names, trouble = {"counts": {}, "seq": 0}, [], error.message
     return {
         "families": [
             {"name": name, "title": title, "path": path, "count": activity["counts"][name]}
@@ -46,17 +44,25 @@ def shell_of(site: Site, visit: Visit) -> dict[str, Any]:
     }
 
 
-def workspaces_of(site: Site) -> list[dict[str, Any]]:
-    """The workspaces, the most recently changed first."""
-    found: list[dict[str, Any]] = site.figures("moss_workspaces", stale_s=_STALE_S, limit=_MOST_WORKSPACES)[
-        "workspaces"
-    ]
-    return found
+def prepare_shell(site: Site) -> None:
+    """Asks for what every frame shows, so that it is there."""
+    activity_of(site, "")
+    recent(site)
 
 
-def workspace_in_view(site: Site, visit: Visit, having: str) -> str:
+def activity_of(site: Site, workspace: str) -> dict[str, Any]:
+    """How much there is of each family, and what changed in the last nine weeks."""
+    return site.figures("moss_activity", days=WEEKS * 7, workspace=workspace)
+
+
+def recent(site: Site) -> dict[str, Any]:
+    """The workspaces, the most recently changed first, and how many there are."""
+    return site.figures("moss_recent", limit=_MOST_WORKSPACES)
+
+
+def workspace_in_view(site: Site, visit: Visit, family: str) -> str:
     """The workspace that a page of one workspace shows: the chosen one, else the last changed that has something."""
     if "workspace" in visit.query:
         return visit.query["workspace"]
-    found = workspaces_of(site)
-    return str(next((one["workspace"] for one in found if one.get(having, 1)), "default"))
+    found = recent(site)["workspaces"]
+    return str(next((one["workspace"] for one in found if family in one["holds"]), "default"))

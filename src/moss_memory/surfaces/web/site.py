@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from urllib.parse import parse_qsl
 
@@ -11,7 +12,7 @@ from moss_memory import catalog
 from moss_memory.errors import MossError
 
 from .rendering import environment, query_of
-from .shell import shell_of
+from .shell import prepare_shell, shell_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,22 +74,25 @@ class Site:
             sent.setdefault("max_chars", 0)
         return self.store.call(tool, sent)
 
-    def figures(self, tool: str, *, stale_s: float = 0.0, **arguments: Any) -> dict[str, Any]:
-        """What a tool counts over the whole store, asked again only when something has changed since.
-
-        Every page shows such figures, and counting a large store takes long beside everything else that a page does.
-        With `stale_s` they may be so old although something has changed.
-        """
+    def figures(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """What a tool says of the whole store for the frame of every page, asked again when something has changed."""
         key = repr((tool, sorted(arguments.items())))
         seq, now = self.call("moss_changes")["seq"], time.monotonic()
         kept = self._kept.get(key)
-        if kept and now - kept[1] < (_KEPT_S if kept[0] == seq else stale_s):
+        if kept and kept[0] == seq and now - kept[1] < _KEPT_S:
             return kept[2]
         answer = self.call(tool, **arguments)
         if len(self._kept) >= _KEPT:
             self._kept.clear()
         self._kept[key] = (seq, now, answer)
         return answer
+
+    def prepare(self) -> None:
+        """Reads what the first page will need, so that it comes as soon as the others."""
+        for template in ("base.html", "parts.html", "overview.html"):
+            self._templates.get_template(template)
+        with contextlib.suppress(MossError):  # which the page will say
+            prepare_shell(self)
 
     def page(self, visit: Visit, template: str, *, family: str = "", status: int = 200, **context: Any) -> Response:
         """A whole page: the template in its frame."""

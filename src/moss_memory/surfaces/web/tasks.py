@@ -25,7 +25,7 @@ _WHOLE = 500_000
 
 def board(site: Site, visit: Visit) -> Response:
     """The tasks of a workspace by their status, and its plans."""
-    workspace = workspace_in_view(site, visit, "tasks")
+    workspace = workspace_in_view(site, visit, "task")
     filters = visit.asked("parent", "tag")
     only = visit.query.get("status", "")
     shown = [column for column in _COLUMNS if not only or column[0] == only]
@@ -85,7 +85,7 @@ def _look_into(site: Site, workspace: str, columns: list[dict[str, Any]]) -> Non
 
 def reading(site: Site, visit: Visit) -> Response:
     """A plan or task: its steps as a tree with criteria, evidence and claims, and where it stands."""
-    workspace = visit.query.get("workspace") or workspace_in_view(site, visit, "tasks")
+    workspace = visit.query.get("workspace") or workspace_in_view(site, visit, "task")
     target = visit.path["id"]
     task = site.call("tasks_show", workspace=workspace, target=target, max_chars=_WHOLE)
     return site.page(

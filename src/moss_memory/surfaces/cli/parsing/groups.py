@@ -49,7 +49,7 @@ DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}}
 SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_rename", "erase": "moss_erase"}
 """Commands of tools that take a `type`: `moss versions` means capsules, `moss artifact versions` artifacts."""
 
-UNLISTED = ("record_capabilities", "moss_activity", "moss_changes")
+UNLISTED = ("record_capabilities", "moss_activity", "moss_changes", "moss_recent")
 """Tools that are commands although no agent is told of them."""
 
 _TOOLS = {words: tool for tool, words in NAMED.items()}

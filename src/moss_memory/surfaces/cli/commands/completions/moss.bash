@@ -9,7 +9,7 @@ _moss() {
   case "$command" in artifact|branch|capsule|config|graph|history|notes|record|task|think|trace)
     if (( place > 2 )); then command="$command $second"; fi ;;
   esac
-  if (( place == 1 )); then offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace --help --version --home"
+  if (( place == 1 )); then offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge recent rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace --help --version --home"
   else case "$command" in
     "activity") offered="--workspace -w --days --home --table --json --help -h" valued="--workspace -w --days --home" ;;
     "adopt") offered="server-memory basic-memory memory-keeper beads task-master markdown --source --path --workspace -w --dry-run --allow-secrets --home --table --json --help -h" files=1 valued="--source --path --workspace -w --home" ;;
@@ -31,7 +31,7 @@ _moss() {
     "export") offered="--path --workspace -w --include-deleted --all --salvage --with-history --home --table --json --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --json --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --json --help -h" valued="--items --item --home" ;;
-    "help") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace --command --help -h" valued="--command" ;;
+    "help") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge recent rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace --command --help -h" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --json --help -h" files=1 valued="--path --mode --max-bytes --home" ;;
     "index") offered="--rebuild --model --home --table --json --help -h" valued="--model --home" ;;
     "inventory") offered="--workspace -w --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset --home --table --json --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --limit --offset --home" ;;
@@ -41,6 +41,7 @@ _moss() {
     "migrate") offered="--to --dry-run --home --table --json --help -h" valued="--to --home" ;;
     "prime") offered="--workspace -w --before-compaction --home --help -h" valued="--workspace -w --home" ;;
     "purge") offered="--workspace -w --older-than-days --dry-run --older-than --type --home --table --json --help -h" valued="--workspace -w --older-than-days --older-than --type --home" ;;
+    "recent") offered="--limit --home --table --json --help -h" valued="--limit --home" ;;
     "rename") offered="--type --id --workspace -w --name --new-name --new-workspace --allow-secrets --home --table --json --help -h" valued="--type --id --workspace -w --name --new-name --new-workspace --home" ;;
     "restore") offered="--id --workspace -w --name --filters --home --table --json --help -h" valued="--id --workspace -w --name --filters --home" ;;
     "restore-backup") offered="--path --home --table --json --help -h" files=1 valued="--path --home" ;;
@@ -206,7 +207,7 @@ _moss() {
     "diff --type") offered="capsule artifact" ;;
     "erase --type") offered="capsule artifact record note trace node task" ;;
     "export --path") files=1 ;;
-    "help --command") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace" ;;
+    "help --command") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge recent rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace" ;;
     "import --path") files=1 ;;
     "import --mode") offered="error replace rename" ;;
     "mcp --toolsets") offered="capsule artifact reasoning task record core" ;;
