@@ -9,8 +9,8 @@ import apsw
 from moss_memory import open_store
 from moss_memory.query.words import stems_of
 from moss_memory.record.retrieval import RECORD_COLUMNS
+from moss_memory.storage.ranking import TITLE_WEIGHT
 from moss_memory.storage.sqlite.engine import DATABASE
-from moss_memory.storage.sqlite.search import TITLE_WEIGHT
 from moss_memory.store import Store
 
 from .measure import Line, medians_us, worst_line

@@ -1,38 +1,27 @@
 """Search on SQLite: one FTS5 index over all families, walked once; exact order and exact totals.
 
-A natural question finds what holds any of its words, in any of their forms. The score of a document is its bm25 over
-the ideal one plus half of the share of the question's words that it holds, each word counting as much as it is rare.
 The walk computes bm25 for every document and asks which words one holds only where it may be among the best. A search
 is several statements: run it inside one read transaction.
 """
 
 from __future__ import annotations
 
-import math
-from operator import itemgetter
-
 import apsw
 
 from ...query.expression import wanted
 from ...query.hits import Document, Hit, Hits, number_of
 from ...query.matcher import Matcher
-from ...query.pairs import is_single
-from ...query.words import stems_of
+from ..ranking import IDEAL, SHARE_WEIGHT, TITLE_WEIGHT, Word, page_of, ranges_of
 from .scope import Scope, json_list, render, rows_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from ...query.request import Request
 
     Take = Callable[[apsw.FTS5ExtensionApi, float], None]
-
-TITLE_WEIGHT = 5.0
-SHARE_WEIGHT = 0.5
-_IDEAL = 2.2
-"""What bm25 gives at most for a word, over the word's idf."""
 
 _FEW = 200
 """Up to so many documents, asking the tables about filters is quicker than asking the index."""
@@ -40,7 +29,7 @@ _FEW = 200
 _SPARE = 200
 """So many documents more than needed are collected before those that fall behind are let go."""
 
-_GROWS = "\U0010ffff"
+_TERMS = "select term, doc from search_terms where term >= ? and term < ?"
 _WALK = (
     "select count(*), max(taken) from (select"
     f" moss_take(search_index, :moss_take, bm25(search_index, {TITLE_WEIGHT}, 1.0, 0.0)) as taken"
@@ -63,22 +52,10 @@ def by_words(connection: apsw.Connection, request: Request, now: int) -> Hits:
         scope = Scope(connection, request, now, without=query.unwanted)
         question = Question(connection, query.words)
         matcher = Matcher(question.forms())
-        best, kept = _best_by(1 / (_IDEAL * question.weight), question.shares(), request.most)
+        best, kept = _best_by(1 / (IDEAL * question.weight), question.shares(), request.most)
         total = question.walk(scope, best)
     items = [Hit(Document.of(doc), score) for score, doc in in_order(scope, kept, request)]
     return Hits(items, total, matcher)
-
-
-class _Word:
-    """One word of a question: its idf, and the forms of it that the index holds."""
-
-    __slots__ = ("expression", "forms", "held_by", "idf")
-
-    def __init__(self, word: str, counted: list[tuple[str, int]], documents: int) -> None:
-        self.forms = [word] if is_single(word) and counted else [form for form, _ in counted]
-        self.expression = " OR ".join(f'"{form}"' for form in self.forms) + (" *" if is_single(word) else "")
-        self.held_by = min(documents, sum(count for _, count in counted))
-        self.idf = math.log(1 + (documents - self.held_by + 0.5) / (self.held_by + 0.5))
 
 
 class Question:
@@ -89,7 +66,10 @@ class Question:
 
     def __init__(self, connection: apsw.Connection, words: Sequence[str]) -> None:
         documents: Any = connection.execute("select count(*) from search_index_docsize").fetchone()
-        found = [_Word(word, forms, documents[0]) for word, forms in _forms(connection, words)]
+        found = []
+        for span in ranges_of(words):
+            rows: list[Any] = connection.execute(_TERMS, (span.beginning, span.end)).fetchall()
+            found.append(Word(span.word, span.forms_among(rows), documents[0]))
         self.weight = sum(word.idf for word in found) or 1.0
         """What all of the words say together, also those that no document holds."""
         self._words = sorted((word for word in found if word.forms), key=lambda word: word.held_by)
@@ -112,7 +92,7 @@ class Question:
         """Every document within the filters that holds any of the words: its number, its bm25 over the ideal one, and
         the share of what the words say that it holds."""
         found = []
-        scale = -1 / (_IDEAL * self.weight)
+        scale = -1 / (IDEAL * self.weight)
         shares = self.shares()
 
         def take(walk: apsw.FTS5ExtensionApi, bm25: float) -> None:
@@ -133,7 +113,7 @@ class Question:
         if not self._words:
             return 0
         # Flat, because FTS5 walks one OR faster than an OR of ORs.
-        expression = " OR ".join(word.expression for word in self._words)
+        expression = " OR ".join([_expression(word) for word in self._words])
         if sum(word.held_by for word in self._words) <= _FEW:
             return walk(scope, scope.part(expression), scope.documents("search_index.rowid"), take)
         return walk(scope, scope.match(expression), scope.condition, take)
@@ -196,17 +176,7 @@ def _best_by(scale: float, shares: Sequence[tuple[range, float]], most: int) -> 
 
 def in_order(scope: Scope, kept: list[tuple[Any, int]], request: Request) -> list[tuple[Any, int]]:
     """The page of the best as `(key, doc)`, best key first, then newest."""
-    kept.sort(key=itemgetter(0), reverse=True)
-    start, end = request.offset, min(request.most, len(kept))
-    while 0 < start < end and kept[start - 1][0] == kept[start][0]:
-        start -= 1
-    while start < end < len(kept) and kept[end][0] == kept[end - 1][0]:
-        end += 1
-    part = kept[start:end]
-    if len({key for key, _ in part}) < len(part):
-        changed = _changes(scope, [doc for _, doc in part])
-        part.sort(key=lambda row: (row[0], changed[row[1]]), reverse=True)
-    return part[request.offset - start : request.most - start]
+    return page_of(kept, request, lambda docs: _changes(scope, docs))
 
 
 def _changes(scope: Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
@@ -242,23 +212,6 @@ def _everything_but(scope: Scope, expression: str, request: Request) -> Hits:
     return Hits([Hit(Document.of(doc), 0.0) for (doc,) in rows], total, Matcher())
 
 
-def _forms(connection: apsw.Connection, words: Sequence[str]) -> Iterable[tuple[str, list[tuple[str, int]]]]:
-    """Each word of a question with all of the same stem in the index, and how many documents hold each of those."""
-    for word, stem in zip(words, stems_of(words), strict=True):
-        beginning = _shared_beginning(word, stem)
-        end = stem + "\0" if len(stem) == 1 and not is_single(stem) else beginning + _GROWS
-        rows: list[Any] = connection.execute(
-            "select term, doc from search_terms where term >= ? and term < ?", (beginning, end)
-        ).fetchall()
-        if not is_single(word):
-            stems = stems_of(term for term, _ in rows)
-            rows = [row for row, other in zip(rows, stems, strict=True) if other == stem]
-        yield word, rows
-
-
-def _shared_beginning(word: str, stem: str) -> str:
-    """What every word of this stem begins with. The stemmer may change the last letter of a stem: happy, happi;
-    store, storing; sensible, sensibility."""
-    if not word.startswith(stem) or stem.endswith(("e", "i", "y", "bl")):
-        return stem[:-1] or stem
-    return stem
+def _expression(word: Word) -> str:
+    """The forms of a word in FTS5's language, one phrase each."""
+    return " OR ".join([f'"{form}"' for form in word.forms]) + (" *" if word.is_open else "")
