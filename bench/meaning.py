@@ -14,7 +14,8 @@ from moss_memory.meaning.embedder import embedder
 from moss_memory.query.hits import Document
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
-from moss_memory.storage.sqlite.vector_matrix import VectorMatrix, encoded
+from moss_memory.storage.sqlite.meaning import SqliteVectors
+from moss_memory.storage.vector_matrix import VectorMatrix, encoded
 
 from .client import MOSS, moss_environment
 from .measure import Line, cached, compared_us, medians_us, read_once
@@ -68,7 +69,7 @@ def _sizes(home: str, model: Embedder) -> Iterator[Line]:
     """What a passage takes in the database and in memory."""
     connection = apsw.Connection(os.path.join(home, DATABASE))
     prepare(connection)
-    parts = VectorMatrix().read(connection, model, None)
+    parts = VectorMatrix().read(SqliteVectors(connection), model, None)
     count = sum(len(part.vectors) for part in parts)
     arrays = [
         array for part in parts for array in (part.docs, part.seqs, part.first, part.places, part.vectors, part.lengths)

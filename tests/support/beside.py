@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from moss_memory.config import load_config
 from moss_memory.storage.engine import Call, open_engine
@@ -10,9 +10,12 @@ from moss_memory.storage.finding import DAMAGED, FAILED
 from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
-    from moss_memory.storage.engine import Engine
+    from moss_memory.storage.engine import Engine, ReadTransaction
+
+Found = TypeVar("Found")
 
 
 class Beside:
@@ -27,9 +30,13 @@ class Beside:
 
     def rows(self, sql: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """The rows of one statement."""
+        return self.read(lambda tx: list(tx.rows(sql, parameters)))
+
+    def read(self, body: Callable[[ReadTransaction], Found]) -> Found:
+        """What a reading transaction gives."""
         tx = self.engine.begin_read(snapshot=False, call=self._call)
         try:
-            return list(tx.rows(sql, parameters))
+            return body(tx)
         finally:
             tx.release()
 

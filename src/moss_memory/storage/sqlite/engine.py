@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from ..engine import Call, ReadTransaction, Result, Row
     from ..finding import Finding
+    from ..vector_matrix import VectorMatrix
     from .readers import Identity, Reader
-    from .vector_matrix import VectorMatrix
 
 DATABASE = "moss.db"
 WRITE_PATIENCE_S = 60.0
@@ -144,7 +144,7 @@ class SqliteEngine:
     def vectors(self) -> VectorMatrix:
         """The vectors of this database in memory; the first search by meaning fills them."""
         if self._vectors is None:
-            from .vector_matrix import VectorMatrix
+            from ..vector_matrix import VectorMatrix
 
             with self._vectors_lock:
                 self._vectors = self._vectors or VectorMatrix()
@@ -152,7 +152,7 @@ class SqliteEngine:
 
     def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
         """Makes missing vectors; how many it made, and how many are still missing."""
-        from .vectors import index
+        from ..embedding import index
 
         return index(self, call, patience_s=patience_s, most=most, rebuild=rebuild)
 

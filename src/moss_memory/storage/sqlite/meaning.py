@@ -1,119 +1,86 @@
-"""Search by meaning on SQLite, and by meaning and words together: by absolute scores, so that pages agree.
-
-A document's nearness to a question is D, half the cosine of its best passage and half the mean of all. By both, its
-score is D + 0.6 · I^1.5, where I is the share of the question's words that it holds, each counting as much as it is
-rare. So a text with one of many words yields to the one that is meant, and one that alone holds all of them comes
-first.
-"""
+"""Search by meaning on SQLite: what it looks at of the database."""
 
 from __future__ import annotations
 
-from ...meaning.embedder import embedder
-from ...meaning.encoder import FLOOR
-from ...query.expression import wanted
-from ...query.hits import Document, Hit, Hits, codes_of
-from ...query.matcher import Matcher
-from .scope import Scope, json_list
-from .search import Question, by_words, in_order
-from .vector_matrix import Compared
-from .vectors import make_waiting, waiting
+from .scope import Scope
+from .search import Question, by_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     import apsw
 
+    from ...query.hits import Hits
     from ...query.request import Request
-    from ..engine import Call
+    from ..embedding import WithVectors
+    from ..engine import ReadTransaction
+    from ..vector_matrix import Passages, VectorRows
     from .engine import SqliteEngine
-
-WORDS_WEIGHT = 0.6
-WORDS_POWER = 1.5
-NEAREST = 500
-"""At most so many are found by their meaning alone."""
-
-_FIRST_LOOK = 512
+    from .transaction import SqliteTransaction
 
 
-def by_meaning(engine: SqliteEngine, connection: apsw.Connection, call: Call, request: Request, now: int) -> Hits:
-    """What is near in meaning to the query, and with mode `both` also what holds its words.
+class SqliteSearching:
+    """How words are looked for in one transaction."""
 
-    What is too far away to be meant is not found; the model says how far that is. Deleted documents have no vectors,
-    so they are found by their words alone.
-    """
-    # The snapshot begins with the first row read: now, not when the model is loaded and others have written.
-    connection.execute("select seq from unembedded limit 1").fetchone()
-    model = embedder(call.config.model_folder)
-    query = request.query
-    scope = Scope(connection, request, now, without=query.unwanted)
-    matrix = engine.vectors()
-    parts = matrix.read(connection, model, engine.identity)
-    asked = matrix.question(model, query.meaning)
-    fresh, pending = make_waiting(engine, scope, call, model, matrix)
-    compared = Compared([*parts, fresh], asked, model.floor)
-    question = Question(connection, query.words)
-    near = _near(scope, compared)
-    if request.mode == "both":
-        ranked, total = _both(scope, question, compared, near, request)
-    else:
-        if pending:
-            near += _waiting(connection, request, now, near, model.name, matrix.other_models)
-        ranked, total = near[request.offset : request.most], len(near)
-    matcher = Matcher(question.forms(), () if query.expression is None else wanted(query.expression))
-    items = [Hit(Document.of(doc), score, compared.place(doc)) for score, doc in ranked]
-    return Hits(items, total, matcher, pending=pending)
+    def __init__(self, engine: SqliteEngine, tx: SqliteTransaction) -> None:
+        self.engine: WithVectors = engine
+        self.tx: ReadTransaction = tx
+        self.call = tx.call
+        self.identity: object = engine.identity
+        self._connection = tx.connection
+        self.vector_rows: VectorRows = SqliteVectors(tx.connection)
 
+    def begin(self) -> None:
+        """Reads a row: the snapshot begins with the first."""
+        self.tx.row("select seq from unembedded limit 1")
 
-def _near(scope: Scope, compared: Compared) -> list[tuple[float, int]]:
-    """The first documents within the filters that are near enough, nearest first, as `(nearness, doc)`."""
-    import numpy as np
+    def scope(self, request: Request) -> Scope:
+        """The filters of a request, without what its query does not want."""
+        return Scope(self._connection, request, self.tx.now, without=request.query.unwanted)
 
-    enough = np.flatnonzero(
-        (compared.nearness >= FLOOR) & np.isin(codes_of(compared.docs), [source.code for source in scope.sources])
-    )
-    order = enough[np.lexsort((-compared.docs[enough], -compared.nearness[enough]))]
-    docs, nearness = compared.docs[order].tolist(), compared.nearness[order].tolist()
-    found: list[tuple[float, int]] = []
-    start, size = 0, _FIRST_LOOK
-    condition = scope.documents("value")
-    while start < len(docs) and len(found) < NEAREST:
-        looked_at = docs[start : start + size]
-        sql = f"select value from json_each(:moss_docs) where true{condition}"
-        inside = {doc for (doc,) in scope.rows(sql, moss_docs=json_list(looked_at))}
-        found += [(near, doc) for near, doc in zip(nearness[start:], looked_at, strict=False) if doc in inside]
-        start, size = start + size, size * 4
-    return found[:NEAREST]
+    def question(self, words: Sequence[str]) -> Question:
+        """A natural question."""
+        return Question(self._connection, words)
+
+    def by_words(self, request: Request) -> Hits:
+        """One page of what words alone find."""
+        return by_words(self._connection, request, self.tx.now)
 
 
-def _both(
-    scope: Scope, question: Question, compared: Compared, near: list[tuple[float, int]], request: Request
-) -> tuple[list[tuple[float, int]], int]:
-    """One page of what words or meaning find, as `(score, doc)`, and how many there are."""
-    import numpy as np
+class SqliteVectors:
+    """The vectors of a database. Writers come one after the other, so numbers rise in the order of commits."""
 
-    worded = question.everything(scope)
-    words_docs = np.array([doc for doc, _, _ in worded], dtype=np.int64)
-    share = np.array([held for _, _, held in worded])
-    scores = compared.of(words_docs) + WORDS_WEIGHT * share**WORDS_POWER
-    holding = set(words_docs.tolist())
-    meant = [((nearness, 0.0), doc) for nearness, doc in near if doc not in holding]
-    least = np.partition(scores, -request.most)[-request.most] if len(scores) > request.most else -np.inf
-    best = np.flatnonzero(scores >= least).tolist()
-    found = [((float(scores[at]), worded[at][1]), worded[at][0]) for at in best]
-    ranked = in_order(scope, found + meant, request)
-    return [(key[0], doc) for key, doc in ranked], len(worded) + len(meant)
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._last_seq = 0
 
+    def state(self) -> tuple[int, int]:
+        """The last number that was given out, and how many vectors there are."""
+        found = self._connection.execute(
+            "select coalesce((select seq from sqlite_sequence where name = 'vectors'), 0),"
+            " (select count(*) from vectors)"
+        ).fetchone() or (0, 0)
+        self._last_seq, count = found
+        return self._last_seq, count
 
-def _waiting(
-    connection: apsw.Connection,
-    request: Request,
-    now: int,
-    near: list[tuple[float, int]],
-    model: str,
-    other_models: bool,
-) -> list[tuple[float, int]]:
-    """After what meaning found, what words find among the documents that have no vector yet."""
-    worded = by_words(connection, request.replace(limit=NEAREST, offset=0), now).items
-    docs = [hit.document.number for hit in worded]
-    meant = {doc for _, doc in near}
-    without = waiting(connection, docs, model, other_models)
-    return [(0.0, doc) for doc in docs if doc in without and doc not in meant]
+    def since(self, seen: int, model: str, size: int) -> Iterator[tuple[int, int, bytes | None]]:
+        """What has a larger number."""
+        if self._last_seq <= seen:
+            return iter(())
+        found: Iterator[tuple[int, int, bytes | None]] = self._connection.execute(
+            "select seq, doc, iif(model = :model and length(vector) > 0 and length(vector) % :size = 0, vector, null)"
+            " from vectors where seq > :seq order by seq",
+            {"model": model, "size": size, "seq": seen},
+        )
+        return found
+
+    def numbers(self) -> list[int]:
+        """The number of every vector that there is."""
+        return [seq for (seq,) in self._connection.execute("select seq from vectors")]
+
+    def seen_by(self, seen: int, parts: list[Passages]) -> list[Passages]:
+        """Those that were there when this transaction began."""
+        if self._last_seq >= seen:
+            return list(parts)
+        return [part.kept(part.seqs <= self._last_seq) for part in parts]

@@ -12,7 +12,7 @@ from ...query.expression import wanted
 from ...query.hits import Document, Hit, Hits, number_of
 from ...query.matcher import Matcher
 from ..ranking import IDEAL, SHARE_WEIGHT, TITLE_WEIGHT, Word, page_of, ranges_of
-from .scope import Scope, json_list, render, rows_of
+from .scope import Scope, render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def by_words(connection: apsw.Connection, request: Request, now: int) -> Hits:
         matcher = Matcher(question.forms())
         best, kept = _best_by(1 / (IDEAL * question.weight), question.shares(), request.most)
         total = question.walk(scope, best)
-    items = [Hit(Document.of(doc), score) for score, doc in in_order(scope, kept, request)]
+    items = [Hit(Document.of(doc), score) for score, doc in page_of(kept, request, scope.changes)]
     return Hits(items, total, matcher)
 
 
@@ -172,23 +172,6 @@ def _best_by(scale: float, shares: Sequence[tuple[range, float]], most: int) -> 
             full = len(kept) + _SPARE
 
     return take, kept
-
-
-def in_order(scope: Scope, kept: list[tuple[Any, int]], request: Request) -> list[tuple[Any, int]]:
-    """The page of the best as `(key, doc)`, best key first, then newest."""
-    return page_of(kept, request, lambda docs: _changes(scope, docs))
-
-
-def _changes(scope: Scope, docs: list[int]) -> dict[int, tuple[int, int, int]]:
-    """When each document last changed, comparable across sources."""
-    found = {}
-    for source in scope.sources:
-        sql = (
-            f"select {number_of(source)}, updated_at, change_seq from {source.table} where row_id in {rows_of(source)}"
-        )
-        for doc, updated_at, change_seq in scope.rows(sql, moss_docs=json_list(docs)):
-            found[doc] = (updated_at, change_seq, doc)
-    return found
 
 
 def _everything_but(scope: Scope, expression: str, request: Request) -> Hits:

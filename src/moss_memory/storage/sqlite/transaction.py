@@ -94,9 +94,10 @@ class SqliteTransaction:
             from .search import by_words  # most calls search nothing
 
             return by_words(self.connection, request, self.now)
-        from .meaning import by_meaning
+        from ..meaning import by_meaning
+        from .meaning import SqliteSearching
 
-        return by_meaning(self._engine, self.connection, self.call, request, self.now)
+        return by_meaning(SqliteSearching(self._engine, self), request)
 
     def vectors_of(self, source: str, rows: list[int]) -> int:
         from ...query.hits import Document  # only erasing asks

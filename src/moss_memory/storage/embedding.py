@@ -1,4 +1,4 @@
-"""Vectors beside the texts on SQLite, made off everybody's write path.
+"""Vectors beside the texts, made off everybody's write path.
 
 Triggers queue what has no vector and remove the vector of what has changed. Vectors are made by searches, for a moment,
 and by `index`, by one at a time in a process; the write lock is held only while those that are ready are written.
@@ -8,28 +8,39 @@ from __future__ import annotations
 
 import time
 
-import apsw
-
-from ...errors import MossError
-from ...families import SOURCES
-from ...meaning.embedder import embedder
-from ...query.hits import number_of
-from .scope import json_list, rows_of
+from ..errors import MossError
+from ..families import SOURCES
+from ..meaning.embedder import embedder
+from ..query.hits import number_of
 from .vector_matrix import Passages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
-    from ...meaning.encoder import Embedder
-    from ..engine import Call
-    from .engine import SqliteEngine
-    from .scope import Scope
+    from ..meaning.encoder import Embedder
+    from .engine import Call, Engine, ReadTransaction, Row, Transaction
     from .vector_matrix import VectorMatrix
 
     Made = list[tuple[int, tuple[str, str], bytes | None]]
     """Documents, the title and text that each had, and the passages made of them."""
+
+    class WithVectors(Engine, Protocol):
+        """An engine that keeps vectors in memory."""
+
+        def vectors(self) -> VectorMatrix:
+            """Those of its database."""
+
+    class Within(Protocol):
+        """The filters of a search, in the words of its engine."""
+
+        def rows(self, sql: str, **values: Any) -> list[Row]:
+            """The rows of a statement, with the parameters of the filters and some more."""
+
+        def documents(self, number: str) -> str:
+            """All filters in SQL over a column that holds documents' numbers."""
+
 
 EMBED_S = 2.0
 """How long a search makes missing vectors before it answers."""
@@ -39,20 +50,21 @@ BATCH = 16
 
 _PATIENCE_S = 0.05
 _MOST_WAITING = 1000
-_JSON_LIST = "(select value from json_each(:moss_docs))"
 
 
-def waiting(connection: apsw.Connection, docs: Sequence[int], model: str, other_models: bool) -> set[int]:
+def waiting(tx: ReadTransaction, docs: Sequence[int], model: str, other_models: bool) -> set[int]:
     """Which of the documents have no vector of this model yet."""
-    found = _column(connection, f"select doc from unembedded where doc in {_JSON_LIST}", moss_docs=json_list(docs))
+    among = tx.is_any("doc", "moss_docs")
+    values = {"moss_docs": list(docs)}
+    found = _column(tx, f"select doc from unembedded where {among}", values)
     if other_models:
-        sql = f"select doc from vectors where doc in {_JSON_LIST} and model <> :moss_model"
-        found += _column(connection, sql, moss_docs=json_list(docs), moss_model=model)
+        sql = f"select doc from vectors where {among} and model <> :moss_model"
+        found += _column(tx, sql, {**values, "moss_model": model})
     return set(found)
 
 
 def make_waiting(
-    engine: SqliteEngine, scope: Scope, call: Call, model: Embedder, matrix: VectorMatrix
+    engine: WithVectors, tx: ReadTransaction, scope: Within, call: Call, model: Embedder, matrix: VectorMatrix
 ) -> tuple[Passages, int]:
     """Makes passages of what waits within the filters, newest first, until time is up; and how many still wait.
 
@@ -60,16 +72,16 @@ def make_waiting(
     """
     source = _waiting_within(scope, matrix.other_models)
     values = {"moss_model": model.name}
-    rows = scope.rows(f"select doc from ({source}) order by seq desc limit {_MOST_WAITING}", **values)
+    rows = scope.rows(f"select doc from ({source}) as waits order by seq desc limit {_MOST_WAITING}", **values)
     docs: list[int] = [doc for (doc,) in rows]
     if not docs:
         return Passages.of([], model.dimensions), 0
-    count: int = scope.rows(f"select count(*) from ({source})", **values)[0][0]
+    count: int = scope.rows(f"select count(*) from ({source}) as waits", **values)[0][0]
     made: Made = []
     deadline = time.monotonic() + EMBED_S
     if _acquired(matrix, call, deadline):
         try:
-            for doc, written in _texts(scope.connection, docs):
+            for doc, written in _texts(tx, docs):
                 call.check_cancelled()
                 made.append((doc, written, matrix.made_of(model, doc, *written)))
                 if time.monotonic() >= deadline:
@@ -90,7 +102,7 @@ def _acquired(matrix: VectorMatrix, call: Call, deadline: float) -> bool:
     return True
 
 
-def _waiting_within(scope: Scope, other_models: bool) -> str:
+def _waiting_within(scope: Within, other_models: bool) -> str:
     """What has no vector of this model, with numbers that rise from the oldest to the newest."""
     sql = f"select seq, doc from unembedded where true{scope.documents('unembedded.doc')}"
     if other_models:
@@ -98,60 +110,68 @@ def _waiting_within(scope: Scope, other_models: bool) -> str:
     return sql
 
 
-def _texts(connection: apsw.Connection, docs: list[int]) -> Iterator[tuple[int, tuple[str, str]]]:
+def _texts(tx: ReadTransaction, docs: list[int]) -> Iterator[tuple[int, tuple[str, str]]]:
     """Each document that is there, with what of it has a meaning: its title and its text."""
     for start in range(0, len(docs), BATCH):
         part = docs[start : start + BATCH]
-        found = texts_of(connection, part)
+        found = texts_of(tx, part)
         yield from ((doc, found[doc]) for doc in part if doc in found)
 
 
-def texts_of(connection: apsw.Connection, docs: Sequence[int]) -> dict[int, tuple[str, str]]:
+def texts_of(tx: ReadTransaction, docs: Sequence[int]) -> dict[int, tuple[str, str]]:
     """What of each live document has a meaning: its title and its text."""
     found = {}
     for source in SOURCES.values():
+        rows = [doc >> 4 for doc in docs if doc & 15 == source.code]
+        if not rows:
+            continue
         sql = (
             f"select {number_of(source)}, {source.title}, {source.body} from {source.table} where deleted_at is null"
-            f" and row_id in {rows_of(source)}"
+            f" and {tx.is_any('row_id', 'moss_rows')}"
         )
-        for doc, title, body in connection.execute(sql, {"moss_docs": json_list(docs)}):
+        for doc, title, body in tx.rows(sql, {"moss_rows": rows}):
             found[doc] = (title or "", body or "")
     return found
 
 
-def save(engine: SqliteEngine, call: Call, model: Embedder, made: Made, *, patience_s: float) -> bool:
+def save(engine: WithVectors, call: Call, model: Embedder, made: Made, *, patience_s: float) -> bool:
     """Writes what was made of texts that are still the same; false when the store cannot be written now."""
     try:
         tx = engine.begin_write(patience_s=patience_s, call=call)
-    except (MossError, apsw.Error, OSError):
+        try:
+            _write(tx, model.name, made)
+            tx.commit()
+        except BaseException:
+            tx.rollback()
+            raise
+        finally:
+            tx.release()
+    except Exception as error:
+        if not isinstance(error, MossError) and engine.translate(error) is None:
+            raise
         return False
-    try:
-        _write(tx.connection, model.name, made)
-        tx.commit()
-    except (MossError, apsw.Error, OSError):
-        tx.rollback()
-        return False
-    except BaseException:
-        tx.rollback()
-        raise
-    finally:
-        tx.release()
     return True
 
 
-def _write(connection: apsw.Connection, model: str, made: Made) -> None:
+def _write(tx: Transaction, model: str, made: Made) -> None:
     docs = [doc for doc, _, _ in made]
-    there = texts_of(connection, docs)
-    wanted = waiting(connection, docs, model, True)
+    # Whoever changes one of the texts removes it here: from now on he waits, and who came before is seen below.
+    for table in ("unembedded", "vectors"):
+        tx.run(f"update {table} set doc = doc where {tx.is_any('doc', 'moss_docs')}", {"moss_docs": docs})
+    wanted = waiting(tx, docs, model, True)
+    there = texts_of(tx, docs)
     for doc, written, blob in made:
         if doc in wanted and there.get(doc, written) == written:
-            connection.execute("delete from vectors where doc = ?", (doc,))
-            connection.execute("delete from unembedded where doc = ?", (doc,))
+            tx.run("delete from vectors where doc = :doc", {"doc": doc})
+            tx.run("delete from unembedded where doc = :doc", {"doc": doc})
             if blob is not None and doc in there:
-                connection.execute("insert into vectors (doc, model, vector) values (?, ?, ?)", (doc, model, blob))
+                tx.run(
+                    "insert into vectors (doc, model, vector) values (:doc, :model, :vector)",
+                    {"doc": doc, "model": model, "vector": blob},
+                )
 
 
-def index(engine: SqliteEngine, call: Call, *, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
+def index(engine: WithVectors, call: Call, *, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
     """Makes the vectors that are missing, newest first, at most so many; how many it made, and how many still wait.
 
     What was made before an interruption stays. With `rebuild` all are made again.
@@ -175,7 +195,7 @@ def index(engine: SqliteEngine, call: Call, *, patience_s: float, most: int | No
 
 
 def _make(
-    engine: SqliteEngine,
+    engine: WithVectors,
     call: Call,
     model: Embedder,
     matrix: VectorMatrix,
@@ -196,34 +216,29 @@ def _make(
         matrix.making.release()
 
 
-def _next_batch(
-    engine: SqliteEngine, call: Call, name: str, size: int
-) -> tuple[list[tuple[int, tuple[str, str]]], int]:
+def _next_batch(engine: WithVectors, call: Call, name: str, size: int) -> tuple[list[tuple[int, tuple[str, str]]], int]:
     """The newest documents without a vector of this model, with title and text, and how many there are."""
     tx = engine.begin_read(snapshot=True, call=call)
     try:
         model = {"moss_model": name}
-        others = tx.connection.execute("select 1 from vectors where model <> :moss_model limit 1", model).fetchone()
         source = "select seq, doc from unembedded"
-        if others:
+        if tx.row("select 1 from vectors where model <> :moss_model limit 1", model):
             source += " union all select -seq, doc from vectors where model <> :moss_model"
-        left = _column(tx.connection, f"select count(*) from ({source})", **model)[0]
-        docs = _column(tx.connection, f"select doc from ({source}) order by seq desc limit {size}", **model)
-        texts = texts_of(tx.connection, docs)
+        left = _column(tx, f"select count(*) from ({source}) as waits", model)[0]
+        docs = _column(tx, f"select doc from ({source}) as waits order by seq desc limit {size}", model)
+        texts = texts_of(tx, docs)
         return [(doc, texts.get(doc, ("", ""))) for doc in docs], left
     finally:
         tx.rollback()
         tx.release()
 
 
-def _queue_all(engine: SqliteEngine, call: Call, patience_s: float) -> None:
+def _queue_all(engine: WithVectors, call: Call, patience_s: float) -> None:
     tx = engine.begin_write(patience_s=patience_s, call=call)
     try:
-        tx.connection.execute("delete from vectors")
-        tx.connection.execute("delete from unembedded")
-        tx.connection.execute(
-            "insert into unembedded (doc) select doc from embeddable order by updated_at, change_seq, doc"
-        )
+        tx.run("delete from vectors")
+        tx.run("delete from unembedded")
+        tx.run("insert into unembedded (doc) select doc from embeddable order by updated_at, change_seq, doc")
         tx.commit()
     except BaseException:
         tx.rollback()
@@ -232,5 +247,5 @@ def _queue_all(engine: SqliteEngine, call: Call, patience_s: float) -> None:
         tx.release()
 
 
-def _column(connection: apsw.Connection, sql: str, **values: Any) -> list[int]:
-    return [row[0] for row in connection.execute(sql, values)]
+def _column(tx: ReadTransaction, sql: str, values: dict[str, Any]) -> list[int]:
+    return [row[0] for row in tx.rows(sql, values)]

@@ -9,15 +9,32 @@ from __future__ import annotations
 from _thread import allocate_lock
 from itertools import islice
 
-from ...meaning.encoder import FLOOR
+from ..meaning.encoder import FLOOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable, Iterator
+    from typing import Any, Protocol
 
-    import apsw
+    from ..meaning.encoder import Embedder, Vectors
 
-    from ...meaning.encoder import Embedder, Vectors
+    class VectorRows(Protocol):
+        """The vectors of a database, as one transaction sees them."""
+
+        def state(self) -> tuple[int, int]:
+            """Up to where everything is seen that there ever was, in an order of the database's own; and how many
+            vectors there are."""
+
+        def since(self, seen: int, model: str, size: int) -> Iterator[tuple[int, int, bytes | None]]:
+            """What may have come after all was seen up to there: `(seq, doc, vector)`, without the vector where it is
+            of another model or not a number of passages of this size."""
+
+        def numbers(self) -> Iterable[int]:
+            """The seq of every vector that there is."""
+
+        def seen_by(self, seen: int, parts: list[Passages]) -> list[Passages]:
+            """Those that this transaction sees, where all was seen up to there by one."""
+
 
 _START_BYTES = 4
 _ROWS_AT_ONCE = 4096
@@ -207,7 +224,7 @@ class VectorMatrix:
     def _start(self, model: str, identity: object) -> None:
         self._of = (model, identity)
         self._parts: list[Passages] = []
-        self._last_seq = 0
+        self._seen = 0
         self._others: set[int] = set()
 
     @property
@@ -215,49 +232,44 @@ class VectorMatrix:
         """Whether there are vectors of another model, whose documents therefore wait for one of this."""
         return bool(self._others)
 
-    def read(self, connection: apsw.Connection, model: Embedder, identity: object) -> list[Passages]:
+    def read(self, rows: VectorRows, model: Embedder, identity: object) -> list[Passages]:
         """The passages that a transaction sees."""
         with self._lock:
             if self._of != (model.name, identity):
                 self._start(model.name, identity)
-            last_seq, count = connection.execute(
-                "select coalesce((select seq from sqlite_sequence where name = 'vectors'), 0),"
-                " (select count(*) from vectors)"
-            ).fetchone() or (0, 0)
-            if last_seq > self._last_seq:
-                self._add_new(connection, model)
+            seen, count = rows.state()
+            self._add_new(rows.since(self._seen, model.name, model.dimensions + _START_BYTES), model)
+            self._seen = max(seen, self._seen)
             if sum(len(part.docs) for part in self._parts) + len(self._others) > count:
-                self._let_go(connection, last_seq)
-            if last_seq >= self._last_seq:
-                return list(self._parts)
-            return [part.kept(part.seqs <= last_seq) for part in self._parts]
+                self._let_go(rows)
+                self._seen = seen  # what is newer than this transaction went as well, and is read again
+            return rows.seen_by(self._seen, self._parts)
 
-    def _add_new(self, connection: apsw.Connection, model: Embedder) -> None:
+    def _add_new(self, new: Iterator[tuple[int, int, bytes | None]], model: Embedder) -> None:
         """Adds what came since the last time; small parts are joined, so that there are few and little is copied."""
-        cursor = connection.execute(
-            "select seq, doc, iif(model = :model and length(vector) > 0 and length(vector) % :size = 0, vector, null)"
-            " from vectors where seq > :seq order by seq",
-            {"model": model.name, "size": model.dimensions + _START_BYTES, "seq": self._last_seq},
-        )
         parts = list(self._parts)
-        while rows := list(islice(cursor, _ROWS_AT_ONCE)):
-            self._last_seq = rows[-1][0]
-            parts.append(Passages.of([row for row in rows if row[2] is not None], model.dimensions))
+        known: set[int] | None = None
+        while rows := list(islice(new, _ROWS_AT_ONCE)):
+            if known is None:
+                known = self._others.union(*(part.seqs.tolist() for part in parts))
+            rows = [row for row in rows if row[0] not in known]
+            own = [(seq, doc, vector) for seq, doc, vector in rows if vector is not None]
+            parts.append(Passages.of(own, model.dimensions))
             self._others.update(seq for seq, _, vector in rows if vector is None)
             while len(parts) > 1 and 2 * len(parts[-1].vectors) >= len(parts[-2].vectors):
                 last = parts.pop()
                 parts[-1] = parts[-1].joined(last)
         self._parts = parts
 
-    def _let_go(self, connection: apsw.Connection, last_seq: int) -> None:
-        """Drops what is no longer in the database; what came after this transaction began is kept for others."""
+    def _let_go(self, rows: VectorRows) -> None:
+        """Drops what this transaction does not see in the database."""
         import numpy as np
 
-        there = {seq for (seq,) in connection.execute("select seq from vectors")}
-        self._others = {seq for seq in self._others if seq in there or seq > last_seq}
+        there = set(rows.numbers())
+        self._others = {seq for seq in self._others if seq in there}
         parts = []
         for part in self._parts:
-            keep = np.array([seq in there or seq > last_seq for seq in part.seqs.tolist()], dtype=bool)
+            keep = np.array([seq in there for seq in part.seqs.tolist()], dtype=bool)
             parts.append(part if keep.all() else part.kept(keep))
         self._parts = parts
 
