@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from _thread import allocate_lock
 from _weakref import ref
 
 import psycopg
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ...config import Config
     from ..engine import Call, ReadTransaction, Result, Row
     from ..finding import Finding
+    from ..vector_matrix import VectorMatrix
     from .connection import Connection
 
 WRITE_PATIENCE_S = 60.0
@@ -60,6 +62,8 @@ class PostgresEngine:
         self._prepared = False
         self._large = False
         self._large_until_s = 0.0
+        self._vectors: VectorMatrix | None = None
+        self._vectors_lock = allocate_lock()
 
     def begin_read(self, *, snapshot: bool, call: Call) -> PostgresTransaction:
         """A transaction that sees one state of the store and never waits for a writer."""
@@ -141,9 +145,18 @@ class PostgresEngine:
             raise MossError("STORAGE_BUSY", "the schema of the store is being changed; try again")
         return int(number)
 
+    def vectors(self) -> VectorMatrix:
+        """The vectors of this database in memory; the first search by meaning fills them."""
+        if self._vectors is None:
+            from ..vector_matrix import VectorMatrix
+
+            with self._vectors_lock:
+                self._vectors = self._vectors or VectorMatrix()
+        return self._vectors
+
     def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
         """Makes missing vectors; how many it made, and how many are still missing."""
-        from .vectors import index
+        from ..embedding import index
 
         return index(self, call, patience_s=patience_s, most=most, rebuild=rebuild)
 
@@ -285,6 +298,7 @@ class PostgresEngine:
 
     def close(self) -> None:
         """Lets go of every connection; what another thread is using, as soon as it is done with it."""
+        self._vectors = None
         self._connections.close()
 
     def translate(self, error: Exception) -> MossError | None:

@@ -1,14 +1,154 @@
-"""Searching by words on PostgreSQL."""
+"""Searching by words on PostgreSQL: the postings of the words come here, and are scored as FTS5 scores them.
+
+The sums are made in the same order of the same numbers, so that scores are the same to the last bit and what ties there
+ties here.
+"""
 
 from __future__ import annotations
 
+import math
+from heapq import nlargest
+
+from ...query.expression import wanted
+from ...query.hits import Document, Hit, Hits, number_of
+from ...query.matcher import Matcher
+from ..ranking import IDEAL, SHARE_WEIGHT, Word, page_of, ranges_of
+from .held import Index, Matched
+from .scope import Scope
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ...query.hits import Hits
+    from collections.abc import Sequence
+
     from ...query.request import Request
+    from .held import Weights
     from .transaction import PostgresTransaction
+
+_K1 = 1.2
+_B = 0.75
+_LEAST_IDF = 1e-6
 
 
 def by_words(tx: PostgresTransaction, request: Request) -> Hits:
     """One page of what the words find, in an order that never changes."""
-    raise NotImplementedError("nothing is searched on PostgreSQL yet")
+    query = request.query
+    index = Index(tx)
+    if query.expression is None:
+        scope = Scope(tx, request, index, without=query.unwanted)
+        question = Question(index, query.words)
+        found = question.scores(scope)
+        matcher = Matcher(question.forms())
+    else:
+        scope = Scope(tx, request, index)
+        matched = Matched(index, query.expression)
+        if query.excludes:
+            return _everything_but(scope, matched.slots, request)
+        matcher = Matcher(operands=wanted(query.expression))
+        inside = scope.within(matched.slots)
+        scored = bm25(index, matched.phrases, inside)
+        found = [(scored[slot], doc) for slot, (doc, _) in inside.items()]
+    items = [Hit(Document.of(doc), score) for score, doc in page_of(best(found, request.most), request, scope.changes)]
+    return Hits(items, len(found), matcher)
+
+
+def best(found: list[tuple[float, int]], most: int) -> list[tuple[float, int]]:
+    """The best so many and all that tie with the last of them."""
+    if len(found) <= most:
+        return found
+    least = nlargest(most, found)[-1][0]
+    return [one for one in found if one[0] >= least]
+
+
+def bm25(index: Index, phrases: Sequence[tuple[int, Weights]], inside: dict[int, tuple[int, int]]) -> dict[int, float]:
+    """The bm25 of every slot inside, as FTS5 reckons it; of each phrase it is known how many documents hold it."""
+    by_length = {
+        length: _K1 * (1 - _B + _B * length / index.average) for length in {length for _, length in inside.values()}
+    }
+    found = dict.fromkeys(inside, 0.0)
+    norms = {slot: by_length[length] for slot, (_, length) in inside.items()}
+    for hits, weights in phrases:
+        idf = math.log((index.documents - hits + 0.5) / (hits + 0.5))
+        if idf <= 0:
+            idf = _LEAST_IDF
+        slots = weights.keys() & norms.keys() if len(norms) < len(weights) else weights
+        for slot in slots:
+            norm = norms.get(slot)
+            if norm is not None:
+                often = weights[slot]
+                found[slot] += idf * ((often * (_K1 + 1.0)) / (often + norm))
+    return found
+
+
+class Question:
+    """A natural question in the terms of the index: its words, in any form, the rarest first."""
+
+    def __init__(self, index: Index, words: Sequence[str]) -> None:
+        self._index = index
+        spans = ranges_of(words)
+        index.look_up([(span.beginning, span.end) for span in spans])
+        forms = [span.forms_among(index.between((span.beginning, span.end))) for span in spans]
+        index.read([number for rows in forms for _, number in rows])
+        found: list[tuple[Word, list[Weights]]] = []
+        for span, rows in zip(spans, forms, strict=True):
+            held = [(form, index.weights(number), number) for form, number in rows if index.weights(number)]
+            word = Word(span.word, [(form, len(weights)) for form, weights, _ in held], index.documents)
+            open_ones = [index.any_of([number for _, _, number in held])] if word.is_open else None
+            found.append((word, [weights for _, weights, _ in held] if open_ones is None else open_ones))
+        self.weight = sum(word.idf for word, _ in found) or 1.0
+        """What all of the words say together, also those that no document holds."""
+        self._words = sorted([one for one in found if one[0].forms], key=lambda one: one[0].held_by)
+
+    def forms(self) -> list[str]:
+        """Every form of every word that there is."""
+        return [form for word, _ in self._words for form in word.forms]
+
+    def scores(self, scope: Scope) -> list[tuple[float, int]]:
+        """The score of every document within the filters that holds any of the words, and the document."""
+        inside, scored, held = self._walk(scope)
+        weights = [SHARE_WEIGHT * (word.idf / self.weight) for word, _ in self._words]
+        every = sum(weights)
+        scale = 1 / (IDEAL * self.weight)
+        found = {slot: every + score * scale for slot, score in scored.items()}
+        for weight, slots in zip(weights, held, strict=True):
+            for slot in found.keys() - slots:
+                found[slot] -= weight
+        return [(found[slot], doc) for slot, (doc, _) in inside.items()]
+
+    def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
+        """Every document within the filters that holds any of the words: its number, its bm25 over the ideal one, and
+        the share of what the words say that it holds."""
+        inside, scored, held = self._walk(scope)
+        scale = 1 / (IDEAL * self.weight)
+        shares = dict.fromkeys(inside, 0.0)
+        for (word, _), slots in zip(self._words, held, strict=True):
+            share = word.idf / self.weight
+            for slot in slots & shares.keys():
+                shares[slot] += share
+        return [(doc, scored[slot] * scale, shares[slot]) for slot, (doc, _) in inside.items()]
+
+    def _walk(self, scope: Scope) -> tuple[dict[int, tuple[int, int]], dict[int, float], list[set[int]]]:
+        """What is within the filters, the bm25 of each, and for each word the slots that hold it."""
+        held = [set().union(*forms) for _, forms in self._words]
+        inside = scope.within(set().union(*held))
+        phrases = [(len(weights), weights) for _, forms in self._words for weights in forms]
+        return inside, bm25(self._index, phrases, inside), held
+
+
+def _everything_but(scope: Scope, slots: set[int], request: Request) -> Hits:
+    """Every document in the filters that the expression does not match, newest first."""
+    matched = [doc for doc, _ in scope.within(slots).values()]
+    parts = [
+        f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
+        f" where {scope.row_condition(source)} and not ({number_of(source)} = any(:moss_docs))"
+        for source in scope.sources
+    ]
+    source = " union all ".join(parts)
+    total: int = scope.rows(f"select count(*) from ({source}) as found", moss_docs=matched)[0][0]
+    rows = scope.rows(
+        f"select doc from ({source}) as found order by updated_at desc, change_seq desc, doc desc"
+        " limit :moss_limit offset :moss_offset",
+        moss_docs=matched,
+        moss_limit=request.limit,
+        moss_offset=request.offset,
+    )
+    return Hits([Hit(Document.of(doc), 0.0) for (doc,) in rows], total, Matcher())

@@ -70,17 +70,20 @@ class PostgresTransaction:
 
     def send(self, sql: str, values: list[Any] | None) -> Cursor:
         """The same for a statement in PostgreSQL's own words, with `$1`."""
+        return self._send_all([(sql, values)])[0]
+
+    def _send_all(self, statements: list[tuple[str, list[Any] | None]], *, binary: bool = False) -> list[Cursor]:
         first = self._connection is None
         connection = self.connection
         queued, self._queued = self._queued, []
         try:
-            return _sent(connection, queued, sql, values)
+            return _sent(connection, queued, statements, binary)
         except psycopg.OperationalError as error:
             if not first or not self._may_begin_again or not is_lost(error):
                 raise
         # Nothing was done yet: the connection was cut off while it waited for its next call.
         connection = self._connection = self._engine.take_again(connection)
-        return _sent(connection, queued, sql, values)
+        return _sent(connection, queued, statements, binary)
 
     @property
     def _may_begin_again(self) -> bool:
@@ -93,6 +96,17 @@ class PostgresTransaction:
 
     def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
         return iter(self.execute(sql, parameters).fetchall())
+
+    def together(self, *asked: tuple[str, Parameters]) -> list[list[Row]]:
+        """The rows of several statements, all of them sent in one message; bytes come as they are."""
+        known = [(translated(sql), given) for sql, given in asked]
+        statements = [(statement.sql, statement.values(given)) for statement, given in known]
+        cursors = self._send_all(statements, binary=True)
+        return [cursor.fetchall() for cursor in cursors]
+
+    def see_one_state(self) -> None:
+        """Lets all further statements of a call that reads see one state of the store."""
+        self._open_block()
 
     def stream(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
         """Rows by a cursor on the server, so many at a time; a short answer takes one message."""
@@ -136,13 +150,15 @@ class PostgresTransaction:
             self.call.progress(done, total)
 
     def search(self, request: Request) -> Hits:
+        self.see_one_state()
         if request.needs_no_model:
             from .search import by_words  # most calls search nothing
 
             return by_words(self, request)
-        from .meaning import by_meaning
+        from ..meaning import by_meaning
+        from .meaning import PostgresSearching
 
-        return by_meaning(self._engine, self, request)
+        return by_meaning(PostgresSearching(self._engine, self), request)
 
     def vectors_of(self, source: str, rows: list[int]) -> int:
         from ...query.hits import Document  # only erasing asks
@@ -185,7 +201,7 @@ class PostgresWrite(PostgresTransaction):
     """
 
     __slots__ = (
-        "_address", "_began_s", "_changes", "_indexes", "_number", "_patience_s", "_recorded", "_workspace",
+        "_address", "_began_s", "_changes", "_erases", "_indexes", "_number", "_patience_s", "_recorded", "_workspace",
     )  # fmt: skip
 
     def __init__(self, engine: PostgresEngine, patience_s: float, call: Call) -> None:
@@ -198,6 +214,7 @@ class PostgresWrite(PostgresTransaction):
         self._recorded = False
         self._began_s = 0.0
         self._indexes = False
+        self._erases = False
 
     def _begin(self) -> Connection:
         connection, self._number = self._engine.enter_write(self._patience_s, self.call)
@@ -300,6 +317,7 @@ class PostgresWrite(PostgresTransaction):
             from ..once import sql  # only what purges asks
 
             self.run(sql["forget_answers"])
+            self._erases = True
         result.update({told: True, "scope": "database"})  # the server's log, standbys and backups are out of reach
 
     def breathe(self) -> bool:
@@ -344,8 +362,7 @@ class PostgresWrite(PostgresTransaction):
     def commit(self) -> None:
         if self._connection is None:
             return
-        if self._indexes:
-            self._bring_index_up_to_date()
+        self._bring_index_up_to_date()
         warnings: list[str] = []
         heard = _warnings_into(warnings)
         self._connection.add_notice_handler(heard)
@@ -361,12 +378,16 @@ class PostgresWrite(PostgresTransaction):
             raise Unconfirmed(warnings[0])
 
     def _bring_index_up_to_date(self) -> None:
-        found = self.send("delete from changed_documents returning doc", None).fetchall()
-        if found:
-            from .index import index_changes
+        """Indexes what was changed; what is erased leaves nothing in the index either."""
+        if self._indexes or self._erases:
+            from .index import bring_up_to_date
 
-            index_changes(self, sorted({doc for (doc,) in found}))
-        self._indexes = False
+            bring_up_to_date(self, changes=self._indexes, erases=self._erases)
+            self._indexes = self._erases = False
+
+    def see_one_state(self) -> None:
+        """Makes what this call has changed itself visible to its searches."""
+        self._bring_index_up_to_date()
 
 
 def _warnings_into(warnings: list[str]) -> Callable[[psycopg.errors.Diagnostic], None]:
@@ -383,11 +404,16 @@ def _is_idle(connection: Connection) -> bool:
     return connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
 
-def _sent(connection: Connection, before: list[tuple[str, list[Any] | None]], sql: str, values: Any) -> Cursor:
-    """Runs a statement after others, all in one message."""
-    if not before:
-        return connection.execute(sql, values)
+def _sent(
+    connection: Connection,
+    before: list[tuple[str, list[Any] | None]],
+    statements: list[tuple[str, list[Any] | None]],
+    binary: bool,
+) -> list[Cursor]:
+    """Runs statements after others whose answers nobody needs, all in one message."""
+    if not before and len(statements) == 1:
+        return [connection.execute(*statements[0], binary=binary)]
     with connection.pipeline():
         for earlier, given in before:
             connection.execute(earlier, given)
-        return connection.execute(sql, values)
+        return [connection.execute(sql, values, binary=binary) for sql, values in statements]

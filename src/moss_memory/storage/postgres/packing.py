@@ -1,0 +1,134 @@
+"""How postings are packed into bytes: numbers of one width, read at once, and places as distances of few bits.
+
+The weight of a posting is a byte and the size of its places is one; where either is too large for that it stands before
+the places instead, as a number of any width. How many of the places are the title's follows from the weight, to which
+each of those adds five.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from itertools import accumulate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SLOT, DOC, LENGTH = "i", "q", "I"
+HEAVY = 255
+"""The weight of whatever weighs as much or more: the whole weight stands before the places."""
+TITLE_WEIGHT = 5
+_IN_BODY = 1 << 40
+"""Places in a text are counted from here, so that no phrase goes from a title into its text."""
+_LITTLE = sys.byteorder == "little"
+
+
+def packed(code: str, numbers: Iterable[int]) -> bytes:
+    """Whole numbers of one width, the low byte first."""
+    found = array(code, numbers)
+    if not _LITTLE:
+        found.byteswap()
+    return found.tobytes()
+
+
+def unpacked(code: str, data: bytes) -> array[int]:
+    """The numbers of such bytes."""
+    found = array(code)
+    found.frombytes(data)
+    if not _LITTLE:
+        found.byteswap()
+    return found
+
+
+class Posting:
+    """One word in one document, packed: a byte for the weight, one for the size of the places, and the places."""
+
+    __slots__ = ("places", "size", "weight")
+
+    def __init__(self, title: list[int], body: list[int]) -> None:
+        weight = TITLE_WEIGHT * len(title) + len(body)
+        numbers = [*_distances(title), *_distances(body)]
+        self.places = as_bytes([weight, *numbers] if weight >= HEAVY else numbers)
+        self.weight = min(weight, HEAVY)
+        self.size = len(self.places)
+        if self.size >= HEAVY:
+            self.places = as_bytes([self.size]) + self.places
+            self.size = 0
+
+
+def _distances(places: list[int]) -> list[int]:
+    return [place - before for before, place in zip([0, *places], places, strict=False)]
+
+
+def as_bytes(numbers: list[int]) -> bytes:
+    """Numbers of any width, seven bits a byte."""
+    if max(numbers, default=0) < 128:
+        return bytes(numbers)
+    found = bytearray()
+    for number in numbers:
+        while number >= 128:
+            found.append(number & 127 | 128)
+            number >>= 7
+        found.append(number)
+    return bytes(found)
+
+
+def as_numbers(data: bytes) -> list[int]:
+    """The numbers of such bytes."""
+    if data.isascii():
+        return list(data)
+    found = []
+    number = shift = 0
+    for byte in data:
+        if byte < 128:
+            found.append(number | byte << shift)
+            number = shift = 0
+        else:
+            number |= (byte & 127) << shift
+            shift += 7
+    return found
+
+
+def spans_of(sizes: bytes, places: bytes) -> list[tuple[int, int]]:
+    """Where the places of each document begin and end, its own size left out."""
+    if 0 not in sizes:
+        ends = list(accumulate(sizes))
+        return list(zip([0, *ends], ends, strict=False))
+    found = []
+    at = 0
+    for size in sizes:
+        if not size:
+            start = at
+            while places[at] >= 128:
+                at += 1
+            at += 1
+            size = as_numbers(places[start:at])[0]
+        found.append((at, at + size))
+        at += size
+    return found
+
+
+def parts_of(sizes: bytes, places: bytes) -> list[bytes]:
+    """The places of each document as they are packed, its own size included."""
+    ends = [end for _, end in spans_of(sizes, places)]
+    return [places[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def weight_of(weight: int, places: bytes) -> int:
+    """The whole weight of a posting."""
+    return as_numbers(places)[0] if weight == HEAVY else weight
+
+
+def places_of(weight: int, places: bytes) -> list[int]:
+    """Where a word stands in a document, the title's places first."""
+    numbers = as_numbers(places)
+    if weight == HEAVY:
+        weight, *numbers = numbers
+    in_title = (weight - len(numbers)) // (TITLE_WEIGHT - 1)
+    return [*accumulate(numbers[:in_title]), *list(accumulate(numbers[in_title:], initial=_IN_BODY))[1:]]
+
+
+def is_in_title(place: int) -> bool:
+    """Whether a place is one of the title's."""
+    return place < _IN_BODY
