@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled ahead, because where PYTHONDONTWRITEBYTECODE is set every start would compile all of it again.
 COMPILE = $(BIN)/python -m compileall -q src
 
-.PHONY: run test check format bench soak clients docs dist pictures clean
+.PHONY: run test check format bench soak failover clients docs dist pictures clean
 
 run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a demonstration
 	@$(COMPILE)
@@ -34,6 +34,11 @@ bench: $(VENV)/.developed ## measure every promise about speed, side by side
 soak: $(VENV)/.developed ## try for long what storage promises, as a table
 	@$(COMPILE) tests/support
 	PYTHONPATH=tests $(BIN)/python -m soak
+
+failover: $(VENV)/.developed ## lose servers under writers, by kill -9 and by Patroni, as a table
+	@$(COMPILE)
+	$(BIN)/python -m pip install --quiet --group failover
+	PYTHONPATH=tests $(BIN)/python -m failover
 
 clients: $(VENV)/.developed ## try the programs of others against Moss: conformance suite, Inspector, agents
 	@$(COMPILE)

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from support.patience import PATIENCE_S, wait_until
 
-_NOBODY = 65534
+NOBODY = 65534
 """PostgreSQL refuses to run as root; then this user runs it, in a folder of its own."""
 
 
@@ -21,7 +21,7 @@ class Programs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._user = _NOBODY if os.getuid() == 0 else os.getuid()
+        self._user = NOBODY if os.getuid() == 0 else os.getuid()
         self.binaries = self._readable_binaries()
         self.own(folder)
 
@@ -65,14 +65,16 @@ class Programs:
         return subprocess.Popen(command, stdout=log, stderr=log, **self.alone())
 
 
-def kill_whole(process: subprocess.Popen[bytes]) -> None:
-    """Ends a process and all that it has started at once, as the loss of its machine would."""
-    os.kill(process.pid, signal.SIGSTOP)  # so that it starts no more of them
-    below = _started_by(process.pid)
-    for pid in (process.pid, *below):
+def kill_whole(process: subprocess.Popen[bytes], *beside: int) -> None:
+    """Ends a process, others beside it and all that they have started at once, as the loss of a machine would."""
+    first = (process.pid, *beside)
+    for pid in first:
+        os.kill(pid, signal.SIGSTOP)  # so that it starts no more of them
+    below = [found for pid in first for found in _started_by(pid)]
+    for pid in (*first, *below):
         _kill(pid)
     process.wait(timeout=PATIENCE_S)
-    wait_until(lambda: not any(map(_is_alive, below)), "killed processes live on")
+    wait_until(lambda: not any(map(_is_alive, (*beside, *below))), "killed processes live on")
 
 
 def _started_by(pid: int) -> list[int]:

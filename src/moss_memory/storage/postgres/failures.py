@@ -85,9 +85,8 @@ def _meaning_of(error: psycopg.Error, place: str) -> MossError | None:
 
 def _lost(error: psycopg.Error, place: str) -> MossError:
     if is_refused(error):
-        return MossError(
-            "STORAGE_READONLY", f"{place} could not be opened: {_said(error)}; the password goes into PGPASSFILE"
-        )
+        todo = "; the password goes into the file that PGPASSFILE names" if "password" in str(error) else ""
+        return MossError("STORAGE_READONLY", f"{place} could not be opened: {_said(error)}{todo}")
     return _busy(f"{place} cannot be reached ({_said(error)}); nothing was written, try again")
 
 

@@ -33,10 +33,11 @@ def prepare(connection: Connection, wanted: int = SCHEMA_VERSION) -> None:
         connection.execute(f"select pg_advisory_xact_lock({_MAKING})")
         version = version_of(connection)  # another process may have been quicker
         refuse_other(version, wanted)
-        for text in _files(abs(version)):
-            connection.execute(text)
-        connection.execute("delete from moss_schema")
-        connection.execute(f"insert into moss_schema (version) values ({wanted})")
+        if version != wanted:
+            for text in _files(abs(version)):
+                connection.execute(text)
+            connection.execute("delete from moss_schema")
+            connection.execute(f"insert into moss_schema (version) values ({wanted})")
         connection.execute("commit")
     except BaseException:
         if not connection.closed:
@@ -61,8 +62,9 @@ def refuse_other(version: int, wanted: int = SCHEMA_VERSION) -> None:
 
 def version_of(connection: Connection) -> int:
     """The version of the schema that is there, 0 where there is none."""
-    found = connection.execute("select to_regclass('moss_schema') is not null").fetchone()
-    if found is None or not found[0]:
+    # The table of tables is read, not to_regclass asked: that one may still believe what was so before the lock.
+    there = "select 1 from pg_class where relname = 'moss_schema' and pg_table_is_visible(oid)"
+    if connection.execute(there).fetchone() is None:
         return 0
     row = connection.execute("select version from moss_schema").fetchone()
     return 0 if row is None else int(row[0])

@@ -1,0 +1,1 @@
+"""Long trials of what several servers promise together; `make failover` runs them all."""

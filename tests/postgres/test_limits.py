@@ -1,0 +1,63 @@
+"""Servers without a free connection; `make failover` tries a full disk and a pooler too."""
+
+from __future__ import annotations
+
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from contract.doors import FULL, outcome
+from moss_memory.config import default_config
+from moss_memory.store import Store
+from support.patience import wait_until
+from support.postgres import PostgresServer
+from support.store_truth import refusal
+
+if TYPE_CHECKING:
+    pass
+
+CONNECTIONS = 6
+
+
+def at(url: str, **settings: int) -> Store:
+    """The store in a database."""
+    return Store(default_config("/nowhere").replace(url=url, **settings))
+
+
+def test_a_server_without_a_free_connection_says_so_and_goes_on_when_there_is_one() -> None:
+    server = PostgresServer(f"max_connections={CONNECTIONS}", "superuser_reserved_connections=0", "max_wal_senders=0")
+    try:
+        with at(server.url) as store, contextlib.ExitStack() as held:
+            store.call("capsule_store", {"name": "before", "capsule_text": FULL})
+            store.close()
+            for _ in range(CONNECTIONS):
+                held.enter_context(psycopg.connect(server.url))
+            for tool, arguments in (("capsule_list", {}), ("capsule_store", {"capsule_text": FULL})):
+                error = refusal(store.call, tool, arguments, patient=False)
+                assert (error.code, error.retryable) == ("STORAGE_BUSY", True)
+                assert "no connection left" in error.message
+            held.close()
+            wait_until(lambda: isinstance(outcome(store, "capsule_list", {}), dict), "no connection was given back")
+            assert store.call("capsule_list", {})["pagination"]["total"] == 1
+    finally:
+        server.close()
+
+
+def test_more_callers_than_connections_wait_for_their_turn(url: str) -> None:
+    others = connected(url)
+    with at(url, db_max_open_conns=2) as store, ThreadPoolExecutor(12) as pool:
+        list(pool.map(lambda n: store.call("capsule_store", {"name": str(n), "capsule_text": FULL}), range(48)))
+        assert store.call("capsule_list", {})["pagination"]["total"] == 48
+        assert connected(url) <= others + 2
+
+
+def connected(url: str) -> int:
+    """How many connections there are to a database, but for the one that asks."""
+    with psycopg.connect(url) as connection:
+        counted = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+        row = connection.execute(counted).fetchone()
+    assert row is not None
+    found: int = row[0]
+    return found

@@ -1,0 +1,39 @@
+"""Trials one after the other, as a table: what was tried, and how often it failed."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from soak.trial import Trial
+
+Lines = dict[str, Callable[[Path], Trial]]
+"""What is tried, each by a function that gets an empty folder."""
+
+
+def run_all(lines: Lines, *, program: str, about: str) -> int:
+    """Runs what was asked for and prints the table; 0 when nothing failed, else 1."""
+    parser = argparse.ArgumentParser(prog=program, description=about)
+    parser.add_argument("--only", nargs="+", choices=list(lines), help="run only these")
+    print(f"{'what':<40} {'tried':>10} {'failed':>8} {'took':>8}", flush=True)
+    failed = 0
+    for what in parser.parse_args().only or lines:
+        began = time.monotonic()
+        trial = _run(lines[what])
+        took_s = time.monotonic() - began
+        print(f"{what:<40} {trial.tried:>10,} {trial.failed:>8,} {took_s:>6,.0f} s  {trial.note}".rstrip(), flush=True)
+        failed += trial.failed
+    return 1 if failed else 0
+
+
+def _run(line: Callable[[Path], Trial]) -> Trial:
+    with tempfile.TemporaryDirectory(prefix="moss-trial-") as folder:
+        try:
+            return line(Path(folder).resolve())
+        except Exception as error:
+            traceback.print_exc()
+            return Trial(1, 1, f"{type(error).__name__}: {error}")

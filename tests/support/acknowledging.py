@@ -1,0 +1,125 @@
+"""Processes that write to one store on a server, and note of every write what they were told."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from support.patience import PATIENCE_S, wait_until
+from support.python_process import start
+
+MOST = 100_000
+"""So many writes a process makes at the most."""
+
+# Every write has a title of its own and no name, so that one that was carried out twice is there twice. Half of the
+# writers send what failed again with its key; the others only where they were told that nothing was written.
+WRITE = """
+import os, sys, threading
+from moss_memory.config import default_config
+from moss_memory.errors import MossError
+from moss_memory.store import Store
+from support.store_truth import capsule
+url, folder, worker, most = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+notes = os.open(os.path.join(folder, f"writer-{worker}"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+pause = threading.Event()
+store, text = Store(default_config(folder).replace(url=url)), capsule()
+for number in range(most):
+    title = f"{worker}-{number}"
+    while not os.path.exists(os.path.join(folder, "stop")):
+        key = title if worker % 2 else None
+        wanted = {"workspace": f"w{worker}", "title": title, "capsule_text": text}
+        try:
+            told = f"ok {store.call('capsule_store', wanted, idempotency_key=key)['id']}"
+        except MossError as error:
+            told = error.code
+        os.write(notes, f"{title} {told}\\n".encode())
+        if told.startswith("ok") or (told == "STORAGE_UNKNOWN" and key is None):
+            break
+        if told not in ("STORAGE_BUSY", "STORAGE_UNKNOWN"):
+            sys.exit(f"{title}: {told}")
+        pause.wait(0.2)
+"""
+
+
+@dataclass
+class Told:
+    """What writers were told of their writes."""
+
+    kept: dict[str, str] = field(default_factory=dict)
+    """The id of each write that was acknowledged, by its title."""
+    unknown: set[str] = field(default_factory=set)
+    """Those of which nobody said how they ended."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """How often which error was told."""
+
+    def wrong_in(self, found: list[tuple[Any, ...]]) -> list[str]:
+        """What contradicts it in the titles and ids that are there."""
+        there = {title: number for number, title in found}
+        wrong = [f"{title} was acknowledged and is gone" for title in self.kept.keys() - there.keys()]
+        wrong += [
+            f"{title} is there under another id" for title, kept in self.kept.items() if there.get(title, kept) != kept
+        ]
+        wrong += [f"{title} is there {count} times" for title, count in _several(found)]
+        never = there.keys() - self.kept.keys() - self.unknown
+        return wrong + [f"{title} is there and was never acknowledged" for title in never]
+
+
+def _several(found: list[tuple[Any, ...]]) -> list[tuple[str, int]]:
+    counted = Counter(title for _, title in found)
+    return [(title, count) for title, count in counted.items() if count > 1]
+
+
+class Writers:
+    """Writers that run until they are told to stop."""
+
+    def __init__(self, folder: Path, url: str, *, count: int, most: int = MOST) -> None:
+        self._folder = folder
+        self._processes: list[subprocess.Popen[str]] = [
+            start(WRITE, url, folder, worker, most) for worker in range(count)
+        ]
+
+    def told(self) -> Told:
+        """What they were told until now."""
+        told = Told()
+        for notes in sorted(self._folder.glob("writer-*")):
+            for line in notes.read_text().splitlines():
+                title, outcome, *given = line.split()
+                told.unknown.discard(title)
+                if outcome == "ok":
+                    told.kept[title] = given[0]
+                else:
+                    told.refused[outcome] += 1
+                    if outcome == "STORAGE_UNKNOWN":
+                        told.unknown.add(title)
+        return told
+
+    def wait_for(self, more: int) -> None:
+        """Waits until every one of them has had so many more writes acknowledged."""
+        before = self._each()
+
+        def went_on() -> bool:
+            assert all(process.poll() is None for process in self._processes), "a writer gave up"
+            return all(now >= then + more for now, then in zip(self._each(), before, strict=True))
+
+        wait_until(went_on, "the writers do not go on")
+
+    def _each(self) -> list[int]:
+        kept = Counter(title.partition("-")[0] for title in self.told().kept)
+        return [kept[str(worker)] for worker in range(len(self._processes))]
+
+    def stop(self) -> Told:
+        """Lets each finish the write it is at; what all of them were told."""
+        (self._folder / "stop").touch()
+        for process in self._processes:
+            process.communicate(timeout=2 * PATIENCE_S)
+        return self.told()
+
+    def kill(self) -> None:
+        """Ends those that still run."""
+        for process in self._processes:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
