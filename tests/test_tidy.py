@@ -30,6 +30,8 @@ ROOM_OF = {
     "tasks": "task",
     "moss": "search",
     "moss_workspaces": "workspace",
+    "moss_workspace_rename": "workspace",
+    "moss_workspace_delete": "workspace",
     "moss_tools": "toolbox",
     "moss_call": "toolbox",
     "moss_history": "history",
@@ -133,7 +135,7 @@ def layer(module: str) -> tuple[float, str]:
         return 6, parts[0]
     if parts[0] in ("store", "async_store"):
         return 5, ""
-    if parts[0] in ("catalog", "moving", "adopt", "toolbox"):
+    if parts[0] in ("catalog", "moving", "adopt", "toolbox", "workspace"):
         return 4, ""  # they know every room
     if parts == ["storage", "sqlite", "tokenizer"]:
         return 0, ""  # a leaf, of which the language of queries is made

@@ -134,6 +134,7 @@ FAMILIES = {
                 "moss_memory.history.erasing",
                 "moss_memory.workspace.operations",
                 "moss_memory.workspace.recent",
+                "moss_memory.workspace.changing",
                 "moss_memory.activity.operations",
                 "moss_memory.toolbox.operations",
             ),

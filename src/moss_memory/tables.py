@@ -344,3 +344,11 @@ class Table:
     def delete(self, tx: Transaction, workspace: str) -> None:
         """Removes what belongs to a workspace."""
         tx.run(f"delete from {self.name}{self._where(self.within)}", {"workspace": workspace})
+
+    def rename(self, tx: Transaction, workspace: str, *, to: str, spelled: str) -> None:
+        """Moves what belongs to a workspace into one of another name; what only refers to other rows goes along."""
+        if self.workspace:
+            names = {self.workspace: "to"} | ({"workspace_raw": "spelled"} if "workspace_raw" in self.columns else {})
+            changed = ", ".join([f"{column} = :{value}" for column, value in names.items()])
+            given = {"workspace": workspace, "to": to, "spelled": spelled}
+            tx.run(f"update {self.name} set {changed}{self._where(self.within)}", given)

@@ -119,6 +119,8 @@ MODULES = {
     "moss_erase": "moss_memory.history.erasing",
     "moss_workspaces": "moss_memory.workspace.operations",
     "moss_recent": "moss_memory.workspace.recent",
+    "moss_workspace_rename": "moss_memory.workspace.changing",
+    "moss_workspace_delete": "moss_memory.workspace.changing",
     "moss_activity": "moss_memory.activity.operations",
     "moss_changes": "moss_memory.activity.operations",
     "moss_tools": "moss_memory.toolbox.operations",

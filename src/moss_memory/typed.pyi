@@ -1433,6 +1433,30 @@ class RecentWorkspace(TypedDict):
     day: str
     ts_ms: NotRequired[int]
 
+class MossWorkspaceRenameAnswer(TypedDict):
+    workspace: str
+    was: str
+    holds: HeldByWorkspace
+    dry_run: bool
+    message: str
+    warning: NotRequired[str]
+
+class HeldByWorkspace(TypedDict):
+    capsules: int
+    artifacts: int
+    tasks: int
+    notes: int
+    nodes: int
+    records: int
+    deleted: int
+
+class MossWorkspaceDeleteAnswer(TypedDict):
+    workspace: str
+    holds: HeldByWorkspace
+    dry_run: bool
+    message: str
+    erased: bool
+
 class MossActivityAnswer(TypedDict):
     counts: dict[str, int]
     days: list[Day]
@@ -1822,6 +1846,12 @@ class Tools:
     def moss_recent(self, *, limit: int | None = 50) -> MossRecentAnswer:
         """List the workspaces that changed last and what they hold, without counting it; at most 500."""
 
+    def moss_workspace_rename(self, *, name: str, new_name: str, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossWorkspaceRenameAnswer:
+        """Give a workspace another name, with everything in it of every family: all of it or nothing."""
+
+    def moss_workspace_delete(self, *, name: str, dry_run: bool | None = True, idempotency_key: str | None = None) -> MossWorkspaceDeleteAnswer:
+        """Delete a workspace with everything in it of every family; a dry run, which says what would go, comes first."""
+
     def moss_activity(self, *, workspace: str | None = None, days: int | None = 63) -> MossActivityAnswer:
         """Count what there is of each family and what changed on each of the last days, at most 366."""
 
@@ -2190,6 +2220,12 @@ class AsyncTools:
 
     async def moss_recent(self, *, limit: int | None = 50) -> MossRecentAnswer:
         """List the workspaces that changed last and what they hold, without counting it; at most 500."""
+
+    async def moss_workspace_rename(self, *, name: str, new_name: str, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossWorkspaceRenameAnswer:
+        """Give a workspace another name, with everything in it of every family: all of it or nothing."""
+
+    async def moss_workspace_delete(self, *, name: str, dry_run: bool | None = True, idempotency_key: str | None = None) -> MossWorkspaceDeleteAnswer:
+        """Delete a workspace with everything in it of every family; a dry run, which says what would go, comes first."""
 
     async def moss_activity(self, *, workspace: str | None = None, days: int | None = 63) -> MossActivityAnswer:
         """Count what there is of each family and what changed on each of the last days, at most 366."""

@@ -65,7 +65,7 @@ class Workspaces:
         """Writes every workspace; answers which came in under which other name."""
         if mode == "replace":
             for workspace in present:
-                _delete(tx, workspace)
+                delete_workspace(tx, workspace)
         offsets = {series: _value(tx, query) for series, query in _SERIES.items()}
         renamed = []
         for workspace, tables in self._by_workspace.items():
@@ -145,7 +145,8 @@ def _raw(workspace: str, tables: dict[str, list[Values]]) -> str:
     return next((str(values["workspace_raw"]) for values in tables.get("workspaces", ())), workspace)
 
 
-def _delete(tx: Transaction, workspace: str) -> None:
+def delete_workspace(tx: Transaction, workspace: str) -> None:
+    """Removes the reasoning and the tasks of a workspace."""
     reasoning.before_delete(tx, workspace)
     for table in reversed(list(TABLES.values())):
         # What belongs to a workspace through its branches or tasks goes before those.

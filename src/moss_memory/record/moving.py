@@ -242,3 +242,40 @@ def refold(tx: Transaction, entity_row: int) -> None:
         "submission_id": last[2],
     }
     tx.run(sql["change_entity"], changed)
+
+
+def delete_workspace(tx: Transaction, workspace: str) -> None:
+    """Removes the records of a workspace with all that was made of them."""
+    inside = "in (select row_id from records where workspace_norm = :workspace)"
+    tx.run(f"delete from record_properties where row_id {inside}", {"workspace": workspace})
+    for table in reversed(TABLES):
+        table.delete(tx, workspace)
+
+
+def name_again(tx: Transaction, workspace: str) -> None:
+    """Gives the records of a workspace that was renamed the ids that follow from its new name."""
+    known = list(
+        tx.stream(
+            "select row_id, content_id from records where workspace_norm = :workspace order by row_id",
+            {"workspace": workspace},
+        )
+    )
+    for row_id, content in known:
+        named = {"row_id": row_id, "payload_id": payload_id(workspace, content)}
+        tx.run("update records set payload_id = :payload_id where row_id = :row_id", named)
+        _tell_again(tx, **named)
+
+
+def _tell_again(tx: Transaction, *, row_id: int, payload_id: str) -> None:
+    """What a repeated request will be told is the record's new id."""
+    told = tx.stream(
+        "select o.row_id, o.answer_json, r.workspace_raw from observations o join records r on r.row_id = o.record_row "
+        "where r.row_id = :row_id and o.entity_row = r.entity_row and o.answer_json is not null",
+        {"row_id": row_id},
+    )
+    for observation, answer_json, workspace in list(told):
+        answer = {**json.loads(answer_json), "payload_id": payload_id, "workspace": workspace}
+        tx.run(
+            "update observations set answer_json = :answer_json where row_id = :row_id",
+            {"row_id": observation, "answer_json": json.dumps(answer)},
+        )

@@ -50,7 +50,7 @@ WORKSPACE = Shape(
 def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 0) -> dict[str, Any]:
     """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""
     page = Page(limit, offset, maximum=500)
-    found = _figures(tx)
+    found = figures(tx)
     ordered = sorted(found.items(), key=lambda one: (-one[1]["updated_at"], one[0]))
     shown = ordered[page.offset : page.offset + page.limit]
     return {
@@ -59,7 +59,7 @@ def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 
     }
 
 
-def _figures(tx: ReadTransaction) -> dict[str, dict[str, int]]:
+def figures(tx: ReadTransaction) -> dict[str, dict[str, int]]:
     """The figures of every workspace that holds something, by its normal form."""
     closed = tx.config.disabled_types
     found: dict[str, dict[str, int]] = {}

@@ -61,3 +61,41 @@ where workspace_norm = :workspace and deleted_at is null and (expires_at is null
 select 1 from branches
 where workspace_norm = :workspace and (name < 'plan/' or (name >= 'plan0' and name < 'task/') or name >= 'task0')
   and exists (select 1 from documents where documents.branch_id = branches.branch_id) limit 1
+
+-- name: held_capsules
+-- How much of everything one workspace holds.
+select count(*) from capsules where workspace_norm = :workspace and deleted_at is null
+
+-- name: held_artifacts
+select count(*) from artifacts
+where workspace_norm = :workspace and deleted_at is null and (expires_at is null or expires_at > :now)
+
+-- name: held_tasks
+select count(*) from tasks where workspace_norm = :workspace
+
+-- name: held_notes
+select count(*) from doc_entries where branch_id in (select branch_id from branches where workspace_norm = :workspace)
+
+-- name: held_nodes
+select count(*) from graph_versions
+where branch_id in (select branch_id from branches where workspace_norm = :workspace)
+  and type is not null and deleted = 0 and next_seq = 9223372036854775807
+
+-- name: held_records
+select count(*) from records where workspace_norm = :workspace
+
+-- name: held_deleted
+select (select count(*) from capsules where workspace_norm = :workspace and deleted_at is not null)
+  + (select count(*) from artifacts where workspace_norm = :workspace and (deleted_at is not null or expires_at <= :now))
+
+-- name: rename_events
+-- What happened in a workspace is told of it under its new name too.
+update events set workspace = :to where workspace = :was
+
+-- name: add_activity
+insert into activity (workspace, day, tool, changes)
+select :to, day, tool, changes from activity where workspace = :was
+on conflict (workspace, day, tool) do update set changes = activity.changes + excluded.changes
+
+-- name: forget_activity
+delete from activity where workspace = :was

@@ -108,3 +108,41 @@ def test_the_text_of_the_latest_where_there_is_none_says_what_is_newest_elsewher
     cli("store", "shop/auth", stdin=FULL)
     assert "there is nothing yet; the newest elsewhere is shop/auth" in cli("latest", "--text").err
     assert "shop" in cli("latest", "--table").out
+
+
+def test_a_workspace_is_renamed_with_two_words(cli: Cli) -> None:
+    cli("store", "shop/auth", stdin=FULL)
+    assert cli("workspace", "rename", "shop", "store", "--dry-run").json["holds"]["capsules"] == 1
+    assert cli("fetch", "shop/auth").code == 0
+    assert cli("workspace", "rename", "shop", "store").json["workspace"] == "store"
+    assert cli("fetch", "store/auth").code == 0
+    assert cli("workspace", "rename", "store", "store 2").json["was"] == "store"
+    refused = cli("workspace", "rename", "stroe 2", "x")
+    assert (refused.code, "the nearest is 'store 2'" in refused.err) == (1, True)
+
+
+def test_a_workspace_is_deleted_only_when_it_is_meant(cli: Cli) -> None:
+    cli("store", "shop/auth", stdin=FULL)
+    told = cli("workspace", "delete", "shop")
+    assert told.json["dry_run"] is True
+    assert "--yes" in told.err
+    assert cli("workspace", "delete", "shop", "--yes", "--dry-run").json["dry_run"] is True
+    assert cli("fetch", "shop/auth").code == 0
+    done = cli("workspace", "delete", "shop", "--yes")
+    assert (done.json["dry_run"], done.err) == (False, "")
+    assert cli("fetch", "shop/auth").code == 1
+    assert cli("restore", "shop/auth").code == 0
+
+
+def test_the_default_workspace_is_never_the_one_that_is_deleted_by_saying_nothing(shop: Cli) -> None:
+    shop("store", "auth", stdin=FULL)
+    refused = shop("workspace", "delete", "--yes")
+    assert (refused.code, "--name is needed" in refused.err) == (2, True)
+    assert shop("fetch", "auth").code == 0
+
+
+def test_the_table_of_a_workspace_that_would_go_says_what_is_in_it(cli: Cli) -> None:
+    cli("store", "shop/auth", stdin=FULL)
+    shown = cli("workspace", "delete", "shop", "--table").out
+    assert "capsules" in shown
+    assert "1 capsule, which can be restored" in shown

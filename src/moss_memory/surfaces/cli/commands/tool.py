@@ -98,6 +98,8 @@ def perform(
     """Makes the call that a request asks for, showing how far long work has come; refused in its own words."""
     operation = command.operation
     assert isinstance(operation, Operation)
+    if "yes" in command.options:
+        _ask_first(request)
     if request.slashed and not operation.writes(request.arguments):
         _mean_names(store, operation, request)
     progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
@@ -113,6 +115,14 @@ def perform(
     finally:
         if progress is not None:
             progress.clear()
+
+
+def _ask_first(request: Request) -> None:
+    """Makes a call that is a dry run by itself the real one where that is wanted, else says how it would be."""
+    if "yes" in request.extras:
+        request.arguments.setdefault("dry_run", False)
+    elif "dry_run" not in request.arguments:
+        say("moss: a dry run, nothing is changed; the same with --yes does it")
 
 
 def _without_copies(result: dict[str, Any]) -> dict[str, Any]:

@@ -40,6 +40,8 @@ NAMED = {
     "retrieve_records": "record find",
     "retrieve_entities": "record entities",
     "list_timeline_events": "record timeline",
+    "moss_workspace_rename": "workspace rename",
+    "moss_workspace_delete": "workspace delete",
 }
 """Tools whose command is not made from their name."""
 
@@ -49,7 +51,10 @@ DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}}
 SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_rename", "erase": "moss_erase"}
 """Commands of tools that take a `type`: `moss versions` means capsules, `moss artifact versions` artifacts."""
 
-UNLISTED = ("record_capabilities", "moss_activity", "moss_changes", "moss_recent")
+UNLISTED = (
+    "record_capabilities", "moss_activity", "moss_changes", "moss_recent", "moss_workspace_rename",
+    "moss_workspace_delete",
+)  # fmt: skip
 """Tools that are commands although no agent is told of them."""
 
 _TOOLS = {words: tool for tool, words in NAMED.items()}

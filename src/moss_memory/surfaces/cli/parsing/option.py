@@ -185,6 +185,8 @@ def _extras(command: Command) -> list[Option]:
         extras.append(Option("with_history", "switch", "with --all, earlier versions too"))
     if name == "moss_erase":
         extras.append(Option("copies", "switch", "remove the copies in the home that Moss made, too"))
+    if name == "moss_workspace_delete":
+        extras.append(Option("yes", "switch", "do it, instead of saying what would go"))
     if name.endswith("_purge"):
         extras.append(Option("type", "extra", "of which family: capsule, if left out, artifact or reasoning"))
     return extras

@@ -6,10 +6,10 @@ _moss() {
   if [[ "$current" == "=" ]]; then current=""
   elif [[ "$previous" == "=" ]]; then previous="${COMP_WORDS[COMP_CWORD-2]}"; fi
   if [[ "$previous" == "--home" ]]; then COMPREPLY=($(compgen -d -- "$current")); return; fi
-  case "$command" in artifact|branch|capsule|config|graph|history|notes|record|task|think|trace)
+  case "$command" in artifact|branch|capsule|config|graph|history|notes|record|task|think|trace|workspace)
     if (( place > 2 )); then command="$command $second"; fi ;;
   esac
-  if (( place == 1 )); then offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge recent rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace --help --version --home"
+  if (( place == 1 )); then offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge recent rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace workspace --help --version --home"
   else case "$command" in
     "activity") offered="--workspace -w --days --home --table --json --help -h" valued="--workspace -w --days --home" ;;
     "adopt") offered="server-memory basic-memory memory-keeper beads task-master markdown --source --path --workspace -w --dry-run --allow-secrets --home --table --json --help -h" files=1 valued="--source --path --workspace -w --home" ;;
@@ -31,7 +31,7 @@ _moss() {
     "export") offered="--path --workspace -w --include-deleted --all --salvage --with-history --home --table --json --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --json --help -h" valued="--id --workspace -w --name --version --as-of --home" ;;
     "fetch-many") offered="--items --include-text --no-include-text --include-deleted --item --home --table --json --help -h" valued="--items --item --home" ;;
-    "help") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge recent rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace --command --help -h" valued="--command" ;;
+    "help") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge recent rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace workspace --command --help -h" valued="--command" ;;
     "import") offered="--path --mode --max-bytes --home --table --json --help -h" files=1 valued="--path --mode --max-bytes --home" ;;
     "index") offered="--rebuild --model --home --table --json --help -h" valued="--model --home" ;;
     "inventory") offered="--workspace -w --tag --name-prefix --run-id --phase --role --include-deleted --limit --offset --home --table --json --help -h" valued="--workspace -w --tag --name-prefix --run-id --phase --role --limit --offset --home" ;;
@@ -180,6 +180,8 @@ _moss() {
     "trace sequential-step") offered="--workspace -w --thought --thought-number --total-thoughts --next-thought-needed --is-revision --revises-thought --branch-from-thought --branch-id --meta --target --ref --doc --allow-secrets --branch --file --home --table --json --help -h" valued="--workspace -w --thought --thought-number --total-thoughts --revises-thought --branch-from-thought --branch-id --meta --target --ref --doc --branch --file --home" ;;
     "trace step") offered="--workspace -w --step --message --mode --supports --blocks --meta --target --ref --doc --allow-secrets --branch --home --table --json --help -h" valued="--workspace -w --step --message --mode --supports --blocks --meta --target --ref --doc --branch --home" ;;
     "trace validate") offered="--workspace -w --target --ref --doc --max-chars --max-bytes --max-lines --branch --home --table --json --help -h" valued="--workspace -w --target --ref --doc --max-chars --max-bytes --max-lines --branch --home" ;;
+    "workspace delete") offered="--name --dry-run --no-dry-run --yes --home --table --json --help -h" valued="--name --home" ;;
+    "workspace rename") offered="--name --new-name --dry-run --home --table --json --help -h" valued="--name --new-name --home" ;;
     "artifact") offered="bulk-delete bulk-update compose delete diff erase fetch kinds list rename restore revert store touch versions" ;;
     "branch") offered="checkout create delete init list merge rename status" ;;
     "capsule") offered="append bulk-delete bulk-update compose delete erase export fetch fetch-many import inventory latest list purge rename restore revert search store update versions" ;;
@@ -191,6 +193,7 @@ _moss() {
     "task") offered="block board claim complete create decompose define delete delta done edit erase evidence focus handoff list next note radar ready reopen show verify" ;;
     "think") offered="add-decision add-evidence add-frame add-hypothesis add-note add-question add-test add-update card context context-pack frontier link next nominal-merge pack pin pins playbook query set-status subgoal-close subgoal-open template watch" ;;
     "trace") offered="hydrate sequential-step step validate" ;;
+    "workspace") offered="delete rename" ;;
   esac; fi
   # After an option that takes a value: what it can be, or nothing.
   if [[ " $valued " == *" $previous "* ]]; then offered="" files=""; fi
@@ -207,7 +210,7 @@ _moss() {
     "diff --type") offered="capsule artifact" ;;
     "erase --type") offered="capsule artifact record note trace node task" ;;
     "export --path") files=1 ;;
-    "help --command") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge recent rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace" ;;
+    "help --command") offered="activity adopt append backup bulk-delete bulk-update call changes completion compose config connect delete diff doctor edit erase export fetch fetch-many help import index inventory latest list mcp migrate prime purge recent rename restore restore-backup revert search serve store tools tour update versions workspaces artifact branch capsule config graph history notes record task think trace workspace" ;;
     "import --path") files=1 ;;
     "import --mode") offered="error replace rename" ;;
     "mcp --toolsets") offered="capsule artifact reasoning task record core" ;;
