@@ -1237,6 +1237,7 @@ class SubmitPayloadProvenance(TypedDict):
     extracted_at: NotRequired[str | None]
     extractor_version: NotRequired[str | None]
     agent_id: NotRequired[str | None]
+    unmapped: NotRequired[Mapping[str, Any] | None]
 
 class SubmitPayloadAnswer(TypedDict):
     payload_id: str
@@ -1290,6 +1291,7 @@ class FieldSource(TypedDict):
     agent_id: str | None
     source_refs: list[str]
     extractor_version: str | None
+    unmapped: NotRequired[dict[str, Any]]
 
 class PageThatEnds(TypedDict):
     limit: int

@@ -127,7 +127,7 @@ def test_a_taken_name_is_a_conflict_and_changes_nothing(door: Door) -> None:
             error = door.refuses(
                 "CONFLICT", "moss_workspace_rename", name="shop", new_name=arguments["workspace"], dry_run=dry_run
             )
-            assert arguments["workspace"] in error.message
+            assert str(arguments["workspace"]) in error.message
 
 
 def test_a_name_that_only_deleted_capsules_have_is_taken_and_the_refusal_says_so(door: Door) -> None:

@@ -64,6 +64,7 @@ _SOURCE = Shape(
         "agent_id": text("who observed it", nullable=True),
         "source_refs": texts("where it can be seen"),
         "extractor_version": text("what extracted it", nullable=True),
+        "unmapped": free("fields of the source that no capability knows", optional=True),
     },
 )
 ENTITY = Shape(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 PARTS = ("rename", "values", "constants")
 PROVENANCE = ("source_refs", "extracted_at", "extractor_version", "agent_id")
+"""What a file's own provenance may say; the rest of it is kept as fields that nothing is for."""
 
 
 class Mapping:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
@@ -12,7 +11,7 @@ from ..json_files import json_files, read_json, read_object, shown_path
 from ..times import shown_instant
 from ..values import DEFAULT_WORKSPACE, normalize
 from .fallback import COLLECTIONS, FILE_MAX_BYTES, capability_of
-from .identity import content_id, payload_id
+from .identity import content_id, digest, payload_id
 from .mapping import fitting, opened
 
 TYPE_CHECKING = False
@@ -58,7 +57,7 @@ def migrate(
         try:
             for kept in _read(store, collection, path, mapping, lenient=lenient):
                 created = _migrate_one(store, path, kept, workspace=workspace, dry_run=dry_run)
-                found += findings_in(kept.body, shown_path(path))
+                found += findings_in({**kept.body, **kept.unmapped}, shown_path(path))
                 report["migrated" if created else "already_there"] += 1
                 if kept.unmapped:
                     report["unmapped"].append({"file": shown_path(path), "fields": sorted(kept.unmapped)})
@@ -90,16 +89,17 @@ class _Kept:
     ) -> None:
         self.capability = capability
         self.body = body
-        self.provenance = provenance
+        self.provenance = {**provenance, "unmapped": unmapped} if unmapped else provenance
         self.unmapped = unmapped
-        if unmapped:
-            told = json.dumps(unmapped, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-            self.provenance = {**provenance, "source_refs": [*provenance.get("source_refs", []), f"unmapped:{told}"]}
 
     def content_id(self) -> str:
         """What the store will know its content by."""
         refs, extractor = self.provenance.get("source_refs", []), self.provenance.get("extractor_version")
         return content_id(self.capability.capability_id, self.body, refs, extractor)
+
+    def request_id(self) -> str:
+        """What it is submitted as: the same file again is the same request, so a second run adds no observation."""
+        return f"migrate:{self.content_id()}" + (f":{digest(self.unmapped)}" if self.unmapped else "")
 
 
 def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, lenient: bool) -> list[_Kept]:
@@ -137,8 +137,7 @@ def _migrate_one(store: Store, path: str, kept: _Kept, *, workspace: str | None,
             "capability_id": kept.capability.capability_id,
             "body": kept.body,
             "provenance": {"extracted_at": shown_instant(seen_us), **kept.provenance},
-            # The same file again is the same request: a second run adds no second observation.
-            "client_request_id": f"migrate:{content}",
+            "client_request_id": kept.request_id(),
             "allow_secrets": True,
             "workspace": workspace or DEFAULT_WORKSPACE,
         },

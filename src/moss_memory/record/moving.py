@@ -68,6 +68,7 @@ TABLES = (
         text("agent_id", optional=True),
         json_column("source_refs_json", list, of=str, optional=True, spaced=True),
         text("extractor_version", optional=True),
+        json_column("unmapped_json", dict, optional=True),
         text("client_request_id", optional=True),
         json_column("answer_json", dict, optional=True, spaced=True, ascii=True),
         whole("arrived_at_ms"),

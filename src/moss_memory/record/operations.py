@@ -65,6 +65,7 @@ else:
             "extracted_at": {"type": "string"},
             "extractor_version": {"type": "string"},
             "agent_id": {"type": "string"},
+            "unmapped": {"type": "object"},
         },
         "additionalProperties": False,
         "description": "where it comes from",

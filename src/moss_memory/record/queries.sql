@@ -41,10 +41,10 @@ where row_id = :entity_row
 -- name: add_observation
 insert into observations (
   workspace_norm, entity_row, record_row, submission_id, observed_us, content_id, agent_id, source_refs_json,
-  extractor_version, client_request_id, answer_json, arrived_at_ms
+  extractor_version, unmapped_json, client_request_id, answer_json, arrived_at_ms
 ) values (
   :workspace, :entity_row, :record_row, :submission_id, :observed_us, :content_id, :agent_id, :source_refs_json,
-  :extractor_version, :client_request_id, :answer_json, :now_ms
+  :extractor_version, :unmapped_json, :client_request_id, :answer_json, :now_ms
 )
 
 -- name: observations
@@ -57,7 +57,8 @@ select observed_us, content_id, submission_id from observations where entity_row
 order by observed_us desc, content_id desc, submission_id desc limit 1
 
 -- name: provenance
-select o.submission_id, r.payload_id, o.observed_us, o.agent_id, o.source_refs_json, o.extractor_version
+select o.submission_id, r.payload_id, o.observed_us, o.agent_id, o.source_refs_json, o.extractor_version,
+  o.unmapped_json
 from observations o join records r on r.row_id = o.record_row
 where {chosen}
 

@@ -279,8 +279,9 @@ def _provenance(tx: ReadTransaction, sources: dict[str, str]) -> dict[str, Any]:
             "agent_id": agent_id,
             "source_refs": json.loads(refs) if refs else [],
             "extractor_version": extractor,
+            **({"unmapped": json.loads(unmapped)} if unmapped else {}),
         }
-        for submission, payload, observed_us, agent_id, refs, extractor in rows
+        for submission, payload, observed_us, agent_id, refs, extractor, unmapped in rows
     }
     return {name: told[submission] for name, submission in sources.items()}
 

@@ -128,12 +128,13 @@ class Submission:
         return record_row
 
     def _observe(self, row: dict[str, Any], client_request_id: str | None, answer: dict[str, Any]) -> None:
-        refs = self._provenance.get("source_refs")
+        refs, unmapped = self._provenance.get("source_refs"), self._provenance.get("unmapped")
         told = {
             **row,
             "agent_id": self._provenance.get("agent_id"),
             "source_refs_json": json.dumps(refs, ensure_ascii=False) if refs else None,
             "extractor_version": self._provenance.get("extractor_version"),
+            "unmapped_json": canonical(unmapped) if unmapped else None,
             "client_request_id": client_request_id,
             "answer_json": json.dumps(answer) if client_request_id else None,
         }

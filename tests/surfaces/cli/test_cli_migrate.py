@@ -333,11 +333,23 @@ def test_lenient_takes_arrays_and_envelopes_and_keeps_unknown_fields(cli: Cli) -
     assert ids(cli) == {"FU-1", "FU-2", "FU-3"}
     entities = cli("record", "entities", "--include-provenance").json["entities"]
     sources = {one["snapshot"]["id"]: one["provenance"]["id"] for one in entities}
-    assert sources["FU-1"]["source_refs"] == []
-    assert sources["FU-2"]["source_refs"] == ['unmapped:{"points":3}']
-    assert sources["FU-3"]["source_refs"] == ['unmapped:{"owner":"ada","trace":7}']
+    assert "unmapped" not in sources["FU-1"]
+    assert sources["FU-2"]["unmapped"] == {"points": 3}
+    assert sources["FU-3"]["unmapped"] == {"owner": "ada", "trace": 7}
+    assert [one["source_refs"] for one in sources.values()] == [[], [], []]
     assert sources["FU-3"]["agent_id"] == "bot"
     assert cli("record", "migrate", FOLDER, "--lenient").json["already_there"] == 3
+    assert [one["observation_count"] for one in cli("record", "entities").json["entities"]] == [1, 1, 1]
+
+
+def test_what_was_unmapped_moves_with_the_store(cli: Cli, tmp_path: Path) -> None:
+    write("feature_units", "a.json", json.dumps({**unit("FU-2"), "points": 3}))
+    cli("record", "migrate", FOLDER, "--lenient")
+    cli("export", "--all", str(tmp_path / "out"))
+    other = ["--home", str(tmp_path / "other")]
+    cli("import", str(tmp_path / "out"), *other)
+    [entity] = cli("record", "entities", "--include-provenance", *other).json["entities"]
+    assert entity["provenance"]["id"]["unmapped"] == {"points": 3}
 
 
 @pytest.mark.parametrize(

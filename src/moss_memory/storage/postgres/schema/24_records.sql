@@ -65,7 +65,8 @@ create table observations (
   extractor_version text collate "C",
   client_request_id text collate "C",
   answer_json       text collate "C",   -- what a repeated request is told again
-  arrived_at_ms     bigint not null
+  arrived_at_ms     bigint not null,
+  unmapped_json     text collate "C"    -- fields of the source that no capability knows
 );
 
 create index observations_in_order on observations (entity_row, observed_us, content_id, submission_id);

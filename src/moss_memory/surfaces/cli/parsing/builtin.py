@@ -342,7 +342,7 @@ _ALL = (
         },
         answers={
             "files": integer("files that were found"),
-            "unmapped": list_of(_UNMAPPED, "fields that no capability knows, kept in `source_refs`", optional=True),
+            "unmapped": list_of(_UNMAPPED, "fields that no capability knows, kept in the provenance", optional=True),
             "migrated": integer("records that are new"),
             "already_there": integer("records that were known"),
             "failed": list_of(_FAILED, "what could not be migrated"),
