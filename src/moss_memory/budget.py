@@ -18,7 +18,7 @@ _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
 """How many characters a text keeps, tried one after the other before any row is dropped."""
-_LAST_STEPS = (120, 80, 60, 40, 24, 16, 8, 4, 1, 0)
+_LAST_STEPS = (120, 80, 60, 40, 24, 16, 8, 4, 2, 1, 0)
 """The same for the whole result, first without its names and then with them: what the smallest budget may need."""
 _NAMES = frozenset({
     "branch", "chosen", "conflict_id", "doc", "event_id", "focus", "from", "graph_doc", "id", "into", "key", "kind",

@@ -87,13 +87,13 @@ class Store(Tools):
     ) -> dict[str, Any]:
         values = operation.decode(arguments, workspace)
         self._check_allowed(operation, tool, values)
-        call = self._call(operation.alias_of or tool, cancelled, progress)
+        call = self._placed(self._call(operation.alias_of or tool, cancelled, progress), workspace)
         once = self._once(operation, key, values, arguments, call)
         if operation.stores:
             _keep_credentials_out(operation, tool, arguments, values, call)
         try:
             if operation.storeless:
-                result = operation.body(self._placed(call, workspace), **values)
+                result = operation.body(call, **values)
             elif operation.writes(values):
                 result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0, once)
             else:

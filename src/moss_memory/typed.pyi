@@ -1148,7 +1148,7 @@ class TasksHandoffAnswer(TypedDict):
     target: Target
     radar: Radar
     handoff: Handoff
-    capsule: NotRequired[HandoverCapsule]
+    capsule: NotRequired[StoredCapsule]
     next: NextCall | None
     truncated: bool
 
@@ -1156,10 +1156,6 @@ class Handoff(TypedDict):
     done: list[str]
     remaining: list[str]
     risks: list[str]
-
-class HandoverCapsule(TypedDict):
-    id: str
-    fetch_key: FetchKey
 
 class TasksShowAnswer(TypedDict):
     workspace: str

@@ -428,3 +428,13 @@ def test_what_is_erased_leaves_no_vector_and_says_how_many_went(store: Store) ->
     assert docs_with_vectors(home) == [], "the one that is there means a text that is gone"
     store.index()
     assert names(door, QUESTIONS["garden"], "moss_search") == []
+
+
+def test_the_vectors_of_a_tasks_nodes_count_among_what_went(store: Store) -> None:
+    door, home = StoreDoor(store), store.config.home
+    door("tasks_create", workspace="w", kind="task", title="Ship", steps=[{"title": "One"}, {"title": "Two"}])
+    store.index()
+    there = len(docs_with_vectors(home))
+    told = door("moss_erase", type="task", workspace="w", target="TASK-001")["removed"]["vectors"]
+    assert told == there - len(docs_with_vectors(home))
+    assert told >= 3

@@ -129,6 +129,12 @@ def _bury(tx: Transaction, place: Place, keys: list[str]) -> None:
         write(tx, place, living)
 
 
+def versions_of_key(tx: ReadTransaction, workspace: str, key: str) -> list[int]:
+    """The numbers of every version of a node, on every branch and in every document."""
+    found = tx.stream(sql["versions_of_key"], {"workspace": norm(workspace), "key": key})
+    return [seq for (seq,) in found]
+
+
 def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> None:
     """Overwrites what other graphs and earlier versions still say of nodes whose own graph says it no more."""
     for key in keys:

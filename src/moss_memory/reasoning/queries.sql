@@ -356,6 +356,10 @@ select v.seq, v.branch_id from branches b join graph_versions v on v.branch_id =
   and v.key = :key
 where b.workspace_norm = :workspace and v.type is not null order by v.seq
 
+-- name: versions_of_key
+select v.seq from branches b join graph_versions v on v.branch_id = b.branch_id and v.key = :key
+where b.workspace_norm = :workspace and v.type is not null order by v.seq
+
 -- name: entries_of_card
 select e.seq from branches b join doc_entries e on e.branch_id = b.branch_id
 where b.workspace_norm = :workspace and e.card_id = :key and e.card_id is not null order by e.seq

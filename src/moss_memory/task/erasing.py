@@ -7,7 +7,13 @@ import json
 from ..addressing import Address
 from ..erasure import ERASED, Erasure
 from ..errors import invalid
-from ..reasoning.erasing import blank_entries, blank_events, copies_of_entries, erase_copies_of_nodes
+from ..reasoning.erasing import (
+    blank_entries,
+    blank_events,
+    copies_of_entries,
+    erase_copies_of_nodes,
+    versions_of_key,
+)
 from ..reasoning.places import branch_named
 from ..values import norm
 from ..work.rows import Task, find_step, no_such_task, save_step, steps_of
@@ -44,6 +50,7 @@ def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_
     key = {"task_row": task.row_id, "step_id": step_id}
     counted = "count_evidence" if step is None else "count_step_evidence"
     evidence: int = tx.value(work_sql[counted], key)
+    nodes = [*([] if step is not None else [f"task:{task.id}"]), *(f"step:{one.step_id}" for one in steps)]
 
     def carry_out(tx: Transaction) -> None:
         blank_entries(tx, entries)
@@ -57,12 +64,16 @@ def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_
             _blank(tx, one)
         kind = mutation.task.kind if step is None else "step"
         mutation.finish(f"{kind}_erased", {}, step=step, shown=[step_node(one) for one in steps])
-        own = [] if step is not None else [f"task:{task.id}"]
-        erase_copies_of_nodes(tx, workspace, [*own, *(f"step:{one.step_id}" for one in steps)])
+        erase_copies_of_nodes(tx, workspace, nodes)
 
     rows = len(steps) + (step is None) + evidence + len(entries)
-    erasure = Erasure(carry_out, rows=rows, vectors=tx.vectors_of("note", entries))
+    vectors = tx.vectors_of("note", entries) + _vectors_of_nodes(tx, workspace, nodes)
+    erasure = Erasure(carry_out, rows=rows, vectors=vectors)
     return erasure.and_also(_handovers_of(tx, workspace, task.id))
+
+
+def _vectors_of_nodes(tx: ReadTransaction, workspace: str, nodes: list[str]) -> int:
+    return tx.vectors_of("node", [seq for node in nodes for seq in versions_of_key(tx, workspace, node)])
 
 
 def _erase_deleted(tx: ReadTransaction, workspace: str, id: str, step_id: str | None) -> Erasure:
@@ -78,13 +89,15 @@ def _erase_deleted(tx: ReadTransaction, workspace: str, id: str, step_id: str | 
         for number in numbers
         for (key,) in tx.stream(work_sql["steps_in_graph"], {"branch_id": number, "doc": f"{id}-graph"})
     ]
+    nodes = [f"task:{id}", *steps]
 
     def carry_out(tx: Transaction) -> None:
         blank_entries(tx, entries)
         blank_events(tx, list(said))
-        erase_copies_of_nodes(tx, workspace, [f"task:{id}", *steps])
+        erase_copies_of_nodes(tx, workspace, nodes)
 
-    erasure = Erasure(carry_out, rows=len(entries), vectors=tx.vectors_of("note", entries))
+    vectors = tx.vectors_of("note", entries) + _vectors_of_nodes(tx, workspace, nodes)
+    erasure = Erasure(carry_out, rows=len(entries), vectors=vectors)
     return erasure.and_also(_handovers_of(tx, workspace, id))
 
 

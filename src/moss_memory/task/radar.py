@@ -34,8 +34,7 @@ else:
 EVENTS_MAX = 200
 SHOWN_STEPS = 200
 
-_CAPSULE = STORED.without("version", name="HandoverCapsule")
-"""What leads to the capsule; the least budget has no room for more."""
+_CAPSULE = STORED
 
 _RADAR = object_of(
     Shape(

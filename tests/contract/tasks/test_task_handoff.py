@@ -67,7 +67,9 @@ def test_a_hand_over_may_be_stored_as_a_capsule_that_passes_lint(desk: Desk) -> 
     desk.close("TASK-001", "s:0")
     answer = desk("handoff", target="TASK-001", as_capsule=True)
     capsule = desk.door("capsule_fetch", name="TASK-001-handoff", workspace="Shop")
-    assert set(answer["capsule"]) == {"id", "fetch_key"}
+    assert set(answer["capsule"]) == {"id", "fetch_key", "version"}
+    assert answer["capsule"]["version"] == 1
+    assert desk("handoff", target="TASK-001", as_capsule=True)["capsule"]["version"] == 2
     assert answer["capsule"]["id"] == capsule["id"]
     assert answer["capsule"]["fetch_key"] == capsule["fetch_key"]
     assert answer["capsule"]["fetch_key"] == {"moss_capsule": "TASK-001-handoff", "moss_workspace": "Shop"}
@@ -89,7 +91,7 @@ def test_repeating_a_hand_over_replaces_its_capsule(desk: Desk) -> None:
     desk.task("A", "a")
     first = desk("handoff", target="TASK-001", as_capsule=True)["capsule"]
     desk.close("TASK-001", "s:0")
-    assert desk("handoff", target="TASK-001", as_capsule=True)["capsule"] == first
+    assert desk("handoff", target="TASK-001", as_capsule=True)["capsule"] == {**first, "version": 2}
     listed = desk.door("capsule_list", workspace="Shop")["items"]
     assert [item["name"] for item in listed] == ["TASK-001-handoff"]
     assert "Done: s:0 a" in desk.door("capsule_fetch", id=first["id"])["capsule_text"]

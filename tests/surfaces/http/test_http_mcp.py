@@ -524,6 +524,21 @@ def test_the_address_may_name_a_default_workspace(server: HttpServer) -> None:
     assert "error" in structured(server.ask("POST", "/mcp", headers, made))
 
 
+def test_a_default_workspace_of_the_address_is_where_something_is_erased(server: HttpServer) -> None:
+    headers = [*server.authorized, *server.open(path="/mcp?workspace=erasing")]
+
+    def ask(tool: str, **arguments: object) -> Any:
+        return structured(
+            server.ask("POST", "/mcp?workspace=erasing", headers, json.dumps(call(tool, dict(arguments))))
+        )
+
+    note = ask("branchmind_notes_commit", content="seen")["entry"]["seq"]
+    ask("branchmind_graph_apply", ops=[{"op": "node_upsert", "id": "q", "type": "question"}])
+    ask("tasks_create", kind="task", title="x")
+    for what in ({"type": "note", "seq": note}, {"type": "node", "id": "q"}, {"type": "task", "target": "TASK-001"}):
+        assert ask("moss_erase", **what)["removed"]["rows"] > 0
+
+
 @pytest.mark.parametrize("query", ["workspace=", "workspace=%20", "workspace=%00", "workspace=" + "x" * 300])
 def test_a_default_workspace_that_is_none_is_refused(server: HttpServer, query: str) -> None:
     assert server.ask("POST", f"/mcp?{query}", server.in_session, json.dumps(request("tools/list"))).status == 400
