@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from support.python_process import run
@@ -62,10 +63,16 @@ def ask(number, method, **params):
 ask(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "t", "version": "1"})
 soft, hard = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
 resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (3, hard))
-codes = []
-for number, tool in enumerate(("capsule_list", "artifact_list", "capsule_export"), 1):
-    told = ask(number, "tools/call", name=tool, arguments={})["result"]
-    codes.append(json.loads(told["content"][0]["text"])["error"]["code"])
+calls = {"capsule_list": {}, "artifact_list": {}, "capsule_store": {"capsule_text": capsule()}, "capsule_export": {}}
+
+def code_of(tool):
+    told = ask(1, "tools/call", name=tool, arguments=calls[tool])["result"]
+    return json.loads(told["content"][0]["text"]).get("error", {}).get("code", "")
+
+codes = [code_of(tool) for tool in ("capsule_list", "artifact_list", "capsule_export")]
+for most in range(3, 30):  # what fails is now this file, now that one
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (most, hard))
+    codes += [code_of(tool) for tool in ("capsule_store", "capsule_list")]
 resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (soft, hard))
 told = ask(9, "tools/call", name="capsule_list", arguments={})["result"]
 assert not told.get("isError"), told
@@ -75,4 +82,6 @@ print(json.dumps(codes))
 """,
         home,
     )
-    assert said == '["STORAGE_BUSY", "STORAGE_BUSY", "STORAGE_BUSY"]\n'
+    codes = json.loads(said)
+    assert codes[:3] == ["STORAGE_BUSY"] * 3
+    assert set(codes) == {"STORAGE_BUSY", ""}

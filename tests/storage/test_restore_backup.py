@@ -72,6 +72,21 @@ def test_the_store_is_what_the_backup_was_and_the_old_one_is_kept(home: Path, cl
     assert names(home) == ["after", "old"]
 
 
+def test_credentials_that_a_backup_brings_along_are_named_and_never_told(home: Path, cli: Cli, backup: Path) -> None:
+    key = "AKIA" + "Z5KQ7R2M4T6W8Y3B"
+    with open_at(home) as store:
+        text = f"{capsule()}the key is {key}\n"
+        number = store.call("capsule_store", {"name": "secret", "capsule_text": text, "allow_secrets": True})["id"]
+    path = home.parent / "with a key.db"
+    cli("backup", str(path))
+    assert "findings" not in cli("restore-backup", str(backup)).json
+    done = cli("restore-backup", str(path))
+    place = f"capsules/default/{number}.capsule_text"
+    assert done.json["findings"] == [{"kind": "aws-access-key", "path": place, "line": text.count("\n"), "column": 12}]
+    assert key not in done.out + done.err
+    assert names(home) == ["new", "old", "secret"]
+
+
 def test_what_was_kept_can_be_restored_in_turn(home: Path, cli: Cli, backup: Path) -> None:
     cli("restore-backup", str(backup))
     cli("restore-backup", str(kept(home)[0]))

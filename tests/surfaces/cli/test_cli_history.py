@@ -308,6 +308,13 @@ def test_what_is_erased_by_any_name_is_gone_and_copies_are_removed_when_asked(ch
     assert finding("task", "erase", "-w", "shop", "--target", "TASK-001").json["type"] == "task"
 
 
+@pytest.mark.parametrize("family", ["capsule", "artifact", "reasoning", "task", "record"])
+def test_every_family_can_be_purged_also_where_nothing_waits_for_it(finding: Cli, family: str) -> None:
+    assert finding("purge", "--type", family).json.items() >= {"purged": 0, "erased": True}.items()
+    tried = {"purged": 0, "erased": False, "dry_run": True, "ids": []}
+    assert finding("purge", "--type", family, "--dry-run").json.items() >= tried.items()
+
+
 @pytest.mark.parametrize("folder", ["exports/all", "saved"])
 def test_backups_and_exported_folders_are_copies_that_are_removed_when_asked(
     changed: Cli, finding: Cli, home: str, folder: str

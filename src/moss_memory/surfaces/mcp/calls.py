@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from moss_memory.errors import MossError, is_busy
+from moss_memory.errors import MossError, is_busy, short_of_descriptors
 
 from .indexing import Indexing
 from .protocol import progress, tool_answer, tool_failure
@@ -61,17 +61,24 @@ class Calls:
         """Answers a call, now or later; `reply` gets none if the client cancels it before."""
         self._indexing.note_call()
         try:
-            long = self._takes_long(call)
-            if long or self._busy():
-                self._enqueue(Job(call, reply, patient=long))
-                return
-            answer = self._quickly(call)
+            answer = self._now_or_later(call, reply)
         except Exception as error:
-            if is_busy(error):
-                self._enqueue(Job(call, reply, patient=False))
-                return
             answer = tool_failure(call, error)
-        reply(answer)
+        if answer is not None:
+            reply(answer)
+
+    def _now_or_later(self, call: ToolCall, reply: Reply) -> bytes | None:
+        """The answer to a call that is worth waiting for; none when it stands in the queue."""
+        try:
+            long = self._takes_long(call)
+            if not long and not self._busy():
+                return self._quickly(call)
+        except Exception as error:
+            if not is_busy(error):
+                raise
+            long = False
+        self._enqueue(Job(call, reply, patient=long))
+        return None
 
     def _quickly(self, call: ToolCall) -> bytes:
         """The answer to a call that is worth waiting for; one that must wait for others raises instead."""
@@ -209,10 +216,14 @@ class Calls:
             self._changed.notify_all()
 
     def _start_worker(self) -> Condition:
-        import threading  # a session without long calls never needs it
+        try:
+            import threading  # a session without long calls never needs it
 
-        changed = threading.Condition()
-        threading.Thread(target=self._work, args=(changed,), name="moss-calls", daemon=True).start()
+            changed = threading.Condition()
+            threading.Thread(target=self._work, args=(changed,), name="moss-calls", daemon=True).start()
+        except (OSError, RuntimeError) as error:  # the next call that takes long tries again
+            full = MossError("STORAGE_BUSY", "this process can start no thread now; try again in a moment")
+            raise short_of_descriptors(error) or full from error
         return changed
 
     def _work(self, changed: Condition) -> None:

@@ -32,7 +32,12 @@ def run_tool(words: list[str], home: str | None) -> int:
         return _family_or_unknown(words)
     command, rest = found
     if command.operation.name.endswith("_purge"):
-        command = _purge_asked_for(command, rest)
+        chosen = _purge_asked_for(command, rest)
+        return 0 if chosen is None else _run(chosen, rest, home)
+    return _run(command, rest, home)
+
+
+def _run(command: Command, rest: list[str], home: str | None) -> int:
     request = request_of(command, rest, home)
     if request is None:
         return 0
@@ -231,21 +236,31 @@ _NEVER_PURGED = {
 }
 
 
-def _purge_asked_for(command: Command, words: list[str]) -> Command:
-    """The purge of the family that `--type` names; its own options are then the ones that count."""
+def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
+    """The purge of the family that `--type` names; its own options are then the ones that count.
+
+    None where it was answered already: what is never deleted softly leaves nothing to purge.
+    """
     purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in FAMILIES.items() if name}
     every = Command(command.operation, command.words)
     for operation in purges.values():
         if operation is not None:
             every.options = Command(operation, command.words).options | every.options
-    kind = every.parse(words).extras.get("type")
+    asked = every.parse(words)
+    kind = asked.extras.get("type")
     family = catalog.toolset_of(command.operation.name)
     if kind is None:
         return command
     if " " in command.words and kind != family:
         raise Usage(f"`moss {command.words}` and --type {kind} say two things", command=command.words)
     if kind in _NEVER_PURGED:
-        raise Usage(f"there is nothing to purge of type {kind!r}: {_NEVER_PURGED[kind]}", command="purge")
+        is_tried = bool(asked.arguments.get("dry_run"))
+        told = {"purged": 0, "message": f"There is nothing to purge: {_NEVER_PURGED[kind]}", "erased": not is_tried}
+        shape = command.operation.answers if asked.for_people(terminal=is_terminal(STDOUT)) else None
+        answer(
+            {**told, **({"dry_run": True, "ids": []} if is_tried else {})}, table=shape, plain="table" in asked.extras
+        )
+        return None
     chosen = purges.get(_PURGED_WITH.get(kind, kind))
     if chosen is None:
         known = " and ".join(f"--type {family}" for family, operation in purges.items() if operation is not None)
