@@ -339,7 +339,7 @@ complete -c moss -n '__moss_on purge "capsule purge"' -l workspace -s w -x -d 'n
 complete -c moss -n '__moss_on purge "capsule purge"' -l older-than-days -x -d '0 means all'
 complete -c moss -n '__moss_on purge "capsule purge"' -l dry-run -d 'only count'
 complete -c moss -n '__moss_on purge "capsule purge"' -l older-than -x -d 'age in days, weeks: 7d, 2w'
-complete -c moss -n '__moss_on purge "capsule purge"' -l type -x -d 'of which family: capsule, if left out, artifact or reasoning'
+complete -c moss -n '__moss_on purge "capsule purge"' -l type -x -d 'of which family: capsule, if left out, artifact, reasoning, task or record'
 complete -c moss -n '__moss_on purge "capsule purge"' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store, instead of MOSS_HOME or ~/.moss'
 complete -c moss -n '__moss_on purge "capsule purge"' -l table -d 'a plain table with every column, instead of JSON'
 complete -c moss -n '__moss_on purge "capsule purge"' -l json -d 'JSON, also on a terminal'
