@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ..tables import BadLine, Table, choice, flag, json_column, norm, number, tags_column, text, whole
-from .merge import conflict_id
+from .conflicts import conflict_id
 from .versions import Version
 from .views import sql
 
@@ -216,7 +216,6 @@ TABLES = (
         refers=_BRANCH,
     ),
 )
-NOT_MOVED = {"graph_tags": "follows from the tags of graph_versions"}
 
 
 def check(table: str, values: Values) -> None:

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+from ..answers import Shape, free, object_of, text, texts
+from ..errors import MossError, next_call
+from ..operation import operation
+from ..values import norm
+from .arguments import RequiredWorkspace
+from .cards import CARD_TYPES, checked_type
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ..budget import Budget
+    from ..storage.engine import ReadTransaction
+
+    CardType = str
+    Playbook = str
+else:
+    CardType = {"type": "string", "description": "type of card"}
+    Playbook = {"type": "string", "description": "name of the playbook"}
+
+_TEMPLATE = Shape(
+    "CardTemplate",
+    {
+        "id": text("empty: it gets one"),
+        "type": text("type of card"),
+        "title": text("what to say in a line"),
+        "text": text("what to tell"),
+        "status": text("open"),
+        "tags": texts("none yet"),
+        "meta": free("none yet"),
+    },
+)
+_PLAYBOOK = Shape("Playbook", {"goal": text("what it leads to"), "steps": texts("what to do, in order")})
 
 _ASKED = {
     "frame": ("What the problem is, in a line", "What done means, what is out of scope, what must not break."),
@@ -95,3 +125,63 @@ PLAYBOOKS: dict[str, dict[str, Any]] = {
         ],
     },
 }
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "type": text("type of card"),
+        "supported_types": texts("all there are"),
+        "template": object_of(_TEMPLATE, "a card to fill in"),
+    },
+    example="moss think template hypothesis -w shop",
+)
+def branchmind_think_template(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    type: CardType,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show a card of a type to be filled in: frame, hypothesis, question, test, evidence, decision, note, update."""
+    norm(workspace)  # refuses a blank one
+    kind = checked_type(type, what="type", workspace=workspace)
+    return budget.fit(
+        [card_template(kind)],
+        lambda kept: {"type": kind, "supported_types": list(CARD_TYPES), "template": kept[0], "truncated": False},
+    )
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={"name": text("its name"), "template": object_of(_PLAYBOOK, "what to do")},
+    example="moss think playbook debug -w shop",
+)
+def branchmind_think_playbook(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    name: Playbook,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
+    norm(workspace)  # refuses a blank one
+    playbook = PLAYBOOKS.get(name)
+    if playbook is None:
+        known = ", ".join(PLAYBOOKS)
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no playbook {name[:100]!r}; there are {known}",
+            details={"known": list(PLAYBOOKS)},
+            recovery=next_call(
+                "branchmind_think_playbook", {"workspace": workspace, "name": "default"}, f"there are {known}"
+            ),
+        )
+    goal, steps = playbook["goal"], playbook["steps"]
+    return budget.fit(
+        steps,
+        lambda kept: {"name": name, "template": {"goal": goal, "steps": kept}, "truncated": False},
+        least=0,
+    )
