@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from contract.doors import FULL
 from moss_memory import catalog
 from moss_memory.errors import STATUS
 from moss_memory.storage.queries import load_queries
+from support.of_every import of_every
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "moss_memory"
@@ -59,28 +59,6 @@ SLOW_IMPORTS = {
     "typing", "dataclasses", "inspect", "pathlib", "logging", "asyncio", "msgspec", "subprocess", "mcp",
     "psycopg", "numpy", "onnxruntime", "pydantic", "anyio", "difflib", "unicodedata", "argparse", "importlib.metadata",
 }  # fmt: skip
-
-
-def of_every(things: Iterable[Any]) -> Callable[[Callable[[Any], None]], Callable[[], None]]:
-    """A rule for many files or tools, kept by one test: a thousand items would take longer to report than to try."""
-
-    def decorate(rule: Callable[[Any], None]) -> Callable[[], None]:
-        def test() -> None:
-            broken = [str(error) for thing in things if (error := _broken(rule, thing)) is not None]
-            assert not broken, "\n".join(broken)
-
-        test.__name__, test.__doc__ = rule.__name__, rule.__doc__
-        return test
-
-    return decorate
-
-
-def _broken(rule: Callable[[Any], None], thing: Any) -> AssertionError | None:
-    try:
-        rule(thing)
-    except AssertionError as error:
-        return error
-    return None
 
 
 def name_of(path: Path) -> str:

@@ -18,6 +18,7 @@ from moss_memory.surfaces.cli.parsing.command import Command, find_command
 from moss_memory.surfaces.cli.parsing.groups import meant_by, words_of
 from moss_memory.surfaces.cli.parsing.option import SENTENCES
 from moss_memory.surfaces.cli.parsing.usage import Usage
+from support.of_every import of_every
 
 if TYPE_CHECKING:
     from moss_memory.operation import Operation
@@ -55,14 +56,14 @@ def sample(name: str, schema: dict[str, Any]) -> tuple[list[str], Any]:
     return words[kind]
 
 
-@pytest.mark.parametrize(("operation", "name"), EVERY_ARGUMENT, ids=lambda it: getattr(it, "name", it))
+@of_every(EVERY_ARGUMENT)
 def test_every_argument_of_every_tool_is_an_option(operation: Operation, name: str) -> None:
     words, value = sample(name, operation.parameters[name])
     request = command_of(operation.name).parse(["--" + name.replace("_", "-"), *words])
     assert request.arguments == {**meant_by(operation.name, words_of(operation.name)), name: value}
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
+@of_every(OPERATIONS)
 def test_a_tool_is_found_under_its_short_name_and_under_its_family(operation: Operation) -> None:
     family, _, verb = operation.name.partition("_")
     long = find_command([family, verb.replace("_", "-"), "--x"])
@@ -102,7 +103,7 @@ def test_every_example_is_a_command_that_parses(described: Any, cli: Cli) -> Non
         command.require(request)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
+@of_every(OPERATIONS)
 def test_no_tool_hides_an_option_of_its_command(operation: Operation) -> None:
     assert not set(operation.parameters) & {"home", "table", "help", "file", "older_than", "item"}
     if operation.name.endswith(("_import", "_purge", "_fetch", "_latest", "_compose")):
