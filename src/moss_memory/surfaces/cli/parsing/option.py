@@ -188,5 +188,7 @@ def _extras(command: Command) -> list[Option]:
     if name == "moss_workspace_delete":
         extras.append(Option("yes", "switch", "do it, instead of saying what would go"))
     if name.endswith("_purge"):
-        extras.append(Option("type", "extra", "of which family: capsule, if left out, artifact, reasoning, task or record"))
+        extras.append(
+            Option("type", "extra", "of which family: capsule, if left out, artifact, reasoning, task or record")
+        )
     return extras
