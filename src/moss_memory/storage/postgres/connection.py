@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 
@@ -62,6 +63,7 @@ def _adapters() -> AdaptersMap:
 
 
 _ADAPTERS = _adapters()
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what goes wrong is told once, as an error
 assert _ADAPTERS.get_dumper(int, PyFormat.AUTO) is not None
 
 

@@ -15,6 +15,7 @@ from ...server_url import without_password
 from ...values import norm
 from ..schema_version import SCHEMA_VERSION
 from .attempts import carry
+from .clock import CLOCK, ahead_ms, is_wall_clock
 from .connection import Connections
 from .failures import busy_error, is_lost, storage_error
 from .schema import prepare, refuse_other, version_of
@@ -60,6 +61,8 @@ class PostgresEngine:
     def _start_afresh(self) -> None:
         self._connections = Connections(self.url, most=self._most, idle=self._idle)
         self._prepared = False
+        self._ahead_ms: int | None = None
+        """How far the server's clock is ahead of this machine's; not known before the first connection."""
         self._large = False
         self._large_until_s = 0.0
         self._vectors: VectorMatrix | None = None
@@ -98,52 +101,62 @@ class PostgresEngine:
         if not self._prepared:
             prepare(connection, self._schema)
             self._prepared = self.was_open = True
+        self._ahead_ms = ahead_ms(connection)
 
-    def enter_write(self, patience_s: float, call: Call) -> tuple[Connection, int]:
-        """Begins a transaction that has the writers' lock; also the number of its change."""
+    def now_ms(self, call: Call, at_ms: int) -> int:
+        """A time by this machine's clock as it is by the server's; where a caller has brought a clock it stays so."""
+        if not is_wall_clock(call):
+            return at_ms
+        if self._ahead_ms is None:
+            self.give_back(self.take())  # whoever connects compares the clocks
+        return at_ms + (self._ahead_ms or 0)
+
+    def enter_write(self, patience_s: float, call: Call) -> tuple[Connection, int, int]:
+        """Begins a transaction that has the writers' lock; also the number of its change, and its time."""
         connection = self.take()
         try:
             try:
-                return connection, self._lock(connection, patience_s, call)
+                return connection, *self._lock(connection, patience_s, call)
             except psycopg.OperationalError as error:
                 if not is_lost(error):
                     raise
             connection = self.take_again(connection)
-            return connection, self._lock(connection, patience_s, call)
+            return connection, *self._lock(connection, patience_s, call)
         except BaseException:
             if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 connection.close()
             self.give_back(connection)
             raise
 
-    def _lock(self, connection: Connection, patience_s: float, call: Call) -> int:
+    def _lock(self, connection: Connection, patience_s: float, call: Call) -> tuple[int, int]:
         """Waits for the lock in one message with all that a transaction begins with."""
         until = time.monotonic() + patience_s
         while True:
             left_s = max(until - time.monotonic(), 0.001)
             wait_s = left_s if call.cancelled is None else min(left_s, _WAIT_S)
             try:
-                return self._locked(connection, wait_s, call.workspace)
+                number, now_ms = self._locked(connection, wait_s, call.workspace)
+                return number, now_ms if is_wall_clock(call) else call.clock_ms()
             except psycopg.errors.LockNotAvailable:
                 connection.execute("rollback")
                 call.check_cancelled()
                 if time.monotonic() >= until:
                     raise busy_error(patience_s) from None
 
-    def _locked(self, connection: Connection, wait_s: float, workspace: str | None) -> int:
+    def _locked(self, connection: Connection, wait_s: float, workspace: str | None) -> tuple[int, int]:
         place = "null" if workspace is None else quote(norm(workspace), connection)
         cursor = connection.execute(
-            f"begin; select version, change from enter_write({place}, {int(wait_s * 1000) or 1})"
+            f"begin; select version, change, {CLOCK} from enter_write({place}, {int(wait_s * 1000) or 1})"
         )
         cursor.nextset()
         row = cursor.fetchone()
-        version, number = (0, 0) if row is None else row
+        version, number, now_ms = (0, 0, 0) if row is None else row
         if version != self._schema:
             connection.execute("rollback")
             self._prepared = False
             refuse_other(version, self._schema)
             raise MossError("STORAGE_BUSY", "the schema of the store is being changed; try again")
-        return int(number)
+        return int(number), int(now_ms)
 
     def vectors(self) -> VectorMatrix:
         """The vectors of this database in memory; the first search by meaning fills them."""

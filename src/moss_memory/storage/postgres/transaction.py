@@ -53,7 +53,7 @@ class PostgresTransaction:
 
     @property
     def now_ms(self) -> int:
-        return self._now_ms
+        return self._engine.now_ms(self.call, self._now_ms)
 
     @property
     def now(self) -> int:
@@ -217,9 +217,8 @@ class PostgresWrite(PostgresTransaction):
         self._erases = False
 
     def _begin(self) -> Connection:
-        connection, self._number = self._engine.enter_write(self._patience_s, self.call)
+        connection, self._number, self._now_ms = self._engine.enter_write(self._patience_s, self.call)
         self._connection = connection
-        self._now_ms = self.call.clock_ms()
         self._began_s = time.monotonic()
         return connection
 
