@@ -51,9 +51,8 @@ def test_a_lease_holds_whatever_the_clock_of_the_next_machine_says(store: Store,
     steps = [{"title": "s"}]
     created = store.call("tasks_create", {"workspace": "w", "kind": "task", "title": "t", "steps": steps})
     mine = store.call("tasks_claim", {"workspace": "w", "agent": "here", "target": created["id"]})
-    ready, claimed = by_clock(
-        url, off_s, ("tasks_ready", {"workspace": "w"}), ("tasks_claim", {"workspace": "w", "agent": "there", "target": created["id"]})
-    )  # fmt: skip
+    wanted = {"workspace": "w", "agent": "there", "target": created["id"]}
+    ready, claimed = by_clock(url, off_s, ("tasks_ready", {"workspace": "w"}), ("tasks_claim", wanted))
     assert ready["tasks"] == [], "the first call of a process, too, goes by the database's clock"
     assert claimed["code"] == "CONFLICT"
     assert claimed["details"] == {"agent": "here", "lease_until_ms": mine["lease_until_ms"]}

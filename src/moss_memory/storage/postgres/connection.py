@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 
@@ -63,7 +62,7 @@ def _adapters() -> AdaptersMap:
 
 
 _ADAPTERS = _adapters()
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what goes wrong is told once, as an error
+psycopg.logger.setLevel("ERROR")  # a connection that is cut is told once, as an error of the call
 assert _ADAPTERS.get_dumper(int, PyFormat.AUTO) is not None
 
 

@@ -31,7 +31,8 @@ _SETTINGS = (
 )
 _CONNECTIONS = (
     "select count(*) filter (where backend_type = 'client backend'), current_setting('max_connections')::int"
-    " - current_setting('superuser_reserved_connections')::int - current_setting('reserved_connections')::int"
+    " - current_setting('superuser_reserved_connections')::int"
+    " - coalesce(current_setting('reserved_connections', true), '0')::int"
     " from pg_stat_activity"
 )
 _PROMISED = ("on", "remote_write", "remote_apply")
