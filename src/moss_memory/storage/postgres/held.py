@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from ...query.expression import Operand
-from .packing import HEAVY, SLOT, TITLE_WEIGHT, is_in_title, places_of, spans_of, unpacked, weight_of
+from .packing import HEAVY, IN_BODY, PLACES, SLOT, TITLE_WEIGHT, parts_of, spans_of, unpacked, weight_of
+from .phrases import starts_in
 from .words import beginning_of, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterable
 
     from ...query.expression import Expression
@@ -39,38 +41,36 @@ _PLACES = {False: "", True: ", sizes, places"}
 class _Held:
     """The documents that hold one word."""
 
-    __slots__ = ("weights", "where")
+    __slots__ = ("_placed", "weights")
 
     def __init__(self) -> None:
         self.weights: Weights = {}
-        self.where: dict[int, tuple[bytes, tuple[int, int]]] = {}
-        """Of each slot the bytes in which its places are, and from where to where."""
+        self._placed: list[tuple[array[int] | list[int], bytes, bytes, bytes]] = []
 
-    def add(self, slots: Iterable[int], weights: bytes, sizes: bytes = b"", places: bytes = b"") -> None:
-        """Adds the postings of many documents."""
-        listed = list(slots)
-        self.weights.update(zip(listed, weights, strict=True))
+    def add(self, slots: array[int] | list[int], weights: bytes, sizes: bytes = b"", places: bytes = b"") -> None:
+        """Adds postings of documents, with `sizes` also their places."""
+        self.weights.update(zip(slots, weights, strict=True))
         if sizes:
-            self.where.update(
-                [(slot, (places, span)) for slot, span in zip(listed, spans_of(sizes, places), strict=True)]
-            )
+            self._placed.append((slots, weights, sizes, places))
 
     def is_heavy(self) -> bool:
         """Whether the whole weight of some stands before its places."""
         return HEAVY in self.weights.values()
 
-    def weigh(self) -> None:
-        """Reads such weights."""
-        for slot in [slot for slot, weight in self.weights.items() if weight == HEAVY]:
-            self.weights[slot] = weight_of(HEAVY, self._packed(slot))
+    def weigh(self) -> bool:
+        """Reads such weights; false where the places were not read."""
+        for slots, weights, sizes, places in self._placed:
+            for slot, weight, (start, end) in zip(slots, weights, spans_of(sizes, places), strict=True):
+                if weight == HEAVY and slot in self.weights:
+                    self.weights[slot] = weight_of(places[start:end])
+        return bool(self._placed)
 
-    def places(self, slot: int) -> list[int]:
-        """Where the word stands in a document."""
-        return places_of(min(self.weights[slot], HEAVY), self._packed(slot))
-
-    def _packed(self, slot: int) -> bytes:
-        data, (start, end) = self.where[slot]
-        return data[start:end]
+    def starts(self, wanted: set[int], distance: int) -> set[int]:
+        """Where a phrase may begin in each of the documents, if the word is so far behind its beginning."""
+        found: set[int] = set()
+        for block in self._placed:
+            found.update(starts_in(*block, wanted, distance))
+        return found
 
 
 class Index:
@@ -132,12 +132,11 @@ class Index:
             if slots is not None:
                 held[number].add(unpacked(SLOT, slots), *postings)
         for slot, words, weights, *placed in fresh:
-            spans = spans_of(*placed) if placed else []
+            parts = parts_of(*placed) if placed else []
             for number in held.keys() & set(words):
                 at = words.index(number)
-                held[number].weights[slot] = weights[at]
-                if placed:
-                    held[number].where[slot] = (placed[1], spans[at])
+                own = (placed[0][at : at + 1], parts[at]) if placed else ()
+                held[number].add([slot], weights[at : at + 1], *own)
         for one in held.values():
             for slot in self._dead:
                 one.weights.pop(slot, None)
@@ -145,15 +144,11 @@ class Index:
         self._weigh([number for number, one in held.items() if one.is_heavy()])
 
     def _weigh(self, heavy: list[int]) -> None:
-        """Finds out the whole weights, which stand before the places, where those were not read."""
-        bare = [number for number in heavy if not self._held[number].where]
+        """Finds out the whole weights, which stand before the places; where those were not read, they are now."""
+        bare = [number for number in heavy if not self._held[number].weigh()]
         for number in bare:
             del self._held[number]
-        if bare:
-            self.read(bare, places=True)
-        for number in heavy:
-            if number not in bare:
-                self._held[number].weigh()
+        self.read(bare, places=True)
 
     def weights(self, number: int) -> Weights:
         """The documents that hold a word that was read."""
@@ -187,18 +182,17 @@ class Index:
 
     def _phrase(self, parts: list[list[int]]) -> Weights:
         """The documents where a word of each part follows one of the part before."""
-        slots = set.intersection(*[set().union(*[self.weights(number) for number in part]) for part in parts])
-        found = {}
-        for slot in slots:
-            starts: set[int] | None = None
-            for distance, part in enumerate(parts):
-                held = [self._held[number] for number in part]
-                here = {place - distance for one in held if slot in one.weights for place in one.places(slot)}
-                starts = here if starts is None else starts & here
-                if not starts:
-                    break
-            if starts:
-                found[slot] = sum([TITLE_WEIGHT if is_in_title(place) else 1 for place in starts])
+        holding = [set().union(*[self.weights(number) for number in part]) for part in parts]
+        slots = set.intersection(*holding)
+        starts: set[int] | None = None
+        for distance, part in sorted(enumerate(parts), key=lambda one: len(holding[one[0]])):
+            here = set().union(*[self._held[number].starts(slots, distance) for number in part])
+            starts = here if starts is None else starts & here
+            slots = {start // PLACES for start in starts}
+        found: Weights = {}
+        for start in starts or ():
+            slot, place = divmod(start, PLACES)
+            found[slot] = found.get(slot, 0) + (1 if place >= IN_BODY else TITLE_WEIGHT)
         return found
 
 

@@ -19,8 +19,10 @@ SLOT, DOC, LENGTH = "i", "q", "I"
 HEAVY = 255
 """The weight of whatever weighs as much or more: the whole weight stands before the places."""
 TITLE_WEIGHT = 5
-_IN_BODY = 1 << 40
+IN_BODY = 1 << 30
 """Places in a text are counted from here, so that no phrase goes from a title into its text."""
+PLACES = 1 << 31
+"""A slot times this, and a place, are one number of 64 bits."""
 _LITTLE = sys.byteorder == "little"
 
 
@@ -115,9 +117,9 @@ def parts_of(sizes: bytes, places: bytes) -> list[bytes]:
     return [places[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def weight_of(weight: int, places: bytes) -> int:
-    """The whole weight of a posting."""
-    return as_numbers(places)[0] if weight == HEAVY else weight
+def weight_of(places: bytes) -> int:
+    """The whole weight of a posting that is too heavy for a byte."""
+    return as_numbers(places)[0]
 
 
 def places_of(weight: int, places: bytes) -> list[int]:
@@ -126,9 +128,4 @@ def places_of(weight: int, places: bytes) -> list[int]:
     if weight == HEAVY:
         weight, *numbers = numbers
     in_title = (weight - len(numbers)) // (TITLE_WEIGHT - 1)
-    return [*accumulate(numbers[:in_title]), *list(accumulate(numbers[in_title:], initial=_IN_BODY))[1:]]
-
-
-def is_in_title(place: int) -> bool:
-    """Whether a place is one of the title's."""
-    return place < _IN_BODY
+    return [*accumulate(numbers[:in_title]), *list(accumulate(numbers[in_title:], initial=IN_BODY))[1:]]

@@ -15,14 +15,40 @@ MANY = 1000
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from typing import Any
 
+    from ...families import Source
     from ...query.expression import Expression, Operand
     from ...query.request import Request
-    from ..engine import Parameters
+    from ..engine import Parameters, Row
     from .held import Index
     from .transaction import PostgresTransaction
+
+
+class Inside:
+    """Slots that are within filters, and of these, at the least, the documents and how many words they have."""
+
+    __slots__ = ("docs", "lengths", "slots")
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.docs: dict[int, int] = {slot: doc for slot, doc, _ in rows}
+        self.lengths: dict[int, int] = {slot: length for slot, _, length in rows}
+        self.slots = set(self.docs)
+
+    def add(self, slots: Sequence[int], docs: Sequence[int], lengths: Sequence[int]) -> None:
+        """Adds documents that may be inside."""
+        self.docs.update(zip(slots, docs, strict=True))
+        self.lengths.update(zip(slots, lengths, strict=True))
+
+    def keep(self, *, codes_of: Sequence[Source], without: set[int]) -> None:
+        """Leaves out documents of other sources, and some more."""
+        codes = {source.code for source in codes_of}
+        docs = self.docs
+        if len(codes) < len(SOURCES):
+            self.slots = {slot for slot in self.slots if docs[slot] & 15 in codes}
+        if without:
+            self.slots = {slot for slot in self.slots if docs[slot] not in without}
 
 
 class Scope(Filters):
@@ -46,47 +72,45 @@ class Scope(Filters):
         """The rows of a statement, with the parameters of the scope and some more."""
         return list(self._tx.rows(sql, {**self.parameters, **values}))
 
-    def within(self, slots: Collection[int]) -> dict[int, tuple[int, int]]:
-        """Those of the slots that are within the filters: each one's document and how many words that has."""
+    def within(self, slots: Collection[int]) -> Inside:
+        """Those of the slots that are within the filters."""
         slots = set(slots).difference(self.unwanted) if self.unwanted else slots
         if not slots:
-            return {}
+            return Inside([])
         if len(slots) > MANY and not self._has_conditions:
             return self._many_within(slots)
         sql = (
             "select slot, doc, length from search_docs"
             f" where slot = any(cast(:moss_slots as integer[])){self._indexed()}"
         )
-        return {slot: (doc, length) for slot, doc, length in self.rows(sql, moss_slots=list(slots))}
+        # Written out: a list is looked through number by number before it is sent.
+        return Inside(self.rows(sql, moss_slots=f"{{{','.join(map(str, slots))}}}"))
 
-    def _many_within(self, slots: Collection[int]) -> dict[int, tuple[int, int]]:
+    def _many_within(self, slots: Collection[int]) -> Inside:
         """The same for many: segments tell all their documents at once, and what is outside is left out."""
+        values = {"moss_workspace": self.workspace_norm, "moss_now": self.parameters["moss_now"]}
         asked: list[tuple[str, Parameters]] = [
             ("select slots, docs, lengths from search_segments", {}),
             ("select slot, doc, length from search_fresh", {}),
-            ("select slot from search_docs where live = 0", {}),
+            (f"select slot from search_docs where {'live = 0' if self.live_only else 'false'}", {}),
+            *(
+                (f"select {number_of(source)} from {source.table} where not {source.alive}", values)
+                for source in self.sources
+                if source.alive
+            ),
         ]
-        values = {"moss_workspace": self.workspace_norm, "moss_now": self.parameters["moss_now"]}
         if self.workspace_norm is not None:
             asked.append(("select slot from search_docs where workspace = :moss_workspace", values))
-        asked += [
-            (f"select {number_of(source)} from {source.table} where not {source.alive}", values)
-            for source in self.sources
-            if source.alive
-        ]
         segments, fresh, gone, *others = self._tx.together(*asked)
-        inside = set(slots).difference([slot for (slot,) in gone] if self.live_only else ())
-        if self.workspace_norm is not None:
-            inside.intersection_update([slot for (slot,) in others.pop(0)])
-        outside = {doc for rows in others for (doc,) in rows}
-        codes = {source.code for source in self.sources}
-        found = {slot: (doc, length) for slot, doc, length in fresh if slot in inside}
+        inside = Inside(fresh)
         for packed in segments:
-            columns = zip(*map(unpacked, (SLOT, DOC, LENGTH), packed), strict=True)
-            found.update([(slot, (doc, length)) for slot, doc, length in columns if slot in inside])
-        if outside or len(codes) < len(SOURCES):
-            found = {slot: one for slot, one in found.items() if one[0] & 15 in codes and one[0] not in outside}
-        return found
+            inside.add(*map(unpacked, (SLOT, DOC, LENGTH), packed))
+        inside.slots = inside.docs.keys() & slots
+        inside.slots.difference_update([slot for (slot,) in gone])
+        if self.workspace_norm is not None:
+            inside.slots.intersection_update([slot for (slot,) in others.pop()])
+        inside.keep(codes_of=self.sources, without={doc for rows in others for (doc,) in rows})
+        return inside
 
     def _indexed(self) -> str:
         """All filters in SQL over `search_docs`."""

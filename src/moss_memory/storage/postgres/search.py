@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ...query.request import Request
     from .held import Weights
+    from .scope import Inside
     from .transaction import PostgresTransaction
 
 _K1 = 1.2
@@ -46,7 +47,7 @@ def by_words(tx: PostgresTransaction, request: Request) -> Hits:
         matcher = Matcher(operands=wanted(query.expression))
         inside = scope.within(matched.slots)
         scored = bm25(index, matched.phrases, inside)
-        found = [(scored[slot], doc) for slot, (doc, _) in inside.items()]
+        found = [(score, inside.docs[slot]) for slot, score in scored.items()]
     items = [Hit(Document.of(doc), score) for score, doc in page_of(best(found, request.most), request, scope.changes)]
     return Hits(items, len(found), matcher)
 
@@ -59,24 +60,31 @@ def best(found: list[tuple[float, int]], most: int) -> list[tuple[float, int]]:
     return [one for one in found if one[0] >= least]
 
 
-def bm25(index: Index, phrases: Sequence[tuple[int, Weights]], inside: dict[int, tuple[int, int]]) -> dict[int, float]:
+def bm25(index: Index, phrases: Sequence[tuple[int, Weights]], inside: Inside) -> dict[int, float]:
     """The bm25 of every slot inside, as FTS5 reckons it; of each phrase it is known how many documents hold it."""
-    by_length = {
-        length: _K1 * (1 - _B + _B * length / index.average) for length in {length for _, length in inside.values()}
-    }
-    found = dict.fromkeys(inside, 0.0)
-    norms = {slot: by_length[length] for slot, (_, length) in inside.items()}
+    norms = _Norms(index.average)
+    lengths = inside.lengths
+    found = dict.fromkeys(inside.slots, 0.0)
     for hits, weights in phrases:
         idf = math.log((index.documents - hits + 0.5) / (hits + 0.5))
         if idf <= 0:
             idf = _LEAST_IDF
-        slots = weights.keys() & norms.keys() if len(norms) < len(weights) else weights
-        for slot in slots:
-            norm = norms.get(slot)
-            if norm is not None:
-                often = weights[slot]
-                found[slot] += idf * ((often * (_K1 + 1.0)) / (often + norm))
+        for slot in weights.keys() & inside.slots:
+            often = weights[slot]
+            found[slot] += idf * ((often * (_K1 + 1.0)) / (often + norms[lengths[slot]]))
     return found
+
+
+class _Norms(dict[int, float]):
+    """What the length of a document takes from how often it holds a word, each reckoned once."""
+
+    def __init__(self, average: float) -> None:
+        super().__init__()
+        self._average = average
+
+    def __missing__(self, length: int) -> float:
+        norm = self[length] = _K1 * (1 - _B + _B * length / self._average)
+        return norm
 
 
 class Question:
@@ -112,21 +120,23 @@ class Question:
         for weight, slots in zip(weights, held, strict=True):
             for slot in found.keys() - slots:
                 found[slot] -= weight
-        return [(found[slot], doc) for slot, (doc, _) in inside.items()]
+        docs = inside.docs
+        return [(score, docs[slot]) for slot, score in found.items()]
 
     def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
         """Every document within the filters that holds any of the words: its number, its bm25 over the ideal one, and
         the share of what the words say that it holds."""
         inside, scored, held = self._walk(scope)
         scale = 1 / (IDEAL * self.weight)
-        shares = dict.fromkeys(inside, 0.0)
+        shares = dict.fromkeys(inside.slots, 0.0)
         for (word, _), slots in zip(self._words, held, strict=True):
             share = word.idf / self.weight
             for slot in slots & shares.keys():
                 shares[slot] += share
-        return [(doc, scored[slot] * scale, shares[slot]) for slot, (doc, _) in inside.items()]
+        docs = inside.docs
+        return [(docs[slot], score * scale, shares[slot]) for slot, score in scored.items()]
 
-    def _walk(self, scope: Scope) -> tuple[dict[int, tuple[int, int]], dict[int, float], list[set[int]]]:
+    def _walk(self, scope: Scope) -> tuple[Inside, dict[int, float], list[set[int]]]:
         """What is within the filters, the bm25 of each, and for each word the slots that hold it."""
         held = [set().union(*forms) for _, forms in self._words]
         inside = scope.within(set().union(*held))
@@ -136,7 +146,8 @@ class Question:
 
 def _everything_but(scope: Scope, slots: set[int], request: Request) -> Hits:
     """Every document in the filters that the expression does not match, newest first."""
-    matched = [doc for doc, _ in scope.within(slots).values()]
+    inside = scope.within(slots)
+    matched = [inside.docs[slot] for slot in inside.slots]
     parts = [
         f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
         f" where {scope.row_condition(source)} and not ({number_of(source)} = any(:moss_docs))"
