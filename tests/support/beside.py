@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from moss_memory.storage.engine import Engine, ReadTransaction
+    from moss_memory.storage.engine import Engine, ReadTransaction, Transaction
 
 Found = TypeVar("Found")
 
@@ -42,10 +42,18 @@ class Beside:
 
     def run(self, *statements: str) -> None:
         """Changes the store by statements, as one writer among the others."""
-        tx = self.engine.begin_write(patience_s=PATIENCE_S, call=self._call)
-        try:
+
+        def change(tx: Transaction) -> None:
             for sql in statements:
                 tx.run(sql)
+
+        self.write(change)
+
+    def write(self, body: Callable[[Transaction], None]) -> None:
+        """Changes the store in a transaction, as one writer among the others."""
+        tx = self.engine.begin_write(patience_s=PATIENCE_S, call=self._call)
+        try:
+            body(tx)
             tx.commit()
         finally:
             tx.rollback()

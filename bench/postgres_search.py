@@ -1,0 +1,174 @@
+"""Search on PostgreSQL beside the same search on SQLite, over 20,000 capsules; and what both indexes take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import psycopg
+
+from moss_memory.config import default_config
+from moss_memory.errors import MossError
+from moss_memory.meaning.embedder import embedder
+from moss_memory.storage.engine import Call, open_engine
+from moss_memory.storage.schema_version import SCHEMA_VERSION
+from moss_memory.storage.sqlite.engine import DATABASE
+from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.identity import APPLICATION_ID
+from moss_memory.storage.vector_matrix import encoded
+from moss_memory.store import Store
+
+from .database_server import running
+from .filled import fill, vocabulary
+from .measure import Line, compared_us, medians_us, scratch_folder, worst_line
+
+if TYPE_CHECKING:
+    from moss_memory.storage.engine import Engine
+
+DOCUMENTS = 20_000
+AT_ONCE = 200
+QUESTIONS: dict[str, dict[str, tuple[int, ...]]] = {
+    "rare words": {"1 rare": (15_000,), "2 rare": (20_000, 21_000), "8 rare": (6_000, 8_000, 10_000, 12_000)},
+    "middling words": {"1 middling": (300,), "5 middling": (1_000, 1_200, 1_500, 1_800, 2_000)},
+    "common words": {"1 common": (8,), "4 common": (10, 30, 60, 100), "8 most common": (0, 1, 2, 3, 5, 8, 13, 20)},
+}
+"""Kind -> name of a question -> the ranks of its words, 0 being the most common."""
+
+_INSERT = (
+    "insert into capsules (row_id, id, workspace_raw, workspace_norm, title, capsule_text, capsule_chars,"
+    " tokens_estimate, created_at, updated_at, deleted_at, change_seq)"
+    " values (:row_id, :id, 'w', 'w', :title, :text, 1000, 1, :row_id, :row_id, :deleted_at, :row_id)"
+)
+_SIZE = "select sum(pg_total_relation_size(oid)) from pg_class where relkind = 'r' and relname like 'search\\_%'"
+_FTS5_SIZE = "select sum(pgsize) from dbstat where name like 'search\\_index%' escape '\\'"
+_VECTOR = "insert into vectors (doc, model, vector) values (:doc, :model, :vector)"
+
+
+def lines(rounds: int = 15) -> list[Line]:
+    """Both engines with the same capsules, the same questions."""
+    with scratch_folder() as home, running() as url:
+        connection = apsw.Connection(os.path.join(home, DATABASE))
+        fill(connection, DOCUMENTS)
+        connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
+        connection.execute(f"pragma application_id = {APPLICATION_ID}")
+        config = default_config(home).replace(url=url)
+        engine = open_engine(config)
+        _copy(connection, engine, _call(config))
+        size = _size(url, connection)
+        has_meaning = _add_vectors(connection, engine, _call(config))
+        engine.close()
+        connection.close()
+        with Store(default_config(home)) as there, Store(config) as here:
+            return [*_searches(here, there, rounds, has_meaning=has_meaning), size]
+
+
+def _call(config: Any) -> Call:
+    return Call(
+        operation="fill", config=config, clock_ms=lambda: 0, new_id=lambda now_ms: "", cancelled=None, progress=None
+    )
+
+
+def _copy(connection: apsw.Connection, engine: Engine, call: Call) -> None:
+    """The same capsules on the server, so many a transaction."""
+    rows = connection.execute("select row_id, id, title, capsule_text, deleted_at from capsules order by row_id")
+    names = ("row_id", "id", "title", "text", "deleted_at")
+    while part := [dict(zip(names, row, strict=True)) for row in islice(rows, AT_ONCE)]:
+        _write(engine, call, [(_INSERT, values) for values in part])
+
+
+def _write(engine: Engine, call: Call, statements: list[tuple[str, dict[str, Any]]]) -> None:
+    tx = engine.begin_write(patience_s=60.0, call=call)
+    try:
+        for sql, values in statements:
+            tx.run(sql, values)
+        tx.commit()
+    finally:
+        tx.rollback()
+        tx.release()
+
+
+def _add_vectors(connection: apsw.Connection, engine: Engine, call: Call) -> bool:
+    """A vector for every document on both sides, any that tells it apart; false where no model is installed."""
+    try:
+        model = embedder()
+    except MossError:
+        return False
+    import numpy as np
+
+    prepare(connection)
+    chance = np.random.default_rng(7)
+    docs = [doc for (doc,) in connection.execute("select doc from unembedded order by doc")]
+    rows = [
+        {
+            "doc": doc,
+            "model": model.name,
+            "vector": encoded([0], chance.standard_normal((1, model.dimensions), dtype=np.float32)),
+        }
+        for doc in docs
+    ]
+    with connection:
+        connection.executemany(_VECTOR, rows)
+        connection.execute("delete from unembedded")
+    for start in range(0, len(rows), AT_ONCE):
+        _write(engine, call, [(_VECTOR, row) for row in rows[start : start + AT_ONCE]])
+    _write(engine, call, [("delete from unembedded", {})])
+    return True
+
+
+def _size(url: str, connection: apsw.Connection) -> Line:
+    """What the indexes take; what is dead was swept away before, as the server does by itself now and then."""
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute("vacuum")
+        row = server.execute(_SIZE).fetchone()
+    own = int(row[0]) if row else 0
+    sizes: list[Any] = connection.execute(_FTS5_SIZE).fetchall()
+    other = int(sizes[0][0])
+    note = f"{own / 1e6:.1f} MB : {other / 1e6:.1f} MB"
+    return Line(f"index of words of {DOCUMENTS:,} documents on PostgreSQL : FTS5's", own / other, 4, note=note)
+
+
+def _searches(here: Store, there: Store, rounds: int, *, has_meaning: bool) -> Iterator[Line]:
+    import random
+
+    words = vocabulary(random.Random(7))  # noqa: S311
+    what = f"search of {DOCUMENTS:,} documents on PostgreSQL, {{}} : on SQLite"
+    for kind, questions in QUESTIONS.items():
+        asked = {name: " ".join([words[rank] for rank in ranks]) for name, ranks in questions.items()}
+        yield _worst(what.format(kind), here, there, asked, rounds)
+    phrases = {
+        "of common words": f'"{words[0]} {words[1]}"',
+        "of a common and a middling one": f'"{words[3]} {words[100]}"',
+    }
+    yield _worst(what.format("phrases"), here, there, phrases, rounds)
+    prefixes = {"short": f"{words[500][:3]}*", "long": f"{words[5000][:6]}*"}
+    yield _worst(what.format("prefixes"), here, there, prefixes, rounds)
+    for mode in ("semantic", "both") if has_meaning else ():
+        call = {"query": f"{words[300]} {words[1000]}", "search_mode": mode}
+        one, other = _compared(here, there, call, rounds)
+        yield Line(what.format(f"mode `{mode}`"), one / other, 3, note=compared_us(one, other))
+
+
+def _worst(what: str, here: Store, there: Store, asked: dict[str, str], rounds: int) -> Line:
+    taken = {
+        name: _compared(here, there, {"query": query, "search_mode": "keyword"}, rounds)
+        for name, query in asked.items()
+    }
+    return worst_line(what, taken, 3)
+
+
+def _compared(here: Store, there: Store, call: dict[str, Any], rounds: int) -> tuple[float, float]:
+    """The microseconds of one call on both sides, which answer the same."""
+    found = [store.call("capsule_search", call) for store in (here, there)]
+    assert found[0] == found[1], "both sides find the same"
+    one, other = medians_us(
+        lambda: here.call("capsule_search", call), lambda: there.call("capsule_search", call), rounds=rounds
+    )
+    return one, other
+
+
+if __name__ == "__main__":
+    for line in lines():
+        print(*line.cells(), sep=" | ")

@@ -1,0 +1,99 @@
+"""The index of words and the vectors on PostgreSQL: filled by several at once, and empty of what was purged."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+
+from contract.doors import StoreDoor
+from moss_memory.storage.postgres import folding, index
+from moss_memory.storage.postgres.meaning import PostgresVectors
+from moss_memory.storage.vector_matrix import VectorMatrix, encoded
+from moss_memory.store import Store
+from support.beside import Beside
+from support.postgres import databases
+
+
+def test_a_purged_word_leaves_the_dictionary_and_its_document_the_postings(door: StoreDoor) -> None:
+    door("capsule_store", workspace="w", name="kept", capsule_text="alpha beta", allow_thin=True)
+    door("capsule_store", workspace="w", name="secret", capsule_text="alpha zebrasecret", allow_thin=True)
+    with Beside(door.store.config.home) as beside:
+        fold: Any = folding.fold
+        beside.write(fold)
+        assert words(beside) >= {"alpha", "beta", "zebrasecret"}
+        door(
+            "capsule_store", workspace="w", name="secret", capsule_text="alpha hidden", mode="replace", allow_thin=True
+        )
+        door("capsule_delete", workspace="w", name="secret")
+        door("capsule_purge", workspace="w")
+        left = words(beside)
+        assert {"alpha", "beta", "kept"} <= left
+        assert not {"zebrasecret", "hidden", "secret"} & left
+        assert beside.rows("select count(*) from search_dead") == [(0,)]
+        postings = beside.rows("select sum(length(slots)) / 4 from search_postings")
+        assert postings == [(len(left),)], "one document holds each word once"
+
+
+def words(beside: Beside) -> set[str]:
+    """Every word of the dictionary."""
+    return {word for (word,) in beside.rows("select word from search_words")}
+
+
+def test_writers_of_several_workspaces_index_the_same_words_at_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "FRESH", 8)
+    monkeypatch.setattr(folding, "JOINED", 2)
+    failures: list[BaseException] = []
+
+    def write(workspace: str) -> None:
+        try:
+            for number in range(15):
+                text = " ".join(f"word{(number + shift) % 20}" for shift in range(12))
+                store.call("capsule_store", {"workspace": workspace, "capsule_text": text, "allow_thin": True})
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(f"w{number}",)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    for number in range(20):
+        found = store.call("capsule_search", {"query": f"word{number}", "search_mode": "keyword", "limit": 1})
+        assert found["pagination"]["total"] == 4 * sum(1 for one in range(15) if (number - one) % 20 < 12)
+    with Beside(store.config.home) as beside:
+        assert beside.rows("select cast(sum(docs) as bigint) from search_totals") == [(60,)]
+
+
+class Model:
+    """As much of a model as the matrix looks at."""
+
+    name, dimensions, floor = "m", 4, 0.0
+
+
+def test_a_vector_that_is_committed_late_is_not_missed(home: str) -> None:
+    vector = encoded([0], np.array([[1.0, 0.0, 0.0, 0.0]]))
+    matrix = VectorMatrix()
+    model: Any = Model()
+    insert = "insert into vectors (doc, model, vector) values (%s, 'm', %s)"
+
+    def docs(beside: Beside) -> list[int]:
+        parts = beside.read(lambda tx: matrix.read(PostgresVectors(tx), model, None))  # type: ignore[arg-type]
+        return sorted(doc for part in parts for doc in part.docs.tolist())
+
+    with Beside(home) as beside, psycopg.connect(databases().url_of(home)) as slow:
+        assert docs(beside) == []
+        slow.execute(insert, (16, vector))
+        with psycopg.connect(databases().url_of(home)) as quick:
+            quick.execute(insert, (32, vector))
+        assert docs(beside) == [32]
+        slow.commit()
+        assert docs(beside) == [16, 32]
+        beside.run("delete from vectors where doc = 32")
+        assert docs(beside) == [16]

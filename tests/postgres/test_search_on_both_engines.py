@@ -1,0 +1,150 @@
+"""The same documents searched on PostgreSQL and on SQLite: the same hits, totals, order, scores and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moss_memory.errors import MossError
+from moss_memory.query.hits import Hits
+from moss_memory.query.query import parse
+from moss_memory.query.request import Request
+from moss_memory.search.snippet import snippet
+from moss_memory.storage.postgres import folding, index, phrases, scope
+from search.shelf import Shelf
+from support.beside import Beside
+
+WORDS = (
+    "token", "tokens", "tokenize", "rotate", "rotating", "café", "cafe", "session", "会话", "会话管理", "の", "x",
+    "foo.go",
+    "password", "pass", "word", "Ünïcode", "happy", "happily", "stored", "store", "the", "of", "42", "a" * 3000,
+)  # fmt: skip
+INSERT = (
+    "insert into capsules (row_id, id, workspace_raw, workspace_norm, name_raw, name_norm, title, capsule_text,"
+    " capsule_chars, tokens_estimate, created_at, updated_at, deleted_at, change_seq)"
+    " values (:row, :id, :workspace, :workspace, null, null, :title, :text, 1, 1, 1, :updated_at, :deleted_at, :row)"
+)
+UPDATE = (
+    "update capsules set title = :title, capsule_text = :text, workspace_norm = :workspace, deleted_at = :deleted_at,"
+    " updated_at = :updated_at where row_id = :row"
+)
+texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+documents = st.fixed_dictionaries(
+    {
+        "title": st.none() | texts,
+        "text": texts,
+        "workspace": st.sampled_from(["w", "v"]),
+        "deleted_at": st.sampled_from([None, None, None, 5]),
+        "updated_at": st.integers(1, 3),
+    }
+)
+terms = st.one_of(
+    st.sampled_from(WORDS),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(lambda words: f'"{" ".join(words)}"'),
+    st.sampled_from(WORDS).map(lambda word: f"{word[:2]}*"),
+    st.sampled_from(WORDS).map(lambda word: f'"{WORDS[0]} {word[:3]}"*'),
+)
+expressions = st.recursive(
+    terms,
+    lambda inner: st.builds(
+        lambda one, operator, other: f"({one}) {operator} ({other})",
+        inner, st.sampled_from(["AND", "OR", "NOT"]), inner,
+    ),
+    max_leaves=5,
+)  # fmt: skip
+questions = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+queries = st.one_of(questions, expressions, expressions.map(lambda one: f"NOT ({one})"))
+
+
+class Pair:
+    """The same rows on both engines."""
+
+    def __init__(self, beside: Beside) -> None:
+        self._beside = beside
+        self._shelf = Shelf()
+        beside.forget()
+
+    def run(self, *statements: tuple[str, dict[str, Any]]) -> None:
+        """Changes both, in one transaction."""
+        for sql, values in statements:
+            self._shelf.connection.execute(sql, values)
+
+        def change(tx: Any) -> None:
+            for sql, values in statements:
+                tx.run(sql, values)
+
+        self._beside.write(change)
+
+    def assert_same(self, request: Request) -> None:
+        """Asserts that both find the same."""
+        from moss_memory.storage.sqlite.search import by_words
+
+        there = by_words(self._shelf.connection, request, 0)
+        here = self._beside.read(lambda tx: tx.search(request))
+        assert self._told(here) == self._told(there)
+
+    def _told(self, hits: Hits) -> tuple[int, list[tuple[int, float, str]]]:
+        sql = "select coalesce(title || ' ', '') || capsule_text from capsules where row_id = ?"
+        shown = []
+        for hit in hits.items:
+            text = str(self._shelf.connection.execute(sql, (hit.document.row,)).fetchall()[0][0])
+            shown.append((hit.document.number, hit.score, snippet(text, hits.matcher)))
+        return hits.total, shown
+
+
+@pytest.fixture
+def beside(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
+    """An empty store whose index is folded, joined and cleaned after a few documents."""
+    for module, name, value in (
+        (index, "FRESH", 4), (folding, "JOINED", 2), (folding, "_MANY_DEAD", 2), (scope, "MANY", 3),
+        (phrases, "_MANY", 2),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    with Beside(home) as opened:
+        yield opened
+
+
+@given(
+    first=st.lists(documents, min_size=1, max_size=10),
+    later=st.lists(st.tuples(st.integers(1, 10), st.none() | documents), max_size=8),
+    asked=st.lists(st.tuples(queries, st.sampled_from([None, "w"]), st.booleans()), min_size=1, max_size=6),
+)
+def test_both_engines_find_the_same(
+    beside: Beside,
+    first: list[dict[str, Any]],
+    later: list[tuple[int, dict[str, Any] | None]],
+    asked: list[tuple[str, str | None, bool]],
+) -> None:
+    pair = Pair(beside)
+    for start in range(0, len(first), 3):
+        rows = [{"row": row + 1, "id": str(row), **first[row]} for row in range(start, min(start + 3, len(first)))]
+        pair.run(*((INSERT, values) for values in rows))
+    for row, changed in later:
+        if changed is None:
+            pair.run(("delete from capsules where row_id = :row", {"row": row}))
+        else:
+            pair.run((UPDATE, {"row": row, **changed}))
+    for text, workspace, deleted in asked:
+        try:
+            query = parse(text)
+        except MossError:
+            continue
+        for limit, offset in ((20, 0), (2, 1)):
+            request = Request(
+                query, sources=("capsule",), workspace_norm=workspace, include_deleted=deleted, limit=limit,
+                offset=offset,
+            )  # fmt: skip
+            pair.assert_same(request)
+
+
+def test_a_word_that_a_text_holds_thousands_of_times_counts_as_often(beside: Beside) -> None:
+    pair = Pair(beside)
+    for row, text in enumerate(("often " * 70_000, "often once " * 200, "often", "once upon a time"), 1):
+        values = {"workspace": "w", "title": None, "updated_at": row, "deleted_at": None}
+        pair.run((INSERT, {"row": row, "id": str(row), "text": text, **values}))
+    for query in ("often", "once often", '"often once"', "oft*", "often NOT upon"):
+        pair.assert_same(Request(parse(query), sources=("capsule",), limit=20))
