@@ -30,6 +30,21 @@ class Filters:
         self.conditions.append(condition)
         self.parameters.update(parameters)
 
+    def __contains__(self, name: str) -> bool:
+        return any(name == one for one, _ in self.named)
+
+    def only(self, *names: str) -> Filters:
+        """Those of some names, with all parameters."""
+        some = Filters()
+        kept = [(named, one) for named, one in zip(self.named, self.conditions, strict=True) if named[0] in names]
+        some.named, some.conditions = [named for named, _ in kept], [condition for _, condition in kept]
+        some.parameters = self.parameters
+        return some
+
+    def without(self, name: str) -> Filters:
+        """All but those of a name, with all parameters."""
+        return self.only(*[one for one, _ in self.named if one != name])
+
     def where(self, *more: str) -> str:
         """The where clause of all conditions and some more."""
         conditions = [*self.conditions, *more]

@@ -22,7 +22,8 @@ from ..filters import Filters, filters_from
 from ..operation import looks_for_meaning, operation
 from ..values import DEFAULT_WORKSPACE, Page, norm
 from .answers import CAPSULE, DELETED, ID, NAME, SUMMARY, WORKSPACE
-from .rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
+from .listing import listed
+from .rows import NEWEST_FIRST, capsules, shown, summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,12 +171,7 @@ def _alive(include_deleted: bool) -> list[str]:
 
 
 def _listing(tx: ReadTransaction, filters: Filters, page: Page, *, include_deleted: bool) -> dict[str, Any]:
-    where = filters.where(*_alive(include_deleted))
-    total = tx.value(f"select count(*) from capsules {where}", filters.parameters)
-    rows = tx.rows(
-        f"select {summary_columns} from capsules {where} {NEWEST_FIRST} limit :limit offset :offset",
-        {**filters.parameters, "limit": page.limit, "offset": page.offset},
-    )
+    rows, total = listed(tx, filters, page, alive=_alive(include_deleted))
     items = [summary(row) for row in rows]
     return {
         "items": items,

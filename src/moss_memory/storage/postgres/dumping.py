@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 COUNTERS = "numbers"
 """The rows that count: they stay, and begin anew. Here they are a view of what the server counts by."""
 SCHEMA = "moss_schema"
-DERIVED = ("activity_counts", "changed_documents", "remembered", "unembedded", "vectors")
+DERIVED = ("activity_counts", "capsule_tags", "changed_documents", "remembered", "unembedded", "vectors")
 """What follows from texts, events or answers; with every table whose name begins with `search_`."""
 _TABLES = (
     "select c.relname, coalesce(("

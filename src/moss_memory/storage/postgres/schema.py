@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schema")
 CHANGES = os.path.join(FOLDER, "changes")
-"""What brings an older schema up to date, by number; a new one is made with all of it."""
+"""What brings an older schema up to date, by number; a new one gets all of it after the files of the folder."""
 _MAKING = 0x6D6F7373_00000000
 """The advisory lock of who makes or changes the schema."""
 
@@ -71,12 +71,12 @@ def version_of(connection: Connection) -> int:
 
 
 def _files(version: int) -> list[str]:
-    """The files that make the schema, or those that change one of this version."""
-    if version == 0:
-        names = sorted(name for name in os.listdir(FOLDER) if name.endswith(".sql"))
-        return [_read(os.path.join(FOLDER, name)) for name in names]
+    """The files that make the schema where there is none, then those that change one of this version."""
+    names = sorted(name for name in os.listdir(FOLDER) if name.endswith(".sql")) if version == 0 else []
     newer = sorted(name for name in os.listdir(CHANGES) if int(name.partition("_")[0]) > version)
-    return [_read(os.path.join(CHANGES, name)) for name in newer]
+    return [_read(os.path.join(FOLDER, name)) for name in names] + [
+        _read(os.path.join(CHANGES, name)) for name in newer
+    ]
 
 
 def _read(path: str) -> str:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 COUNTERS = "numbers"
 """The table whose rows count: they stay, and begin anew."""
 TABLES = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
-_DERIVED = ("vectors", "unembedded", "activity", "remembered")
-"""What follows from texts or events, as the index does, or from what callers were told."""
+_DERIVED = ("vectors", "unembedded", "activity", "capsule_tags", "remembered")
+"""What follows from texts, tags or events, as the index does, or from what callers were told."""
 
 
 def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:

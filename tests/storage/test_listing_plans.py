@@ -1,0 +1,151 @@
+"""A page of capsules is found by an index in its order, whichever one filter it has: a large store is as quick."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import pytest
+
+from contract.doors import FULL
+from moss_memory.capsule import listing
+from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.storage.sqlite.identity import APPLICATION_ID
+from moss_memory.storage.sqlite.migrate import migrations_after
+from moss_memory.storage.sqlite.transaction import SqliteTransaction
+from storage.database import connect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from moss_memory.store import Store
+
+LABELS = {"run_id": "r1", "phase": "design", "role": "builder"}
+
+
+def fill(store: Store) -> None:
+    for number in range(12):
+        store.call(
+            "capsule_store",
+            {
+                "workspace": f"w{number % 2}", "name": f"n{number}", "capsule_text": FULL,
+                "tags": ["all", f"t{number % 3}"], "run_id": f"r{number % 2}", "phase": "design", "role": "builder",
+            },
+        )  # fmt: skip
+
+
+def plans(store: Store, home: Path, tool: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The plan of each statement of a call, as one text."""
+    heard: list[tuple[str, Any]] = []
+    execute = SqliteTransaction.rows, SqliteTransaction.value
+
+    def overheard(which: int) -> Any:
+        def statement(self: SqliteTransaction, sql: str, parameters: Any = None) -> Any:
+            heard.append((sql, parameters))
+            return execute[which](self, sql, parameters)
+
+        return statement
+
+    monkeypatch.setattr(SqliteTransaction, "rows", overheard(0))
+    monkeypatch.setattr(SqliteTransaction, "value", overheard(1))
+    store.call(tool, arguments)
+    monkeypatch.undo()
+    connection = connect(home)
+    try:
+        return [
+            "; ".join(row[3] for row in connection.execute(f"explain query plan {sql}", parameters))
+            for sql, parameters in heard
+            if " from capsule" in sql
+        ]
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("tool", ["capsule_list", "capsule_latest", "capsule_inventory"])
+@pytest.mark.parametrize("label", LABELS)
+def test_a_page_by_run_phase_or_role_is_read_in_its_order(
+    store: Store, home: Path, tool: str, label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store)
+    where = {} if tool == "capsule_inventory" else {"workspace": "w1"}
+    for plan in plans(store, home, tool, {**where, label: LABELS[label]}, monkeypatch):
+        assert "SCAN" not in plan
+        assert "TEMP B-TREE" not in plan
+
+
+def test_a_page_by_tag_is_read_in_its_order_and_counted_without_the_capsules(
+    store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store)
+    page, count = plans(store, home, "capsule_inventory", {"tag": "t1"}, monkeypatch)
+    assert page.startswith("SEARCH capsule_tags")
+    assert "TEMP B-TREE" not in page
+    assert count == "SEARCH capsule_tags USING PRIMARY KEY (tag=?)"
+
+
+def test_names_that_begin_alike_are_counted_and_ordered_by_what_their_index_holds(
+    store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store)
+    for plan in plans(store, home, "capsule_inventory", {"name_prefix": "n1"}, monkeypatch):
+        assert "SEARCH capsules USING COVERING INDEX capsules_by_name_alone" in plan
+
+
+@pytest.mark.parametrize("looked_at", [1, 5, 100])
+@pytest.mark.parametrize("more", [{}, {"workspace": "w1"}, {"phase": "design"}, {"tag": "t1"}])
+def test_names_that_begin_alike_are_listed_the_same_however_many_there_are(
+    store: Store, monkeypatch: pytest.MonkeyPatch, looked_at: int, more: dict[str, str]
+) -> None:
+    fill(store)
+    store.call("capsule_update", {"workspace": "w1", "name": "n1", "title": "changed last"})
+    asked = [
+        {"name_prefix": prefix, "limit": 2, "offset": offset, **more}
+        for prefix in ("n", "n1", "x")
+        for offset in (0, 1, 2, 10)
+    ]
+    before = [store.call("capsule_inventory", one) for one in asked]
+    monkeypatch.setattr(listing, "_MANY", 0)
+    monkeypatch.setattr(listing, "_LOOKED_AT", looked_at)
+    assert [store.call("capsule_inventory", one) for one in asked] == before
+
+
+def test_tags_follow_every_change_of_a_capsule(store: Store, home: Path) -> None:
+    fill(store)
+    store.call("capsule_update", {"workspace": "w0", "name": "n0", "tags": ["all", "new"]})
+    store.call("capsule_delete", {"workspace": "w1", "name": "n1"})
+    store.call("capsule_delete", {"workspace": "w0", "name": "n2"})
+    store.call("capsule_restore", {"workspace": "w0", "name": "n2"})
+    store.call("capsule_delete", {"workspace": "w1", "name": "n3"})
+    store.call("capsule_purge", {"workspace": "w1"})
+    connection = connect(home)
+    kept = connection.execute("select tag, tagged_at, tagged_seq, capsule from capsule_tags order by 1, 4").fetchall()
+    true = connection.execute(
+        "select value, updated_at, change_seq, row_id from capsules, json_each(tags_json)"
+        " where deleted_at is null order by 1, 4"
+    ).fetchall()
+    connection.close()
+    assert kept == true
+    assert len(kept) == 20
+
+
+def test_a_store_of_the_schema_before_knows_its_tags(home: Path, store: Store) -> None:
+    home.mkdir(mode=0o700)
+    connection = apsw.Connection(str(home / "moss.db"))
+    prepare(connection)
+    connection.execute("pragma journal_mode = wal").fetchall()
+    for number, sql in migrations_after(0):
+        if number < 13:
+            connection.execute(sql).fetchall()
+    connection.execute(
+        "insert into capsules (id, workspace_raw, workspace_norm, capsule_text, capsule_chars, tokens_estimate,"
+        " tags_json, created_at, updated_at, deleted_at, change_seq) values"
+        " ('a', 'w', 'w', 'x', 1, 1, '[\"t\"]', 1, 1, null, 1),"
+        " ('b', 'w', 'w', 'x', 1, 1, '[\"t\", \"u\"]', 2, 2, null, 2),"
+        " ('c', 'w', 'w', 'x', 1, 1, null, 3, 3, null, 3), ('d', 'w', 'w', 'x', 1, 1, '[\"t\"]', 4, 4, 4, 4)"
+    )
+    connection.execute(f"pragma application_id = {APPLICATION_ID}")
+    connection.execute("pragma user_version = 12")
+    connection.close()
+    answer = store.call("capsule_inventory", {"tag": "t"})
+    assert [item["id"] for item in answer["items"]] == ["b", "a"]
+    assert answer["pagination"]["total"] == 2
