@@ -74,9 +74,10 @@ MADE_UP: dict[str, Callable[[Chance], str]] = {
         f"https://discord{'.com'}/api/webhooks/{chance.randrange(10**17, 10**18)}/{_some(chance, BASE64URL, 68)}"
     ),
     "discord-token": lambda chance: (
-        base64.b64encode(str(chance.randrange(10**17, 10**18)).encode()).decode().rstrip("=")
-        + f".{_some(chance, ALNUM, 6)}.{_some(chance, ALNUM, 38)}"
+        f"{chance.choice('MNO')}{_some(chance, ALNUM, 25)}.{_some(chance, ALNUM, 6)}.{_some(chance, ALNUM, 38)}"
     ),
+    "nuget-key": _begins("oy|2", LOWER, 43),
+    "render-key": _begins("rn|d_", ALNUM, 32),
     "stripe-key": _begins("sk|_live_", ALNUM, 24),
     "stripe-webhook-secret": _begins("wh|sec_", ALNUM, 32),
     "google-api-key": _begins("AI|za", ALNUM, 35),
@@ -117,7 +118,7 @@ MADE_UP: dict[str, Callable[[Chance], str]] = {
     "terraform-token": lambda chance: f"{_some(chance, ALNUM, 14)}.atlas{'v1.'}{_some(chance, ALNUM, 64)}",
     "grafana-token": lambda chance: f"gls{'a_'}{_some(chance, ALNUM, 32)}_{_some(chance, HEX, 8)}",
     "newrelic-key": _begins("NR|AK-", UPPER, 27),
-    "sentry-token": _begins("sntr|yu_", HEX, 64),
+    "sentry-token": lambda chance: f"sntr{chance.choice(('ys_', 'yu_'))}{_some(chance, ALNUM, 100)}",
     "linear-key": _begins("lin|_api_", ALNUM, 40),
     "notion-token": _begins("nt|n_", ALNUM, 46),
     "figma-token": _begins("fig|d_", ALNUM, 40),
