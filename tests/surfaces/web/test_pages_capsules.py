@@ -153,6 +153,27 @@ def test_what_an_agent_stores_while_the_page_is_open_appears(tab: Tab, store: St
     expect(page.get_by_role("link", name="appears")).to_be_visible()
 
 
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+"""What a browser tells a page whose tab goes out of view; tabs of an automated browser are always in view."""
+
+
+def test_a_page_out_of_view_does_not_listen_and_catches_up_once_it_is_in_view_again(tab: Tab, store: Store) -> None:
+    page = tab.open("/capsules")
+    with page.expect_event("requestfailed", lambda request: "/changes?" in request.url):
+        page.evaluate(HIDE, True)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    stored(store, "written out of view")
+    page.evaluate("async (address) => (await fetch(address)).status", f"{tab.page.url}?said=now")
+    assert [url for url in asked if "said=now" not in url] == []
+    expect(page.get_by_role("link", name="written out of view")).to_have_count(0)
+    page.evaluate(HIDE, False)
+    expect(page.get_by_role("link", name="written out of view")).to_be_visible()
+
+
 def test_what_is_not_there_is_said_with_its_status(tab: Tab) -> None:
     for path in ("/capsules/01NOTHERE", "/nowhere", "/nowhere/"):
         page = tab.open(path, status=404)
