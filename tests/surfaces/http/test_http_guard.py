@@ -56,6 +56,7 @@ ROUTES = [
     Route("form", "POST", 200),
     Route("/", "GET", 200),
     Route("/sign-in/style.css", "GET", 200),
+    Route("/sign-in/icon.svg", "GET", 200),
     Route("/.well-known/oauth-protected-resource", "GET", 404),
     Route("/.well-known/oauth-authorization-server", "GET", 404),
     Route("/nothing", "GET", 404),
@@ -398,6 +399,19 @@ def test_too_many_fields_are_refused(server: HttpServer) -> None:
     assert server.ask("POST", "/mcp?" + "a=b&" * 50, server.in_session, PING).status == 400
     path, headers, _ = Route("form", "POST", 200).build(server)
     assert server.ask("POST", path, headers, "a=b&" * 2_000).status == 413
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "TRACE", "OPTIONS"])
+def test_the_first_page_can_only_be_read(server: HttpServer, method: str) -> None:
+    assert server.ask(method, "/").status == 405
+
+
+@pytest.mark.parametrize("address", ["http://evil.example/", "http://HOST/", "*", "evil.example:80"])
+def test_a_request_names_a_path_and_no_other_server(server: HttpServer, address: str) -> None:
+    asked = address.replace("HOST", server.host)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as opened:
+        opened.sendall(f"OPTIONS {asked} HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode())
+        assert opened.recv(12) == b"HTTP/1.1 400"
 
 
 def test_a_form_that_breaks_off_changes_nothing(server: HttpServer) -> None:

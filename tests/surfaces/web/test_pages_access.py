@@ -107,6 +107,23 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(
     assert tab.troubles == []
 
 
+@pytest.mark.parametrize("width", [WIDE, PHONE], ids=["wide", "phone"])
+def test_the_search_stays_in_view_and_the_newest_day_is_shown(
+    browser: Browser, server: PagesServer, width: ViewportSize
+) -> None:
+    tab = Tab(browser, server.origin, server.address, viewport=width)
+    page = tab.open("/")
+    newest = page.locator("rect.bar").last.bounding_box()
+    assert newest is not None
+    assert 0 < newest["x"] < width["width"] - newest["width"]
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    search = page.locator(".search").bounding_box()
+    assert search is not None
+    assert search["y"] >= 0
+    tab.close()
+    assert tab.troubles == []
+
+
 def test_every_control_has_a_name_and_the_keyboard_reaches_the_content(tab: Tab) -> None:
     page = tab.open("/capsules")
     page.keyboard.press("Tab")

@@ -150,7 +150,9 @@ def test_a_search_finds_in_every_family_with_its_words_marked(tab: Tab) -> None:
     page.get_by_label("Words").check()
     page.locator("#q").fill("idempotency key")
     page.keyboard.press("Enter")
-    expect(page.locator("mark").first).to_be_visible()
+    expect(page.locator(".snippet mark").first).to_be_visible()
+    title = page.locator(".row-title", has_text="Idempotency key on provider calls").first
+    assert title.locator("mark").all_inner_texts() == ["Idempotency", "key"]
     assert page.locator(".hits .dot").count() == 20
     page.get_by_role("button", name="Capsules").click()
     assert page.locator(".hits .dot.capsule").count() == page.locator(".hits .dot").count() > 0

@@ -9,6 +9,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from moss_memory.surfaces.web.plot import plot_of
+from moss_memory.surfaces.web.search import marked_title
+
 if TYPE_CHECKING:
     from moss_memory.store import Store
     from support.pages_server import PagesServer
@@ -25,7 +28,8 @@ ODD = (
     f"/reasoning/conflicts/CONFLICT-0?{SHOP}", "/records?as_of=yesterday", "/records?entity_type=nothing",
     "/records/entities/ent_0", "/records/nothing", "/records/timeline?after_date=x", "/search", "/search?q=%22",
     "/search?q=%00", "/search?q=refund&mode=keyword&type=nothing", f"/search?q={'x' * 3000}&mode=keyword",
-    "/?workspace=%0a", "/nowhere",
+    "/?workspace=%0a", "/nowhere", "/static/nothing.js", "/static/", "/static/../site.py", "/static/%2e%2e/site.py",
+    "/static/%00",
 )  # fmt: skip
 FORMS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/capsules/{id}/edit", {}), ("/capsules/{id}/edit", {"capsule_text": "thin"}), ("/capsules/nowhere/delete", {}),
@@ -51,6 +55,11 @@ def test_an_odd_request_is_answered_by_a_page(server: PagesServer, path: str) ->
     assert status_of(server.address + path) in (200, 400, 404)
 
 
+@pytest.mark.parametrize("path", [path for path in ODD if path.startswith("/static/")])
+def test_there_are_no_files_but_those_of_the_pages(server: PagesServer, path: str) -> None:
+    assert status_of(server.address + path) == 404
+
+
 @pytest.mark.parametrize(("path", "form"), FORMS)
 def test_an_odd_form_is_refused_and_changes_nothing(
     server: PagesServer, store: Store, path: str, form: dict[str, str]
@@ -59,3 +68,25 @@ def test_an_odd_form_is_refused_and_changes_nothing(
     before = store.call("moss_changes", {})["seq"]
     assert status_of(server.address + path.replace("{id}", capsule["id"]), form) in (400, 404, 409, 413, 422)
     assert store.call("moss_changes", {})["seq"] == before
+
+
+@pytest.mark.parametrize("highest", [0, 1, 7, 999, 1_000, 1_750, 12_345, 999_999, 25_000_000])
+def test_the_figures_beside_the_plot_have_room(highest: int) -> None:
+    today = {"day": "2026-01-31", "capsule": highest}
+    lines = plot_of([today], ["capsule"], 9, today_s=1_769_817_600)["lines"]
+    assert 2 <= len(lines) <= 6
+    assert len({line["text"] for line in lines}) == len(lines)
+    assert max(len(line["text"]) for line in lines) <= 4
+
+
+@pytest.mark.parametrize(
+    ("title", "question", "shown"),
+    [
+        ("Refunds & more", "refund", "<mark>Refunds</mark> &amp; more"),
+        ("<b>refund</b>", 'REFUND OR "b"', "&lt;b&gt;<mark>refund</mark>&lt;/b&gt;"),
+        ("a title", "of it", "a title"),
+        ("x" * 300, "y", "x" * 159 + "…"),
+    ],
+)
+def test_a_title_is_marked_where_a_question_has_its_words(title: str, question: str, shown: str) -> None:
+    assert str(marked_title(title, question)) == shown

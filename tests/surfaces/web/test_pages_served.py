@@ -37,6 +37,7 @@ def _visit(tab: Tab, said: str, agent: Store) -> None:
     assert link is not None
     page = tab.page
     page.goto(link[0])
+    assert page.locator("link[rel=icon]").evaluate("async (one) => (await fetch(one.href)).status") == 200
     page.get_by_role("button").click()
     page.get_by_role("link", name="before").first.click()
     page.get_by_role("link", name="Edit").click()

@@ -47,6 +47,8 @@ class Connection(HttpToolsProtocol):
         """Notes that the head is whole."""
         self._is_in_head = False
         self._forget_deadline()
+        if not self.url.startswith(b"/"):
+            raise ValueError("a whole address names a server, which would then not be the one in the header host")
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

@@ -29,12 +29,17 @@ _FORM = b"application/x-www-form-urlencoded"
 
 _STYLE = """\
 :root{color-scheme:light dark}
-body{margin:20vh auto 0;max-width:26rem;padding:0 1.5rem;font:1rem/1.5 system-ui,sans-serif;
-background:light-dark(#f6f6f2,#121511);color:light-dark(#1c211b,#e7ebe3)}
-h1{font-size:1.625rem;font-weight:650;letter-spacing:-.018em;margin:0 0 .5rem}
-p{margin:0 0 1.5rem;color:light-dark(#586055,#a2ab9c)}
-button{font:inherit;height:2.5rem;padding:0 1.25rem;border:0;border-radius:5px;cursor:pointer;
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:light-dark(#f6f6f2,#121511);
+color:light-dark(#1c211b,#e7ebe3);font:.9375rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
+main{box-sizing:border-box;width:min(25rem,100vw - 2rem);margin-bottom:12vh;padding:2rem;border-radius:10px;
+background:light-dark(#fff,#1a1e18);border:1px solid light-dark(#e1e3da,#2c3229)}
+svg{display:block;width:32px;height:32px;margin-bottom:1.25rem}
+h1{font-size:1.375rem;font-weight:650;letter-spacing:-.018em;line-height:1.3;margin:0 0 .375rem}
+p{margin:0;color:light-dark(#586055,#a2ab9c)}
+code{font:.86em ui-monospace,"SF Mono","JetBrains Mono",Menlo,Consolas,monospace}
+button{font:inherit;font-weight:520;width:100%;height:2.5rem;margin-top:1.5rem;border:0;border-radius:5px;cursor:pointer;
 background:light-dark(#3f6a3a,#a4cf8d);color:light-dark(#fff,#14200f)}
+button:focus-visible{outline:2px solid light-dark(#3f6a3a,#a4cf8d);outline-offset:2px}
 """
 
 visitor_now: ContextVar[Visitor] = ContextVar("visitor_now")
@@ -78,7 +83,10 @@ class Site:
             await self._way_in(scope, send, path[len(SIGN_IN) + 1 :])
         elif path == "/":
             scope[PLACE] = path
-            await reply(send, 200, _page_of("Moss is here", _HOW), kind=HTML)
+            if scope["method"] in ("GET", "HEAD"):
+                await reply(send, 200, _page_of("Moss is here", _HOW), kind=HTML)
+            else:
+                await reply(send, 405, headers=[(b"allow", b"GET")])
         else:
             await reply(send, 404, "there is nothing here\n")
 
@@ -89,6 +97,8 @@ class Site:
             await reply(send, 405, headers=[(b"allow", b"GET, POST")])
         elif code == "style.css":
             await reply(send, 200, _STYLE, kind=b"text/css; charset=utf-8")
+        elif code == "icon.svg":
+            await reply(send, 200, _LOGO, kind=b"image/svg+xml")
         elif not code and posted and self._endpoint.knows(scope[HEADERS]):
             await reply(send, 200, self._new_link() + "\n")
         elif not code:
@@ -193,13 +203,23 @@ _HOW = (
     "<p>Open the link that <code>moss serve</code> prints in its terminal; pressing Enter there prints a new one. "
     "Each works once.</p>"
 )
-_BUTTON = '<p>This link works once.</p><form method="post"><button autofocus>Open the pages</button></form>'
+_BUTTON = (
+    "<p>What your agents handed over, decided and found out. This link works once.</p>"
+    '<form method="post"><button autofocus>Open the pages</button></form>'
+)
+
+
+_LOGO = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" aria-hidden="true">'
+    '<rect width="24" height="24" rx="6" fill="#3f6a3a"/><path fill="none" stroke="#fff" stroke-width="1.7" '
+    'stroke-linecap="round" d="M12 19V6M12 14.5c-3.2 0-4.7-1.7-4.7-4.8M12 14.5c3.2 0 4.7-1.7 4.7-4.8"/></svg>'
+)
 
 
 def _page_of(title: str, content: str) -> str:
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="stylesheet" href="{SIGN_IN}/style.css"></head>'
-        f"<body><main><h1>{title}</h1>{content}</main></body></html>"
+        f'<link rel="icon" href="{SIGN_IN}/icon.svg"><link rel="stylesheet" href="{SIGN_IN}/style.css"></head>'
+        f"<body><main>{_LOGO}<h1>{title}</h1>{content}</main></body></html>"
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from contextvars import copy_context
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
     from starlette.routing import BaseRoute
+    from starlette.types import Scope
 
     from moss_memory.store import Store
 
@@ -31,6 +34,17 @@ ROOMS = (overview, capsules, artifacts, tasks, reasoning, records, search, upkee
 
 TAKE_LONG = (upkeep.report, search.found)
 """Pages that may take seconds in a large store."""
+
+
+class Files(StaticFiles):
+    """The styles and scripts of the pages; what is none of them is not there."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file, or that there is none, as an answer."""
+        try:
+            return await super().get_response(path, scope)
+        except (HTTPException, ValueError):
+            return PlainTextResponse("there is nothing here\n", 404)
 
 
 def routes(store: Store, *, base: str, form_token: Callable[[], str], read_only: bool) -> list[BaseRoute]:
@@ -45,7 +59,7 @@ def routes(store: Store, *, base: str, form_token: Callable[[], str], read_only:
         made += [Route(path, _reading(site, handler), methods=["GET"]) for path, handler in room.PAGES.items()]
         if not read_only:
             made += [Route(path, _writing(site, handler), methods=["POST"]) for path, handler in room.FORMS.items()]
-    static = StaticFiles(directory=FOLDER / "static")
+    static = Files(directory=FOLDER / "static")
     return [
         *made,
         Route("/changes", changes.stream(site), methods=["GET"]),

@@ -35,7 +35,7 @@ def plot_of(
         bars += _bars(by_day.get(time.strftime("%Y-%m-%d", moment), {}), families, left + room * _GAP / 2, room, scale)
         if moment.tm_wday == 0 and place // 7 % 2 and number < last - 1:
             marks.append({"x": _short(left + room / 2), "text": time.strftime("%-d %b", moment)})
-    lines = [{"y": _short(floor - value * scale), "text": value} for value in range(0, top + 1, step)]
+    lines = [{"y": _short(floor - value * scale), "text": _figure(value)} for value in range(0, top + 1, step)]
     return {"bars": bars, "lines": lines, "marks": marks, "width": WIDTH, "height": HEIGHT, "left": _LEFT}
 
 
@@ -66,6 +66,14 @@ def _step(highest: int) -> int:
             if step * size * 5 >= highest:
                 return step * size
         size *= 10
+
+
+def _figure(value: int) -> str:
+    """A number of at most four letters, for more have no room beside the plot."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size:
+            return f"{value / size:g}{letter}"
+    return str(value)
 
 
 def _short(value: float) -> float:

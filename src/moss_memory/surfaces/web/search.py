@@ -24,6 +24,10 @@ _KINDS = (
     ("node", "Graph", "reasoning"),
     ("record", "Records", "record"),
 )
+_PARTS = re.compile(r"(\w+)")
+_WORDS = re.compile(r"\w+")
+_LEAST_CHARS = 3
+_TITLE_CHARS = 160
 _FOUND = re.compile(r"(</?b>)")
 _WORK = re.compile(r"task/(TASK-\d+)|plan/(PLAN-\d+)")
 _OF_WORK = ("plan", "task", "step")
@@ -45,6 +49,7 @@ def found(site: Site, visit: Visit) -> Response:
         hit["family"] = next(family for name, _, family in _KINDS if name == hit["type"])
         hit["shown"] = marked(hit["snippet"])
         hit["once"] = hit["shown"].striptags() == " ".join(hit["title"].split())
+        hit["title"] = marked_title(hit["title"], question)
         hit["path"], hit["query"] = _place(hit)
         if hit["path"].startswith("/tasks/"):
             hit["family"] = "task"
@@ -77,6 +82,16 @@ def marked(snippet: str) -> Markup:
     return Markup("").join(
         Markup(marks[part]) if part in marks else escape(unescape(part))  # noqa: S704 - two constants
         for part in parts
+    )
+
+
+def marked_title(title: str, question: str) -> Markup:
+    """The beginning of a title with the words of a question marked, in whatever form they stand there."""
+    asked = tuple(word for word in _WORDS.findall(question.casefold()) if len(word) >= _LEAST_CHARS)
+    shown = title if len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 1] + "…"
+    return Markup("").join(
+        Markup("<mark>{}</mark>").format(part) if asked and part.casefold().startswith(asked) else escape(part)
+        for part in _PARTS.split(shown)
     )
 
 

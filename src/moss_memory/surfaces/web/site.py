@@ -87,6 +87,10 @@ class Site:
         self._kept[key] = (seq, now, answer)
         return answer
 
+    def forget(self) -> None:
+        """Asks for every figure again, as after a change."""
+        self._kept.clear()
+
     def prepare(self) -> None:
         """Reads what the first page will need, so that it comes as soon as the others."""
         for template in ("base.html", "parts.html", "overview.html"):
