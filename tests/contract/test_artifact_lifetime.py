@@ -9,7 +9,7 @@ import pytest
 from artifact.shelf import check_artifacts, listed_names, put
 from contract.doors import FULL, START_MS
 from moss_memory.errors import MossError
-from support.beside import rows, run
+from support.beside import Beside, rows
 
 if TYPE_CHECKING:
     from contract.doors import Clock, StoreDoor
@@ -300,13 +300,16 @@ def test_a_sweep_leaves_no_event_of_its_own(door: StoreDoor, clock: Clock) -> No
     assert rows(door.home, "select tool from events") == [("artifact_store",)] * 2
 
 
-def trapped(door: StoreDoor, trap: str) -> None:
+def trapped(door: StoreDoor, trap: str, how: str) -> None:
     """Makes the database refuse what the trap says."""
-    run(door.home, f"create trigger trap before {trap}, 'not today'); end")
+    what, _, when = trap.partition(" when ")
+    with Beside(door.home) as beside:
+        beside.trap("trap", what, when=when or "true", how=how)
 
 
 def freed(door: StoreDoor) -> None:
-    run(door.home, "drop trigger trap")
+    with Beside(door.home) as beside:
+        beside.free("trap")
 
 
 @pytest.mark.parametrize("how", ["abort", "fail"])
@@ -318,7 +321,7 @@ def test_a_sweep_that_fails_does_not_fail_the_write(door: StoreDoor, clock: Cloc
         door("capsule_store", name="no sweep rides on it", capsule_text=FULL)
     else:
         put(door, "first write, first sweep")
-    trapped(door, f"{trap} begin select raise({how}")
+    trapped(door, trap, how)
     put(door, "cursed", ttl_seconds=10)
     clock.advance(DAY)
     answer = door("artifact_store", name="new", kind="k", data={"n": 2})
@@ -335,7 +338,7 @@ def test_a_sweep_that_fails_half_way_takes_nothing(door: StoreDoor, clock: Clock
     put(door, "first write, first sweep")
     for name in ("a", "b", "cursed", "c"):
         put(door, name, ttl_seconds=10)
-    trapped(door, "update of deleted_at on artifacts when old.name_norm = 'cursed' begin select raise(fail")
+    trapped(door, "update of deleted_at on artifacts when old.name_norm = 'cursed'", "fail")
     clock.advance(DAY)
     put(door, "new")
     assert swept(door) == 0
@@ -366,9 +369,8 @@ def test_a_purge_of_artifacts_by_age_counts_from_the_deletion(door: StoreDoor, c
     assert door("artifact_purge", older_than_days=7)["purged"] == 1
     assert door("artifact_purge", workspace="elsewhere")["purged"] == 0
     assert listed_names(door, include_deleted=True) == ["new", "alive"]
-    assert door("artifact_purge", older_than_days=0) == {
-        "purged": 1, "message": "Permanently deleted 1 artifact", "erased": True
-    }  # fmt: skip
+    told = door("artifact_purge", older_than_days=0)
+    assert (told["purged"], told["message"], told["erased"]) == (1, "Permanently deleted 1 artifact", True)
     door.refuses("INVALID_REQUEST", "artifact_purge", older_than_days=-1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,15 +18,10 @@ CONFIRMED = {"criteria": True, "tests": True}
 
 
 def files_with(door: StoreDoor, word: str) -> list[str]:
-    """The files of the home in which a word stands, its database as everybody leaves it."""
+    """Where in the store a word stands: in files of the home, its database as everybody leaves it, or in tables."""
     door.store.close()
-    found = [os.path.join(folder, name) for folder, _, names in os.walk(door.home) for name in names]
-    return [path for path in sorted(found) if word.encode() in _bytes_of(path)]
-
-
-def _bytes_of(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+    with Beside(door.home) as beside:
+        return beside.places_of(word)
 
 
 def erased(door: StoreDoor, *words: str, **what: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from moss_memory.config import load_config
@@ -22,7 +23,8 @@ class Beside:
     """The engine of a home, opened by the test for itself; closed when it goes out of use."""
 
     def __init__(self, home: object) -> None:
-        config = load_config(home=str(home), cwd="/")
+        self._home = str(home)
+        config = load_config(home=self._home, cwd="/")
         self.engine: Engine = open_engine(config)
         self._call = Call(
             operation="test", config=config, clock_ms=lambda: 0, new_id=lambda now_ms: "", cancelled=None, progress=None
@@ -58,6 +60,39 @@ class Beside:
         finally:
             tx.rollback()
             tx.release()
+
+    def trap(self, name: str, what: str, *, when: str = "true", how: str = "abort") -> None:
+        """Makes the store refuse what is said here, `insert on tasks`, until `free` takes the trap away.
+
+        `how` is one of SQLite's ways to fail, of which a server has one.
+        """
+        if self._is_on_a_server:
+            self.run(
+                f"create function {name}() returns trigger language plpgsql as $$ begin raise 'no'; end $$",
+                f"create trigger {name} before {what} for each row when ({when}) execute function {name}()",
+            )
+        else:
+            self.run(f"create trigger {name} before {what} when {when} begin select raise({how}, 'no'); end")
+
+    def free(self, *names: str) -> None:
+        """Takes traps away."""
+        for name in names:
+            self.run(f"drop function {name} cascade" if self._is_on_a_server else f"drop trigger {name}")
+
+    def places_of(self, word: str) -> list[str]:
+        """The files, or the tables on a server, in which a word stands."""
+        if not self._is_on_a_server:
+            found = [os.path.join(folder, name) for folder, _, names in os.walk(self._home) for name in names]
+            return [path for path in sorted(found) if word.encode() in _bytes_of(path)]
+        tables = self.rows(
+            "select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace"
+        )
+        held = "select 1 from {0} as held where held::text like '%' || :word || '%' limit 1"
+        return [name for (name,) in tables if self.rows(held.format(name), {"word": word})]
+
+    @property
+    def _is_on_a_server(self) -> bool:
+        return not self.engine.files()
 
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of every table, events included; counters that nothing moved yet are none."""
@@ -108,6 +143,11 @@ def forget(home: object, *but: str) -> None:
     """Empties a store beside whoever has it open."""
     with Beside(home) as beside:
         beside.forget(*but)
+
+
+def _bytes_of(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 class Watch:

@@ -167,6 +167,7 @@ def storage_error(store: Store, tool: str, code: str, storage_code: str, *, pati
     return error
 
 
+@pytest.mark.sqlite("the files of the store are locked, filled or damaged by hand")
 def test_a_busy_store_is_a_failed_insert_that_can_be_tried_again(timed: Archive, store: Store) -> None:
     timed.submit("feature_unit")
     fd = os.open(os.path.join(timed.home, "moss.lock"), os.O_RDWR)
@@ -181,6 +182,7 @@ def test_a_busy_store_is_a_failed_insert_that_can_be_tried_again(timed: Archive,
     assert store.call("submit_payload", NEEDED, patient=False)["created"] is True
 
 
+@pytest.mark.sqlite("the files of the store are locked, filled or damaged by hand")
 def test_a_full_disk_is_a_failed_insert_and_reads_go_on(timed: Archive, store: Store) -> None:
     timed.submit("feature_unit")
     engine: Any = store._engine
@@ -197,6 +199,7 @@ def test_a_full_disk_is_a_failed_insert_and_reads_go_on(timed: Archive, store: S
     assert store.call("submit_payload", {**NEEDED, "body": body})["created"] is True
 
 
+@pytest.mark.sqlite("the files of the store are locked, filled or damaged by hand")
 def test_a_store_that_cannot_be_written_is_a_failed_insert_and_reads_go_on(timed: Archive) -> None:
     timed.submit("feature_unit")
     script = f"""
@@ -217,6 +220,7 @@ with open_at(sys.argv[1]) as store:
         os.chmod(timed.home, 0o700)
 
 
+@pytest.mark.sqlite("the version is written into the file by hand")
 def test_a_store_of_a_newer_version_fails_reads_as_queries_and_writes_as_inserts(timed: Archive, store: Store) -> None:
     timed.submit("feature_unit")
     before = dump(timed.home)
@@ -239,6 +243,7 @@ def say_version(home: str, version: int) -> None:
     connection.close()
 
 
+@pytest.mark.sqlite("the files of the store are locked, filled or damaged by hand")
 @pytest.mark.parametrize("code", ["STORAGE_CORRUPT", "NOT_A_STORE"])
 def test_a_damaged_store_is_a_failed_query(home: str, code: str) -> None:
     with open_test_store(home) as store:

@@ -11,7 +11,7 @@ from contract.reasoning.room import edge, gone, node, state
 from contract.tasks.desk import check_call
 from moss_memory import catalog
 from moss_memory.errors import MossError
-from support.beside import dump, run
+from support.beside import Beside, dump
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -354,12 +354,14 @@ def test_adding_a_card_of_a_type_replaces_the_type_it_says(desk: Desk, type: str
 @pytest.mark.parametrize("table", ["doc_entries", "graph_versions"])
 def test_a_card_that_fails_in_one_part_leaves_no_part(timed: Desk, table: str) -> None:
     timed.room("init")
-    run(timed.door.home, f"create trigger fail before insert on {table} begin select raise(abort, 'no'); end")
+    with Beside(timed.door.home) as beside:
+        beside.trap("fail", f"insert on {table}")
     before = dump(timed.door.home)
     with pytest.raises(MossError):
         timed.room("think_card", card=FULL, supports=["a"])
     assert dump(timed.door.home) == before
-    run(timed.door.home, "drop trigger fail")
+    with Beside(timed.door.home) as beside:
+        beside.free("fail")
     assert timed.room("think_card", card=FULL, supports=["a"])["inserted"] is True
 
 

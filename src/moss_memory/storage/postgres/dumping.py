@@ -33,11 +33,6 @@ _SERIES = (
     "select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attidentity <> ''"
     " where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by c.relname"
 )
-_COUNTING = (
-    "select pg_get_serial_sequence(quote_ident(c.relname), a.attname) from pg_class c"
-    " join pg_attribute a on a.attrelid = c.oid and a.attidentity <> ''"
-    " where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by c.relname"
-)
 
 
 def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:
@@ -78,5 +73,6 @@ def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:
             tx.run(f"update {COUNTERS} set last = 0")
         elif name != SCHEMA and name not in but:
             tx.run(f"delete from {name}")
-    for (sequence,) in list(tx.rows(_COUNTING)):
-        tx.run(f"select setval('{sequence}', 1, false)")
+    for name, column in list(tx.rows(_SERIES)):
+        if name not in but:
+            tx.run(f"select setval(pg_get_serial_sequence('{name}', '{column}'), 1, false)")

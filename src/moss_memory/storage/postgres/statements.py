@@ -32,7 +32,7 @@ _known: dict[str, Translated] = {}
 class Translated:
     """A statement with numbered parameters, and the names of what is bound to them, in their order."""
 
-    __slots__ = ("changes_documents", "counted_in", "names", "sql")
+    __slots__ = ("changes_documents", "counted_in", "names", "sql", "takes_numbers")
 
     def __init__(self, sql: str) -> None:
         self.names: list[str] = []
@@ -49,6 +49,8 @@ class Translated:
 
         self.sql = _PARTS.sub(numbered, sql)
         self.changes_documents = _CHANGED.search(sql) is not None
+        self.takes_numbers = "take_numbers(" in sql
+        """Whether its answer is the last of some numbers, which are given back where the call fails."""
         self.counted_in = _counted_table(sql)
         """The table into which it inserts rows with numbers of their own, after which counting has to go on."""
 

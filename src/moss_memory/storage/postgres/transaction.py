@@ -182,9 +182,13 @@ class PostgresTransaction:
         connection = self._connection
         if connection is not None and not connection.closed and not _is_idle(connection):
             try:
-                connection.execute("rollback")
+                connection.execute("; ".join(["rollback", *self._given_back()]))
             except psycopg.Error:
                 connection.close()  # the server undoes what it was sent
+
+    def _given_back(self) -> list[str]:
+        """Statements that give back what it took in vain."""
+        return []
 
     def release(self) -> None:
         if self._connection is not None:
@@ -201,7 +205,8 @@ class PostgresWrite(PostgresTransaction):
     """
 
     __slots__ = (
-        "_address", "_began_s", "_changes", "_erases", "_indexes", "_number", "_patience_s", "_recorded", "_workspace",
+        "_address", "_began_s", "_changes", "_erases", "_indexes", "_number", "_patience_s", "_recorded", "_taken",
+        "_workspace",
     )  # fmt: skip
 
     def __init__(self, engine: PostgresEngine, patience_s: float, call: Call) -> None:
@@ -215,15 +220,20 @@ class PostgresWrite(PostgresTransaction):
         self._began_s = 0.0
         self._indexes = False
         self._erases = False
+        self._taken: list[str] = []
 
     def _begin(self) -> Connection:
         connection, self._number, self._now_ms = self._engine.enter_write(self._patience_s, self.call)
+        self._taken = [f"select give_back_change({self._number})"]
         self._connection = connection
         self._began_s = time.monotonic()
         return connection
 
     def _open_block(self) -> None:
         self.connection  # noqa: B018 - a writing transaction is open from its first statement on
+
+    def _open_block(self) -> None:
+        self.connection  # noqa: B018 - it begins with the lock
 
     @property
     def _may_begin_again(self) -> bool:
@@ -242,7 +252,18 @@ class PostgresWrite(PostgresTransaction):
         self._indexes = self._indexes or statement.changes_documents
         if statement.counted_in:
             self._count_on(statement.counted_in)
+        if statement.takes_numbers and parameters is not None:
+            self._note_taken(cursor, **parameters)
         return cursor
+
+    def _note_taken(self, cursor: Cursor, *, series: str, count: int) -> None:
+        """Remembers which numbers it took; the caller reads the answer after this."""
+        (last,) = cursor.fetchone() or (0,)
+        cursor.scroll(0, mode="absolute")
+        self._taken.append(f"select give_back_numbers('{series}', {last - count}, {last})")
+
+    def _given_back(self) -> list[str]:
+        return self._taken[::-1]
 
     def _count_on(self, table: str) -> None:
         """Lets a table's own numbers go on after those that were given."""

@@ -1,8 +1,8 @@
 -- Reasoning: branches, append-only documents, a versioned graph, merges and conflicts.
 
 -- The last number given out in each series. Writers of one workspace come one after the other, so within a workspace
--- numbers rise in the order of commits; those of other workspaces take theirs without waiting for them. A number that
--- was given out is never given out again, also where its call failed.
+-- numbers rise in the order of commits; those of other workspaces take theirs without waiting for them. A number whose
+-- row is deleted is never given out again; one whose call failed is, unless others went on from there.
 create sequence seq_numbers minvalue 0 start with 0;
 create sequence branch_numbers minvalue 0 start with 0;
 select setval('seq_numbers', 0), setval('branch_numbers', 0);
@@ -40,6 +40,20 @@ begin
   end;
   perform pg_advisory_unlock(1836020595, 1);
   return taken;
+end $$;
+
+create function give_back_numbers(taken_from text, before bigint, last_taken bigint) returns void language plpgsql as $$
+declare
+  counter text := taken_from || '_numbers';
+begin
+  perform pg_advisory_lock(1836020595, 1);
+  begin
+    execute format('select setval(%L, %s) from %I where last_value = %s', counter, before, counter, last_taken);
+  exception when query_canceled or others then
+    perform pg_advisory_unlock(1836020595, 1);
+    raise;
+  end;
+  perform pg_advisory_unlock(1836020595, 1);
 end $$;
 
 create table workspaces (

@@ -1,0 +1,180 @@
+"""A store on PostgreSQL that waits for its disk: beside its bare statements, and beside other writers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from moss_memory.config import default_config
+from moss_memory.storage.postgres import transaction
+from moss_memory.storage.postgres.connection import connect
+from moss_memory.store import Store
+
+from .measure import Line, compared_us, medians_us, scratch_folder
+from .texts import Author
+
+TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests")
+SERVER = "from support.postgres import PostgresServer as Server; import sys;"
+START = "server = Server('fsync=on', 'synchronous_commit=on', 'full_page_writes=on'); print(server.url, flush=True);"
+CLIENTS = 32
+WRITES = 40
+FILLED = 300
+"""How many capsules are there before anything is measured."""
+_INSERT = (
+    "insert into capsules (id, workspace_raw, workspace_norm, name_raw, name_norm, title, capsule_text, capsule_chars,"
+    " tokens_estimate, created_at, updated_at, change_seq) values ($1, $2, $2, $3, $3, $3, $4, $5, $5, $6, $6, $6)"
+)
+_EVENT = "insert into events (event_id, workspace, tool, address, ts_ms) values ($1, $2, $3, $1, $4)"
+
+READS: list[tuple[str, dict[str, Any]]] = [
+    ("capsule_fetch", {"workspace": "shop", "name": "n7"}),
+    ("capsule_list", {"workspace": "shop", "limit": 20}),
+    ("tasks_radar", {"workspace": "shop", "target": "TASK-007"}),
+]
+
+Statement = tuple[str, list[Any] | None]
+
+
+@contextmanager
+def running_server() -> Iterator[str]:
+    """The URL of a server of its own, which is gone afterwards."""
+    script = f"{SERVER}{START} sys.stdin.read(); server.close()"
+    environment = {**os.environ, "PYTHONPATH": TESTS}
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.communicate()
+
+
+def lines(rounds: int = 200) -> list[Line]:
+    """What a store on a server promises about speed."""
+    with scratch_folder() as home, running_server() as url:
+        store = Store(default_config(home).replace(url=url))
+        bare = connect(url)
+        text = next(iter(_texts()))
+        for number in range(FILLED):
+            store.call("capsule_store", {"workspace": "shop", "name": f"n{number}", "capsule_text": text})
+        for number in range(20):
+            steps = [{"title": f"step {place}"} for place in range(3)]
+            wanted = {"workspace": "shop", "kind": "task", "title": f"task {number}", "steps": steps}
+            store.call("tasks_create", wanted)
+        found = [_stores(store, bare, text, rounds)]
+        found += [_reads(store, bare, tool, arguments, rounds) for tool, arguments in READS]
+        store.close()
+        bare.close()
+        return [*found, _many(url, home)]
+
+
+def _texts() -> Iterator[str]:
+    author = Author(seed=7)
+    while True:
+        yield author.capsule(2_000)
+
+
+def _stores(store: Store, bare: psycopg.Connection[Any], text: str, rounds: int) -> Line:
+    count = itertools.count()
+
+    def moss() -> None:
+        store.call("capsule_store", {"workspace": "shop", "name": f"m{next(count)}", "capsule_text": text})
+
+    def plain() -> None:
+        number = next(count)
+        bare.execute("begin")
+        bare.execute(_INSERT, [f"id{number}", "bare", f"b{number}", text, len(text), number])
+        bare.execute(_EVENT, [f"id{number}", "bare", "capsule_store", number])
+        bare.execute("commit")
+
+    ours, theirs = medians_us(moss, plain, rounds=rounds)
+    return Line("PostgreSQL: capsule_store : its bare statements", ours / theirs, 2.5, note=compared_us(ours, theirs))
+
+
+def _reads(store: Store, bare: psycopg.Connection[Any], tool: str, arguments: dict[str, Any], rounds: int) -> Line:
+    def call() -> None:
+        store.call(tool, arguments)
+
+    statements = _recorded(call)
+
+    def plain() -> None:
+        for sql, values in statements:
+            cursor = bare.execute(sql, values)
+            if cursor.description:
+                cursor.fetchall()
+        bare.execute("rollback")
+
+    ours, theirs = medians_us(call, plain, rounds=rounds)
+    return Line(f"PostgreSQL: {tool} : its bare statements", ours / theirs, 2.5, note=compared_us(ours, theirs))
+
+
+def _recorded(call: Callable[[], object]) -> list[Statement]:
+    """The statements that a call sends, one by one."""
+    found: list[Statement] = []
+    send = transaction._sent
+
+    def recording(connection: Any, before: list[Statement], sql: str, values: Any) -> Any:
+        found.extend([*before, (sql, values)])
+        return send(connection, before, sql, values)
+
+    transaction._sent = recording
+    try:
+        call()
+    finally:
+        transaction._sent = send
+    return found
+
+
+def _many(url: str, home: str) -> Line:
+    alone = _writes_a_second(url, home, 1, WRITES * 4)
+    together = _writes_a_second(url, home, CLIENTS, WRITES)
+    return Line(
+        f"PostgreSQL: writes of one client : of {CLIENTS} in {CLIENTS} workspaces", alone / together, 0.25,
+        note=f"{together / alone:.1f} times as many",
+    )  # fmt: skip
+
+
+def _writes_a_second(url: str, home: str, clients: int, writes: int) -> float:
+    """How many capsules so many processes store in a second, each in a workspace of its own."""
+    command = [sys.executable, "-m", "bench.postgres", url, home, str(writes)]
+    processes = [
+        subprocess.Popen([*command, f"w{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for number in range(clients)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    spans = [json.loads(process.communicate()[0]) for process in processes]
+    return clients * writes / (max(end for _, end in spans) - min(start for start, _ in spans))
+
+
+def write(url: str, home: str, writes: int, workspace: str) -> None:
+    """Stores capsules once it is told to, and says from when to when."""
+    from time import monotonic
+
+    text = next(iter(_texts()))
+    with Store(default_config(home).replace(url=url)) as store:
+        store.call("capsule_store", {"workspace": workspace, "capsule_text": text})
+        print("ready", flush=True)
+        sys.stdin.readline()
+        start = monotonic()
+        for _ in range(writes):
+            store.call("capsule_store", {"workspace": workspace, "capsule_text": text})
+        print(json.dumps([start, monotonic()]))
+
+
+if __name__ == "__main__":
+    write(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4])
