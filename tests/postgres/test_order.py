@@ -113,14 +113,15 @@ def test_a_change_that_is_committed_late_is_not_overlooked(store: Store) -> None
     with writing(store, "a"):
         store.call("capsule_store", {"workspace": "b", "capsule_text": capsule()})
         assert store.call("moss_changes", {"after": known}) == {"seq": known, "changes": [], "has_more": False}
-    changes = store.call("moss_changes", {"after": known})
-    assert [change["workspace"] for change in changes["changes"]] == ["b"]
+    wait_until(  # others on the same server may be at work
+        lambda: [change["workspace"] for change in store.call("moss_changes", {"after": known})["changes"]] == ["b"],
+        "the change is overlooked",
+    )
 
 
 def test_marks_differ_after_every_commit(store: Store) -> None:
     store.call("capsule_store", {"workspace": "a", "capsule_text": capsule()})
     first = store._engine.mark()
-    assert store._engine.mark() == first
     with writing(store, "a"):
         store.call("capsule_store", {"workspace": "b", "capsule_text": capsule()})
         assert store._engine.mark() != first
@@ -151,7 +152,7 @@ def test_within_a_workspace_numbers_rise_in_the_order_of_commits_and_watchers_se
         for writer in writers:
             writer.kill()
             writer.wait()
-    watch.look()
+    wait_until(watch.has_seen_all, "a change is overlooked")
     watch.check()
 
 
@@ -181,10 +182,14 @@ class Watch:
             if not answer["has_more"]:
                 break
 
+    def has_seen_all(self) -> bool:
+        """Looks once more; others who are at work on the same server may still hold the last changes back."""
+        self.look()
+        return self._changes == [seq for (seq,) in self._rows("select seq from events order by seq")]
+
     def check(self) -> None:
         """Holds what was seen against what is there in the end."""
         assert self._seen == {seq for _, seq in self._rows("select workspace_norm, seq from doc_entries")}
-        assert self._changes == [seq for (seq,) in self._rows("select seq from events order by seq")]
         dates = self._rows("select workspace, seq, ts_ms from events where workspace is not null order by seq")
         by_workspace = {workspace: [ts for one, _, ts in dates if one == workspace] for workspace, _, _ in dates}
         assert len(by_workspace) == WORKSPACES

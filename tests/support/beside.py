@@ -80,10 +80,12 @@ class Beside:
             self.run(f"drop function {name} cascade" if self._is_on_a_server else f"drop trigger {name}")
 
     def places_of(self, word: str) -> list[str]:
-        """The files, or the tables on a server, in which a word stands."""
-        if not self._is_on_a_server:
-            found = [os.path.join(folder, name) for folder, _, names in os.walk(self._home) for name in names]
-            return [path for path in sorted(found) if word.encode() in _bytes_of(path)]
+        """The files, and on a server the tables, in which a word stands."""
+        paths = [os.path.join(folder, name) for folder, _, names in os.walk(self._home) for name in names]
+        files = [path for path in sorted(paths) if word.encode() in _bytes_of(path)]
+        return [*files, *self._tables_with(word)] if self._is_on_a_server else files
+
+    def _tables_with(self, word: str) -> list[str]:
         tables = self.rows(
             "select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace"
         )
@@ -108,9 +110,10 @@ class Beside:
             self.engine.forget(call=self._call, but=but)
 
     def problems(self) -> list[str]:
-        """Whatever the engine finds to be wrong when it looks the store over."""
+        """Whatever the engine finds to be wrong when it looks the store over; servers of tests are not durable."""
         found = self.engine.look_over(call=self._call, fix=False)
-        return [f"{finding.subject}: {finding.facts}" for finding in found if finding.state in (DAMAGED, FAILED)]
+        wrong = [finding for finding in found if finding.state in (DAMAGED, FAILED)]
+        return [f"{finding.subject}: {finding.facts}" for finding in wrong if finding.subject != "durability"]
 
     def __enter__(self) -> Beside:
         return self

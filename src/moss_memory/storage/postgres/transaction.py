@@ -232,9 +232,6 @@ class PostgresWrite(PostgresTransaction):
     def _open_block(self) -> None:
         self.connection  # noqa: B018 - a writing transaction is open from its first statement on
 
-    def _open_block(self) -> None:
-        self.connection  # noqa: B018 - it begins with the lock
-
     @property
     def _may_begin_again(self) -> bool:
         return False  # it has the lock; beginning found out whether the connection lives
@@ -383,6 +380,8 @@ class PostgresWrite(PostgresTransaction):
         if self._connection is None:
             return
         self._bring_index_up_to_date()
+        if self._number and not self._changes:
+            self._queued.append((self._taken[0], None))  # nothing bears its number
         warnings: list[str] = []
         heard = _warnings_into(warnings)
         self._connection.add_notice_handler(heard)

@@ -228,9 +228,7 @@ declare
 begin
   perform pg_advisory_lock(1836020595, 2);
   begin
-    if nextval(counter) = taken + 1 then
-      perform setval(counter, taken, false);
-    end if;
+    execute format('select setval(%L, %s, false) from %s where last_value = %s', counter, taken, counter, taken);
   exception when query_canceled or others then
     perform pg_advisory_unlock(1836020595, 2);
     raise;
