@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled ahead, because where PYTHONDONTWRITEBYTECODE is set every start would compile all of it again.
 COMPILE = $(BIN)/python -m compileall -q src
 
-.PHONY: run test check format bench soak failover clients docs dist pictures clean
+.PHONY: run test test-postgres check format bench soak failover clients docs dist pictures clean
 
 run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a demonstration
 	@$(COMPILE)
@@ -17,6 +17,10 @@ run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a dem
 test: $(VENV)/.developed ## install what the tests need and run them all
 	@$(COMPILE) tests/support
 	$(BIN)/python -m pytest -n auto
+
+test-postgres: $(VENV)/.developed ## run on PostgreSQL what can run on every engine, and what tries PostgreSQL itself
+	@$(COMPILE)
+	$(BIN)/python -m pytest -n auto --engine=postgres tests/contract tests/property tests/concurrency tests/postgres
 
 check: $(VENV)/.developed ## formatting, lint and strict types
 	$(BIN)/ruff format --check .

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from support.beside import rows
 from support.many_writers import write_at_once
 from support.store_truth import check_truth
+
+pytestmark = pytest.mark.sqlite("the line in which writers stand is a file beside the store")
 
 WRITERS, WRITES = 32, 200
 PATIENCE_S = 600.0

@@ -11,6 +11,8 @@ from storage.database import connect
 from support.python_process import finish, start, without_root_powers
 from support.store_truth import check_truth, modes, open_at
 
+pytestmark = pytest.mark.sqlite("who comes first makes the files of the store; a server's schema has a test of its own")
+
 RACERS = 16
 RACE = """
 import sys

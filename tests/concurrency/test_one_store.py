@@ -162,6 +162,7 @@ def in_the_middle():
 """
 
 
+@pytest.mark.sqlite("the lock of writers is a file beside the store")
 def test_a_fork_in_the_middle_of_a_write_leaves_both_sides_with_the_truth(home: Path) -> None:
     """The child may be refused, for its parent's transaction cannot be taken from it; it may not be fooled."""
     run(
@@ -214,6 +215,7 @@ store.call("capsule_import", {"path": "x.jsonl"}, cancelled=fork_and_die)
 )
 
 
+@pytest.mark.sqlite("the lock of writers is a file beside the store")
 def test_a_child_that_outlives_a_killed_writer_does_not_keep_its_lock(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

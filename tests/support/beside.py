@@ -93,6 +93,11 @@ class Beside:
         return [name for (name,) in tables if self.rows(held.format(name), {"word": word})]
 
     @property
+    def has_gaps(self) -> bool:
+        """Whether a call that failed beside others may leave its number to nobody."""
+        return self._is_on_a_server
+
+    @property
     def _is_on_a_server(self) -> bool:
         return not self.engine.files()
 

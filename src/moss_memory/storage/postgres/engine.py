@@ -39,7 +39,7 @@ LARGE_KNOWN_S = 10.0
 _WAIT_S = 0.5
 """After so long a writer that may be cancelled looks whether it was, and waits on."""
 _PAGE_BYTES = 8192
-_MARK = "select pg_current_snapshot()::text, (select max(seq) from events)"
+_MARK = "select sum(changes), (select max(seq) from events) from activity_counts"
 
 
 class PostgresEngine:
@@ -302,7 +302,7 @@ class PostgresEngine:
             tx.release()
 
     def mark(self) -> object:
-        """What a transaction that begins now sees: every commit changes it, in whatever order they are begun."""
+        """How many changes there are: each is counted in its own transaction, in whatever order they are committed."""
         connection = self.take()
         try:
             return connection.execute(_MARK).fetchone()
