@@ -122,9 +122,9 @@ def _recorded(call: Callable[[], object]) -> list[Statement]:
     found: list[Statement] = []
     send = transaction._sent
 
-    def recording(connection: Any, before: list[Statement], sql: str, values: Any) -> Any:
-        found.extend([*before, (sql, values)])
-        return send(connection, before, sql, values)
+    def recording(connection: Any, before: list[Statement], statements: list[Statement], binary: bool) -> Any:
+        found.extend([*before, *statements])
+        return send(connection, before, statements, binary)
 
     transaction._sent = recording
     try:

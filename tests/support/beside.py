@@ -135,6 +135,12 @@ def rows(home: object, sql: str) -> list[tuple[Any, ...]]:
         return beside.rows(sql)
 
 
+def is_made(home: object) -> bool:
+    """Whether there is a store."""
+    with Beside(home) as beside:
+        return beside.engine.is_made()
+
+
 def dump(home: object) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table of a store; nothing while nothing was written."""
     with Beside(home) as beside:

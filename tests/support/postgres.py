@@ -73,6 +73,8 @@ class Databases:
         self._given: dict[str, Engine] = {}
         self._made: list[Engine] = []
         self._kept: set[str] = set()
+        self._folders: set[str] = set()
+        """The homes that were there when they were given a database."""
         self.in_folder: Any
         """What opens a store that is in its folder all the same."""
 
@@ -80,12 +82,21 @@ class Databases:
         """The database of a home; the first that asks for it in a test finds it empty."""
         home = os.path.realpath(home)
         if home not in self._given:
+            self._forget_removed()
+            if os.path.isdir(home):
+                self._folders.add(home)
             free = next((engine for engine in self._made if engine not in self._given.values()), None)
             if free is not None:
                 free.forget(call=_call(free.config))
             self._given[home] = free or self._make()
         url: str = self._given[home].config.url
         return url
+
+    def _forget_removed(self) -> None:
+        """Takes back the databases of homes that a test has removed: one test may need hundreds."""
+        for home in [home for home in self._folders if not os.path.isdir(home)]:
+            self._folders.discard(home)
+            self._given.pop(home, None)
 
     def settle(self, home: Path) -> None:
         """Makes a home whose settings name its database, so that every process finds it."""

@@ -42,7 +42,7 @@ class Once:
     A key that `is_new` was made for this call, so nobody has used it when the call is carried out for the first time.
     """
 
-    __slots__ = ("_answer", "_arguments", "_is_new", "_place")
+    __slots__ = ("_answer", "_arguments", "_is_new", "_is_own", "_place")
 
     def __init__(self, key: str, tool: str, values: dict[str, Any], sent: dict[str, Any], *, is_new: bool) -> None:
         workspace = values.get("workspace")
@@ -51,7 +51,7 @@ class Once:
             "tool": tool,
             "key": key,
         }
-        self._is_new = is_new
+        self._is_new = self._is_own = is_new
         self._arguments = _digest(values, sent)
         self._answer = ""
 
@@ -93,7 +93,8 @@ class Once:
         self._answer = _spelled(answer)
         kept = {**self._place, "arguments": self._arguments, "answer": self._answer, "now_ms": tx.now_ms}
         tx.queue(sql["remember"], kept)
-        tx.queue(sql["forget_expired"], {"before": tx.now_ms - KEPT_MS, "most": _EXPIRED_AT_ONCE})
+        if not self._is_own or self._place["key"].startswith("0"):  # of keys that engines make, one in sixteen
+            tx.queue(sql["forget_expired"], {"before": tx.now_ms - KEPT_MS, "most": _EXPIRED_AT_ONCE})
 
     def correct(self, tx: Transaction, answer: dict[str, Any]) -> None:
         """Keeps another answer in the place of the one that was kept, unless that was emptied meanwhile."""
