@@ -157,7 +157,7 @@ def _writes_a_second(url: str, home: str, clients: int, writes: int) -> float:
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    spans = [json.loads(process.communicate()[0]) for process in processes]
+    spans: list[tuple[float, float]] = [json.loads(process.communicate()[0]) for process in processes]
     return clients * writes / (max(end for _, end in spans) - min(start for start, _ in spans))
 
 
