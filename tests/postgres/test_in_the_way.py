@@ -1,0 +1,53 @@
+"""Calls that meet in a server: what it breaks off for the sake of others is carried out again, once."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from moss_memory.store import Store
+from support.store_truth import capsule, refusal
+
+BREAK_OFF = """
+create sequence attempts;
+create function break_off() returns trigger language plpgsql as $$
+begin
+  if nextval('attempts') <= {times} then
+    raise 'in the way of others' using errcode = '{code}';
+  end if;
+  return new;
+end $$;
+create trigger break_off before insert on capsules for each row execute function break_off();
+"""
+
+
+@pytest.fixture
+def beside(url: str, store: Store) -> psycopg.Connection[tuple[int]]:
+    """A connection to the database of the store, which is there."""
+    store.call("capsule_store", {"capsule_text": capsule()})
+    return psycopg.connect(url, autocommit=True)
+
+
+@pytest.mark.parametrize("code", ["40001", "40P01"])
+def test_what_others_were_in_the_way_of_is_carried_out_again(
+    store: Store, beside: psycopg.Connection[tuple[int]], code: str
+) -> None:
+    with beside:
+        beside.execute(BREAK_OFF.format(times=3, code=code))
+        kept = store.call("capsule_store", {"name": "kept", "capsule_text": capsule()})
+        found = beside.execute("select count(*) from capsules where id = %s", (kept["id"],)).fetchone()
+        beside.execute("drop function break_off cascade; drop sequence attempts")
+    assert found == (1,)
+    assert store.call("capsule_list", {})["pagination"]["total"] == 2
+
+
+def test_what_others_are_always_in_the_way_of_is_told_and_leaves_nothing(
+    store: Store, beside: psycopg.Connection[tuple[int]]
+) -> None:
+    wanted = {"name": "kept", "capsule_text": capsule()}
+    with beside:
+        beside.execute(BREAK_OFF.format(times=1000, code="40001"))
+        error = refusal(store.call, "capsule_store", wanted, patient=False)
+        beside.execute("drop function break_off cascade; drop sequence attempts")
+    assert (error.code, error.retryable) == ("STORAGE_BUSY", True)
+    assert store.call("capsule_list", {})["pagination"]["total"] == 1
