@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -12,13 +13,35 @@ from contract.everything import call_everything, prepare
 from moss_memory.config import default_config
 from moss_memory.moving import migration
 from moss_memory.store import Store
+from support.beside import rows, run
+from support.cli_typist import CAPSULE, Cli
 from support.moved_store import files_of
 from support.postgres import PostgresServer
+from support.python_process import start
 from support.store_truth import open_at, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+
+# Ends as if killed before a transaction of the target, counted from 0.
+KILLED = """
+import os, sys
+from moss_memory.moving import migration
+from support.store_truth import open_at
+home, to, after, at_once = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+migration._ROWS_AT_ONCE = at_once
+write, written = migration._write, [0]
+def counted(*given):
+    if written[0] == after:
+        os.kill(os.getpid(), 9)
+    write(*given)
+    written[0] += 1
+migration._write = counted
+with open_at(home) as store:
+    store.migrate(to)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +68,12 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> str:
     prepare(home)
     with open_test_store(home, Clock()) as store:
         call_everything(StoreDoor(store))
+    for doc in [doc for (doc,) in rows(home, "select doc from unembedded order by doc limit 3")]:
+        run(
+            home,
+            f"delete from unembedded where doc = {doc}",
+            f"insert into vectors (doc, model, vector) values ({doc}, 'm', x'00ff{doc % 256:02x}')",
+        )
     return home
 
 
@@ -70,6 +99,65 @@ def test_there_and_back_again_gives_the_same_export(source: str, url: str, tmp_p
     assert back["tables"] == [table for table in there["tables"] if table["table"] in names(back)]
     with open_at(tmp_path / "back") as store:
         assert exported(store, tmp_path / "back again") == wanted
+
+
+def test_vectors_and_what_waits_for_one_move_both_ways(source: str, url: str, tmp_path: Path) -> None:
+    made, waiting = "select doc, model, vector from vectors order by doc", "select doc from unembedded order by seq"
+    with open_at(source) as store:
+        store.migrate(url)
+    with psycopg.connect(url) as connection:
+        there = [(doc, model, bytes(vector)) for doc, model, vector in connection.execute(made).fetchall()]
+        assert there == rows(source, made)
+        assert connection.execute(waiting).fetchall() == rows(source, waiting)
+    with at(url) as store:
+        store.migrate(f"sqlite:{tmp_path / 'back'}")
+    assert len(there) == 3
+    assert rows(str(tmp_path / "back"), made) == rows(source, made)
+    assert rows(str(tmp_path / "back"), waiting) == rows(source, waiting)
+
+
+@pytest.mark.parametrize("at_once", [5, 60])
+def test_killed_in_the_middle_it_goes_on(source: str, url: str, tmp_path: Path, at_once: int) -> None:
+    for after in (1, 4, 9):
+        process = start(KILLED, source, url, after, at_once)
+        process.communicate()
+        assert process.returncode == -9
+        with at(url) as half:
+            assert refusal(half.call, "capsule_list", {}).code == "NOT_A_STORE"
+    with open_at(source) as store:
+        counted = store.migrate(url, dry_run=True)
+        answer = store.migrate(url)
+        wanted = exported(store, tmp_path / "source")
+    assert answer["resumed"] is True
+    assert counted["rows"] == answer["rows"] > answer["changed"], "what was there was not written again"
+    with at(url) as store:
+        assert exported(store, tmp_path / "there") == wanted
+
+
+def test_a_dry_run_counts_and_leaves_the_database_empty(source: str, url: str) -> None:
+    with open_at(source) as store:
+        counted = store.migrate(url, dry_run=True)
+    assert (counted["dry_run"], counted["resumed"]) == (True, False)
+    assert counted["rows"] > 0
+    with psycopg.connect(url) as connection:
+        assert connection.execute("select 1 from pg_class where relname = 'capsules'").fetchall() == []
+
+
+def test_typed_there_used_and_back_both_export_the_same_folder(
+    source: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    here, there = {**os.environ, "MOSS_HOME": source}, {**os.environ, "MOSS_HOME": str(tmp_path), "MOSS_URL": url}
+    back = {**os.environ, "MOSS_HOME": str(tmp_path / "back")}
+    assert Cli(source, here).process("migrate", "--to", url).code == 0
+    assert Cli("", there).process("store", "--name", "on-the-server", stdin=CAPSULE.encode()).code == 0
+    assert Cli("", there).process("export", "--all", str(tmp_path / "exports" / "one")).code == 0
+    assert Cli("", there).process("migrate", "--to", f"sqlite:{tmp_path / 'back'}").code == 0
+    assert Cli("", back).process("export", "--all", str(tmp_path / "back" / "exports" / "two")).code == 0
+    found = files_of(tmp_path / "exports" / "one")
+    assert found == files_of(tmp_path / "back" / "exports" / "two")
+    assert any("on-the-server" in name for name in found)
 
 
 def names(answer: dict[str, Any]) -> set[str]:

@@ -21,3 +21,10 @@ def test_a_purge_speaks_for_the_database_alone(door: StoreDoor) -> None:
     purged = door("artifact_purge")
     assert (purged["purged"], purged["erased"], purged["scope"]) == (1, True, "database")
     assert door("branchmind_purge")["scope"] == "database"
+
+
+def test_so_does_erasing_one_thing(door: StoreDoor) -> None:
+    door("capsule_store", workspace="w", name="a", capsule_text=FULL)
+    assert "scope" not in door("moss_erase", type="capsule", workspace="w", name="a", dry_run=True)
+    erased = door("moss_erase", type="capsule", workspace="w", name="a")
+    assert (erased["complete"], erased["scope"]) == (True, "database")

@@ -157,7 +157,7 @@ class Migration:
         with _Reading(self._target, self._call) as target:
             for wanted, found in _side_by_side(table, table.rows(source), table.rows(target)):
                 self._step()
-                if wanted is not None and found is None:
+                if wanted is not None and wanted != found:  # a counter cannot be removed, it is set
                     batch.add(wanted)
             batch.write()
         self._changed += batch.changed
