@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from contract.doors import FULL
+from moss_memory import open_store
 from moss_memory.surfaces.cli.commands import completion
 from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from support.cli_typist import Cli
 
 
@@ -92,5 +96,119 @@ def test_fish_offers_what_an_option_can_be_given_and_nothing_else() -> None:
     mode = next(line for line in lines if "__moss_on store " in line and "-l mode " in line)
     assert " -x -a 'error replace'" in mode
     workspace = next(line for line in lines if "__moss_on fetch " in line and "-l workspace " in line)
-    assert " -s w -x -d " in workspace
+    assert " -s w -x -a '(__moss_named workspaces)' -d " in workspace
     assert any("__moss_on help' -a " in line and " store" in line for line in lines)
+
+
+# What is in the store
+
+
+def fill(cli: Cli) -> None:
+    with open_store(cli.home) as store:
+        for workspace, name in (
+            ("default", "auth"), ("default", "auth flow"), ("default", "billing"), ("shop", "cart"),
+            ("My Shop", "café"),
+        ):  # fmt: skip
+            store.capsule_store(capsule_text=FULL, workspace=workspace, name=name)
+        store.artifact_store(kind="k", data={}, name="plan")
+        store.tasks_create(workspace="shop", kind="task", title="Build")
+        store.branchmind_branch_create(workspace="shop", name="what-if")
+
+
+NAMES = [
+    (["fetch", ""], ["billing", "auth flow", "auth", "My Shop/", "shop/"]),
+    (["fetch", "au"], ["auth flow", "auth"]),
+    (["fetch", "sh"], ["shop/"]),
+    (["fetch", "shop/"], ["shop/cart"]),
+    (["update", "shop/c"], ["shop/cart"]),
+    (["fetch", "-w", "shop", ""], ["cart"]),
+    (["fetch", "--name", "b"], ["billing"]),
+    (["fetch-many", "auth", "b"], ["billing"]),
+    (["capsule", "delete", "b"], ["billing"]),
+    (["edit", "b"], ["billing"]),
+    (["versions", "b"], ["billing"]),
+    (["artifact", "fetch", ""], ["plan"]),
+    (["list", "-w", "s"], ["shop"]),
+    (["rename", "auth", "--new-workspace", "m"], ["My Shop"]),
+    (["workspace", "delete", "s"], ["shop"]),
+    (["workspace", "rename", "s"], ["shop"]),
+    (["task", "show", "-w", "shop", ""], ["TASK-001"]),
+    (["task", "note", "-w", "shop", "--target", ""], ["TASK-001"]),
+    (["branch", "merge", "-w", "shop", "wh"], ["what-if"]),
+    (["notes", "show", "-w", "shop", "wh"], ["what-if"]),
+    (["task", "show", ""], []),
+    (["fetch", "nothing"], []),
+    (["fetch", "nowhere/"], []),
+    (["store", ""], []),
+]
+
+
+def test_names_and_workspaces_of_the_store_are_offered(cli: Cli) -> None:
+    fill(cli)
+    for typed, expected in NAMES:
+        offered = [one.replace("\\", "") for one in _bash(cli, "moss", *typed)]
+        assert _of_the_store(offered) == sorted(expected), typed
+
+
+def _of_the_store(offered: list[str]) -> list[str]:
+    return sorted(one for one in offered if one and not one.startswith("-"))
+
+
+def _bash(cli: Cli, *typed: str) -> list[str]:
+    words = " ".join(f"'{word}'" for word in typed)
+    line = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    return _shell(cli, ["bash"], f"{completion.script('bash')}\n{line}\n")
+
+
+def _shell(cli: Cli, command: list[str], script: str) -> list[str]:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**cli.environment, "PATH": path, "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(
+        command, env=environment, input=script.encode(), capture_output=True, timeout=PATIENCE_S, check=True
+    )
+    assert done.stderr == b""
+    return done.stdout.decode().split("\n")[:-1]
+
+
+def test_bash_escapes_a_name_of_two_words_unless_a_quote_is_open(cli: Cli) -> None:
+    fill(cli)
+    assert _bash(cli, "moss", "fetch", "auth\\ ") == ["auth\\ flow"]
+    assert _bash(cli, "moss", "fetch", '"auth ') == ["auth flow"]
+    assert _bash(cli, "moss", "fetch", "My\\ Shop/") == ["My\\ Shop/café"]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_offers_the_same(cli: Cli) -> None:
+    fill(cli)
+    adds = 'compadd() { while [[ "$1" != "--" ]]; do shift; done; shift; (( $# )) && print -rl -- "$@" }'
+    faked = f"compdef() {{ }}\n{adds}\n_files() {{ }}\n{completion.script('zsh')}\n"
+    for typed, expected in NAMES:
+        words = " ".join(f"'{word}'" for word in ("moss", *typed))
+        offered = _shell(cli, ["zsh", "-f"], f"{faked}words=({words}); CURRENT=$#words; _moss; true\n")
+        assert _of_the_store(offered) == sorted(expected), typed
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_fish_offers_the_same(cli: Cli) -> None:
+    fill(cli)
+    for typed, expected in NAMES:
+        asked = " ".join(["moss", *typed])
+        offered = _shell(cli, ["fish", "--no-config"], f"{completion.script('fish')}\ncomplete -C '{asked}'\n")
+        assert _of_the_store([one.partition("\t")[0] for one in offered]) == sorted(expected), typed
+
+
+def test_completing_makes_no_store_loads_no_model_and_refuses_nothing(cli: Cli) -> None:
+    for words in (
+        ["capsules", "fetch", ""],
+        ["workspaces", "-w", ""],
+        ["nonsense"],
+        [],
+        ["tasks", "-w", "x" * 300, ""],
+    ):
+        done = cli("__offer", *words)
+        assert (done.code, done.out, done.err) == (0, "", "")
+    assert not os.path.exists(os.path.join(cli.home, "moss.db"))
+    fill(cli)
+    asked = "import sys; from moss_memory.surfaces.cli.main import run; run(['__offer', 'capsules', 'fetch', 'a'])"
+    slow = "print([one for one in ('numpy', 'onnxruntime', 'asyncio', 'typing') if one in sys.modules])"
+    assert _shell(cli, [sys.executable], f"{asked}; {slow}")[-1] == "[]"

@@ -373,3 +373,51 @@ def test_the_answer_can_be_a_table(cli: Cli) -> None:
     fill(cli, node("a"))
     shown = cli("graph", "draw", "-w", "shop", "-o", "g.svg", "--table").out
     assert "nodes    1\n" in shown
+
+
+def plan(cli: Cli) -> None:
+    """A plan of two tasks, each with steps, a task of its own, and a question in the checkout's graph."""
+    fill(cli, node("q1", title="Redis?"), node("s1", title="of the checkout"))
+    with open_store(cli.home) as store:
+        store.tasks_create(workspace="shop", kind="plan", title="Ship")
+        for title in ("Build", "Release"):
+            steps: list[Any] = [{"title": f"{title} {at}"} for at in range(12)]
+            store.tasks_create(workspace="shop", kind="task", title=title, parent="PLAN-001", steps=steps)
+        store.tasks_create(workspace="shop", kind="task", title="Rest")
+        store.tasks_edit(workspace="shop", target="TASK-002", depends_on=["TASK-001"])
+        card: Any = {"id": "q1", "type": "question", "title": "Which cart?"}
+        store.branchmind_think_card(workspace="shop", target="TASK-001", card=card)
+
+
+def test_a_workspace_is_drawn_with_its_plans_and_tasks(cli: Cli) -> None:
+    plan(cli)
+    picture = drawn(cli)
+    said = texts(picture)
+    for expected in ("Redis?", "Ship", "Build", "Release", "Rest", "Build 11", "Which cart?", "depends_on"):
+        assert expected in said
+    assert "shop · main · graph · 4 plans and tasks" in said
+    assert len(said) == len([one for one in said if one != "Redis?"]) + 1
+    assert len(cards(picture)) == 2 + 4 + 24 + 1, "what two graphs show is drawn once, what is called alike twice"
+    answer = cli("graph", "draw", "-w", "shop", "-o", "graph.svg").json
+    assert (answer["tasks"], answer["nodes"]) == (4, 31)
+    assert cli("graph", "draw", "-w", "shop", "-o", "graph.svg", "--branch", "main").json["nodes"] == 2
+
+
+def test_tasks_and_steps_stand_in_their_order(cli: Cli) -> None:
+    plan(cli)
+    picture = drawn(cli)
+    left = {}
+    for card, (x, *_) in zip(cards(picture), frames(picture), strict=True):
+        title = card.find(f"{SVG}title")
+        assert title is not None
+        left[(title.text or "").partition(" — ")[2]] = x
+    for task in ("Build", "Release"):
+        places = [left[f"{task} {at}"] for at in range(12)]
+        assert places == sorted(places)
+    assert left["Build"] < left["Release"]
+
+
+def test_a_workspace_with_more_than_the_limit_says_so(cli: Cli) -> None:
+    plan(cli)
+    answer = cli("graph", "draw", "-w", "shop", "-o", "graph.svg", "--limit", "10").json
+    assert (answer["nodes"], answer["truncated"]) == (10, True)

@@ -12,6 +12,8 @@ from .parsing.usage import Usage
 from .showing.output import STDIN, Unwritable, is_terminal, say, secure_descriptors, show, tell_error
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+OFFER = "__offer"
+"""What only completion scripts type: which names, workspaces, tasks or branches there are."""
 
 
 def main() -> int:
@@ -76,6 +78,10 @@ def _dispatch(words: list[str]) -> int:
         show(f"moss {__version__}")
         return DONE
     secure_descriptors()
+    if first == OFFER:
+        from .commands.offering import offer
+
+        return offer(words[1:], home)
     if first in ("--help", "-h"):
         words = ["help"]
     for count in (2, 1):

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 
 from ..parsing.builtin import SHELLS
+from ..parsing.positional import ADDRESSED, ITEMS, PLACE
 from ..parsing.usage import Usage
 from ..showing.output import show
 from ..speaking.language import spoken
 from .help import command_names, find_any, summary_of
+from .offering import ARTIFACTS, BRANCHES, CAPSULES, PLACES, TASKS, WORKSPACES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +22,17 @@ if TYPE_CHECKING:
 _FOLDER = os.path.join(os.path.dirname(__file__), "completions")
 _FILES = {"bash": "moss.bash", "zsh": "_moss", "fish": "moss.fish"}
 _TAKES_FILE = ("file", "path", "output", "dir")
+_NAMED = {
+    "workspace": WORKSPACES,
+    "new_workspace": WORKSPACES,
+    "target": TASKS,
+    "plan": TASKS,
+    "branch": BRANCHES,
+    "ref": BRANCHES,
+    "from": BRANCHES,
+    "into": BRANCHES,
+}
+"""Arguments whose values are in the store, and what they are."""
 
 
 def shipped_script(shell: str) -> str:
@@ -62,10 +75,35 @@ class _Typed:
         self.words = [option for option in self.options if option.name in (*command.slots, command.positional)]
         """Options whose values may stand without the option."""
         self.has_steps = "target" in command.slots
+        self._positional = command.positional
+        self._slots = command.slots
 
     def takes_file(self, option: Option) -> bool:
         """Whether an argument names a file; the path of a task's step is none."""
         return option.name in _TAKES_FILE and not self.has_steps
+
+    def named(self, option: Option) -> str:
+        """What of the store an option's value is, where it is something of it."""
+        if option.name == "name" and self.name.startswith("workspace "):
+            return WORKSPACES
+        if option.name == "name" and self._positional == ADDRESSED:
+            return self._addressed()
+        return _NAMED.get(option.argument or option.name, "")
+
+    def named_words(self) -> str:
+        """The same for the words after the command: the first of them that is something of the store."""
+        if self._positional in (ADDRESSED, ITEMS):
+            return self._addressed()
+        if self._positional == PLACE:
+            return PLACES if self._takes("target") else BRANCHES
+        found = [self.named(option) for option in self.words if option.name in self._slots]
+        return next((kind for kind in found if kind), "")
+
+    def _takes(self, name: str) -> bool:
+        return any(option.name == name for option in self.options)
+
+    def _addressed(self) -> str:
+        return ARTIFACTS if self.name.startswith("artifact ") else CAPSULES
 
 
 def _typed() -> list[_Typed]:
@@ -91,14 +129,25 @@ def _choices(option: Option, commands: list[_Typed]) -> str:
 
 
 _BASH = """# bash completion for moss
+_moss_named() {
+  local one
+  while IFS= read -r one; do
+    if [[ "$current" != [\\"\\']* ]]; then one=$(printf %q "$one"); fi
+    COMPREPLY+=("$one")
+  done < <("${COMP_WORDS[0]}" __offer "$named" "${COMP_WORDS[@]:1:COMP_CWORD-1}" "$current" 2> /dev/null)
+  if [[ "${COMPREPLY[0]}" == */ ]]; then compopt -o nospace 2> /dev/null; fi
+}
 _moss() {
   local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}" offered="" valued=""
-  local command="${COMP_WORDS[1]}" second="${COMP_WORDS[2]}" place=$COMP_CWORD files=""
+  local command="${COMP_WORDS[1]}" second="${COMP_WORDS[2]}" place=$COMP_CWORD files="" named=""
   # Bash takes --mode=re for three words.
   if [[ "$current" == "=" ]]; then current=""
   elif [[ "$previous" == "=" ]]; then previous="${COMP_WORDS[COMP_CWORD-2]}"; fi
   if [[ "$previous" == "--home" ]]; then COMPREPLY=($(compgen -d -- "$current")); return; fi
 @OFFERS@
+  COMPREPLY=()
+  if [[ -n "$named" && "$current" != -* ]]; then _moss_named; fi
+  if (( ${#COMPREPLY[@]} )); then return; fi
   COMPREPLY=($(compgen -W "$offered" -- "$current"))
   if [[ -n "$files" ]]; then
     COMPREPLY+=($(compgen -f -- "$current")); compopt -o filenames 2> /dev/null
@@ -110,9 +159,15 @@ complete -F _moss moss moss-memory
 _ZSH = """#compdef moss moss-memory
 _moss() {
   local previous="${words[CURRENT-1]}" command="${words[2]}" second="${words[3]}" offered="" valued=""
-  local place=$((CURRENT - 1)) current="${words[CURRENT]}" files=""
+  local place=$((CURRENT - 1)) current="${words[CURRENT]}" files="" named=""
+  local -a found
   if [[ "$previous" == "--home" ]]; then _files -/; return; fi
 @OFFERS@
+  if [[ -n "$named" && "$current" != -* ]]; then
+    found=("${(@f)$("${words[1]}" __offer "$named" "${(@)words[2,CURRENT]}" 2> /dev/null)}")
+    found=(${found:#})
+    if (( $#found )); then compadd -S '' -- ${(M)found:#*/}; compadd -- ${found:#*/}; return; fi
+  fi
   if [[ -n "$files" ]]; then _files; fi
   compadd -- ${=offered}
 }
@@ -122,7 +177,7 @@ if [[ "$funcstack[1]" == "_moss" ]]; then _moss "$@"; else compdef _moss moss mo
 
 
 def _offers(commands: list[_Typed]) -> str:
-    """Shell lines, the same in bash and zsh, that set `offered` and `files` by the words typed so far."""
+    """Shell lines, the same in bash and zsh, that set `offered`, `files` and `named` by the words typed so far."""
     groups = _groups(commands)
     return "\n".join(
         [
@@ -135,7 +190,7 @@ def _offers(commands: list[_Typed]) -> str:
             *(f'    "{group}") offered="{verbs}" ;;' for group, verbs in groups.items()),
             "  esac; fi",
             "  # After an option that takes a value: what it can be, or nothing.",
-            '  if [[ " $valued " == *" $previous "* ]]; then offered="" files=""; fi',
+            '  if [[ " $valued " == *" $previous "* ]]; then offered="" files="" named=""; fi',
             '  case "$command $previous" in',
             *(line for one in commands for option in one.options for line in _given(one, option, commands)),
             "  esac",
@@ -149,7 +204,8 @@ def _after(one: _Typed, commands: list[_Typed]) -> str:
     offered = " ".join(filter(None, [*(_choices(option, commands) for option in one.words), *flags]))
     valued = [flag for option in one.options if option.takes_value for flag in (option.flag, option.short)]
     files = " files=1" if any(one.takes_file(option) for option in one.words) else ""
-    return f'    "{one.name}") offered="{offered}"{files} valued="{" ".join(filter(None, valued))}" ;;'
+    named = f" named={kind}" if (kind := one.named_words()) else ""
+    return f'    "{one.name}") offered="{offered}"{files}{named} valued="{" ".join(filter(None, valued))}" ;;'
 
 
 def _given(one: _Typed, option: Option, commands: list[_Typed]) -> list[str]:
@@ -157,6 +213,8 @@ def _given(one: _Typed, option: Option, commands: list[_Typed]) -> list[str]:
     if choices := _choices(option, commands):
         return [f'    "{one.name} {option.flag}") offered="{choices}" ;;']
     typed = "|".join(f'"{one.name} {flag}"' for flag in (option.flag, option.short) if flag)
+    if kind := one.named(option):
+        return [f"    {typed}) named={kind} ;;"]
     return [f"    {typed}) files=1 ;;"] if one.takes_file(option) else []
 
 
@@ -182,6 +240,12 @@ function __moss_on --description 'the command line begins with one of these comm
     end
     return 1
 end
+function __moss_named --description 'names, workspaces, tasks or branches of the store'
+    set -l typed (commandline -opc)
+    set -l current (commandline -ct)
+    set -e typed[1]
+    command moss __offer $argv[1] $typed "$current" 2> /dev/null
+end
 complete -c moss -f"""
 
 
@@ -195,6 +259,10 @@ def _fish() -> str:
     for group, verbs in _groups(commands).items():
         lines.append(f"{first} {group} -d {_quoted(f'the {group} commands')}")
         lines.append(f"complete -c moss -n '__moss_after {group}' -a {_quoted(verbs)}")
+    for one in commands:
+        if kind := one.named_words():
+            on = f'"{one.name}"' if " " in one.name else one.name
+            lines.append(f"complete -c moss -n '__moss_on {on}' -a '(__moss_named {kind})'")
     same: dict[str, list[_Typed]] = {}
     for one in commands:
         same.setdefault(one.operation.name, []).append(one)
@@ -208,7 +276,9 @@ def _fish_options(one: _Typed, on: str, commands: list[_Typed]) -> list[str]:
     """The options of one command; `on` says under which of its names."""
     lines = []
     for option in one.options:
-        choices = f" -a {_quoted(found)}" if (found := _choices(option, commands)) else ""
+        kind = one.named(option)
+        found = _choices(option, commands) or (f"(__moss_named {kind})" if kind else "")
+        choices = f" -a {_quoted(found)}" if found else ""
         line = f"{on} -l {option.flag[2:]}" + (f" -s {option.short[1:]}" if option.short else "")
         if option.name == "home":
             line += " -r -a '(__fish_complete_directories)'"
@@ -218,7 +288,7 @@ def _fish_options(one: _Typed, on: str, commands: list[_Typed]) -> list[str]:
         lines.append(f"{line} -d {_quoted(means)}" if means else line)
         if option.denied:
             lines.append(f"{on} -l {option.denied[2:]}")
-        if option in one.words and (choices or one.takes_file(option)):
+        if option in one.words and not kind and (choices or one.takes_file(option)):
             lines.append(on + (choices or " -F"))
     return lines
 

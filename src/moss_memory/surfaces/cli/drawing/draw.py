@@ -9,7 +9,7 @@ from moss_memory.errors import MossError, invalid
 from moss_memory.store import Store
 
 from .file import PictureFile
-from .graph import NODES_MAX, read_graph
+from .graph import NODES_MAX, read_graph, read_workspace
 from .picture import FONTS, svg_of
 
 TYPE_CHECKING = False
@@ -20,6 +20,8 @@ NEEDED = {".svg": ("pygraphviz",), ".png": ("pygraphviz", "resvg_py")}
 INSTALL = "pip install 'moss-memory[draw]'"
 USUAL_LIMIT = 200
 _ZOOM = 2.0
+_PLACED = ("target", "branch", "doc")
+"""Arguments that say which graph; without any the whole workspace is drawn."""
 _PIXELS_MAX = 25_000_000
 _LETTERS = "Mm"
 _PROBE = (
@@ -40,11 +42,16 @@ def draw(home: str | None, **arguments: Any) -> dict[str, Any]:
     _require_extra(NEEDED[ending])
     file = PictureFile(output)
     with Store(load_config(home)) as store:
-        graph = read_graph(store, arguments, limit=limit)
+        read = read_graph if any(name in arguments for name in _PLACED) else read_workspace
+        graph = read(store, arguments, limit=limit)
     heading = f"{arguments['workspace']} \u00b7 {graph.branch} \u00b7 {graph.doc}"
+    if graph.tasks:
+        heading += f" \u00b7 {graph.tasks} {'plan or task' if graph.tasks == 1 else 'plans and tasks'}"
     svg, width, height = svg_of(graph, heading)
     file.write(svg.encode() if ending == ".svg" else png_of(svg, width, height))
     counts = {"nodes": len(graph.nodes), "edges": len(graph.edges), "missing": len(graph.missing)}
+    if graph.tasks:
+        counts["tasks"] = graph.tasks
     return {"path": file.path, "branch": graph.branch, "doc": graph.doc, **counts, "truncated": graph.more}
 
 

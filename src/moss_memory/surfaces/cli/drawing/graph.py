@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 QUERY, VALIDATE = "branchmind_graph_query", "branchmind_graph_validate"
+CONTAINS, DEPENDS_ON = "contains", "depends_on"
+"""From a plan to its tasks and from a task to its steps, whose order is told; and from a task to what it waits for."""
 WHOLE = {"max_chars": 0}
 NODES_MAX = 1000
 _PAGE = 200
@@ -18,6 +20,8 @@ _LEAST = 4
 """Fewer nodes than this are not asked for in parts, however many edges they share."""
 
 _PLACE = ("workspace", "target", "branch", "doc")
+_WORK = ("task:", "step:")
+"""How the nodes are called that are the same in every graph which shows them."""
 _FILTERS = ("ids", "types", "status", "tags_any", "tags_all", "text")
 
 
@@ -32,6 +36,8 @@ class Graph:
         self.missing: list[str] = []
         self.more = False
         """Whether nodes were left out because of the limit."""
+        self.tasks = 0
+        """How many plans and tasks it shows with their own graphs."""
 
 
 def read_graph(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
@@ -42,6 +48,64 @@ def read_graph(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
     graph.edges = list(dict.fromkeys(_edges(store, place, list(graph.nodes))))
     _add_dangling(store, place, graph, everywhere=not filters and not graph.more)
     return graph
+
+
+def read_workspace(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
+    """What the checkout's graph shows, and then every plan and task with what is in its own, in their order."""
+    graph = read_graph(store, arguments, limit=limit)
+    closed = "task" in store.config.disabled_types
+    for target in [] if closed else _targets(store, arguments["workspace"]):
+        room = limit - len(graph.nodes)
+        if room <= 0:
+            graph.more = True
+            break
+        own = read_graph(store, {**arguments, "target": target}, limit=room)
+        _take_in(graph, own, target)
+    graph.edges = _in_order(graph)
+    return graph
+
+
+def _targets(store: Store, workspace: str) -> list[str]:
+    """The plans and tasks of a workspace, in the order in which they were made."""
+    found: list[str] = []
+    while True:
+        page = store.call("tasks_list", {"workspace": workspace, "limit": _PAGE, "offset": len(found), **WHOLE})
+        found += [item["id"] for item in page["items"]]
+        if not page["pagination"]["has_more"] or not page["items"]:
+            return found
+
+
+def _take_in(graph: Graph, own: Graph, target: str) -> None:
+    """Adds a plan's or task's own graph; a node of another graph that is called the same stays another one."""
+    if not own.nodes:
+        return
+    names = {one: one if one.startswith(_WORK) or one not in graph.nodes else f"{target}/{one}" for one in own.nodes}
+    for one in sorted(own.nodes, key=lambda one: _place_of(own.nodes[one])):
+        graph.nodes.setdefault(names[one], {**own.nodes[one], "id": names[one]})
+    moved = [(names.get(tail, tail), rel, names.get(head, head)) for tail, rel, head in own.edges]
+    graph.edges = list(dict.fromkeys([*graph.edges, *moved]))
+    graph.missing += [one for one in own.missing if one not in graph.missing]
+    graph.missing = [one for one in graph.missing if one not in graph.nodes]
+    graph.more = graph.more or own.more
+    graph.tasks += 1
+
+
+def _place_of(node: dict[str, Any]) -> tuple[int, list[int]]:
+    """Where a node stands among those of a task: tasks and then steps as they are numbered, and then cards."""
+    name = str(node["id"])
+    path = (node.get("meta") or {}).get("path")
+    if isinstance(path, str) and name.startswith("step:"):
+        return 1, [int(part.removeprefix("s:")) for part in path.split(".")]
+    number = name.rpartition("-")[2]
+    return (0, [int(number)]) if name.startswith("task:") and number.isdecimal() else (2, [])
+
+
+def _in_order(graph: Graph) -> list[tuple[str, str, str]]:
+    """The edges, those that contain something in the order of what they contain."""
+    place = {one: at for at, one in enumerate(graph.nodes)}
+    contained = [edge for edge in graph.edges if edge[1] == CONTAINS]
+    others = [edge for edge in graph.edges if edge[1] != CONTAINS]
+    return [*sorted(contained, key=lambda edge: place.get(edge[2], 0)), *others]
 
 
 def _nodes(store: Store, asked: dict[str, Any], limit: int) -> Graph:

@@ -43,13 +43,16 @@ def _dot(component: dict[str, Any], curved: bool) -> str:
     fine = curved and len(component["edges"]) <= _MANY_EDGES
     care = f"{_THOROUGH if fine else _QUICK} splines={'true' if curved else 'line'}"
     lines = [f'digraph {{ graph [{_SPACES} {care}] node [shape=box fixedsize=true label=""]']
+    ordered = set(component.get("ordered", ()))
     for at, (width, height) in enumerate(component["nodes"]):
-        lines.append(f'n{at} [width="{width / _INCH:.4f}" height="{height / _INCH:.4f}"]')
-    for at, (tail, head, width, height) in enumerate(component["edges"]):
+        order = " ordering=out" if at in ordered else ""
+        lines.append(f'n{at} [width="{width / _INCH:.4f}" height="{height / _INCH:.4f}"{order}]')
+    for at, (tail, head, width, height, loose) in enumerate(component["edges"]):
         # A table of a fixed size keeps the room without a font being asked how wide a text is.
         size = f'FIXEDSIZE="TRUE" WIDTH="{int(width)}" HEIGHT="{int(height)}"'
         label = f' label=<<TABLE BORDER="0" {size}><TR><TD></TD></TR></TABLE>>' if fine else ""
-        lines.append(f'n{tail} -> n{head} [id="{at}"{label}]')
+        free = " constraint=false" if loose else ""
+        lines.append(f'n{tail} -> n{head} [id="{at}"{label}{free}]')
     return "\n".join([*lines, "}"])
 
 

@@ -36,12 +36,18 @@ class Box:
 class Arrow:
     """An edge's place: from which box to which, how much room its label needs, and how it runs."""
 
-    __slots__ = ("end", "head", "label", "label_size", "points", "tail")
+    __slots__ = ("end", "head", "label", "label_size", "loose", "ordered", "points", "tail")
 
-    def __init__(self, tail: str, head: str, label_size: tuple[float, float]) -> None:
+    def __init__(
+        self, tail: str, head: str, label_size: tuple[float, float], *, ordered: bool = False, loose: bool = False
+    ) -> None:
         self.tail = tail
         self.head = head
         self.label_size = label_size
+        self.ordered = ordered
+        """Whether what it leads to stands to the right of what earlier arrows of the same box lead to."""
+        self.loose = loose
+        """Whether it runs between boxes without moving them."""
         self.points: list[Point] = []
         self.end: Point = (0.0, 0.0)
         self.label: Point = (0.0, 0.0)
@@ -81,7 +87,7 @@ def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
 
 
 def _connected(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[str], list[Arrow]]]:
-    """The parts of the graph between which no arrow runs, each with its arrows, the largest first."""
+    """The parts of the graph between which no arrow runs, each with its arrows, as their first boxes come."""
     root = {one: one for one in boxes}
 
     def find(one: str) -> str:
@@ -96,7 +102,7 @@ def _connected(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[st
         groups.setdefault(find(one), ([], []))[0].append(one)
     for arrow in arrows:
         groups[find(arrow.tail)][1].append(arrow)
-    return sorted(groups.values(), key=lambda group: -len(group[0]))
+    return list(groups.values())
 
 
 def _placed(parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]) -> list[_Part]:
@@ -104,8 +110,10 @@ def _placed(parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[s
     asked = []
     for ids, arrows in groups:
         number = {one: at for at, one in enumerate(ids)}
-        edges = [(number[arrow.tail], number[arrow.head], *arrow.label_size) for arrow in arrows]
-        asked.append({"nodes": [(boxes[one].width, boxes[one].height) for one in ids], "edges": edges})
+        edges = [(number[arrow.tail], number[arrow.head], *arrow.label_size, arrow.loose) for arrow in arrows]
+        ordered = sorted({number[arrow.tail] for arrow in arrows if arrow.ordered})
+        sizes = [(boxes[one].width, boxes[one].height) for one in ids]
+        asked.append({"nodes": sizes, "edges": edges, "ordered": ordered})
     for part, place in zip(parts, _ask_graphviz(asked) if asked else [], strict=True):
         part.width, part.height = place["width"], place["height"]
         for box, (x, y) in zip(part.boxes, place["nodes"], strict=True):
@@ -145,14 +153,20 @@ def _ask_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     raise MossError("INVALID_REQUEST", "the graph is too tangled to be drawn in a minute; draw less of it")
 
 
+def _before(part: _Part) -> tuple[bool, float]:
+    """Parts that have an order keep it and come first; of the others the highest do."""
+    ordered = any(arrow.ordered for arrow in part.arrows)
+    return (not ordered, 0.0 if ordered else -part.height)
+
+
 def _pack(parts: list[_Part]) -> tuple[float, float]:
-    """Puts the parts into rows, the highest first, so that the whole is about as wide as a page."""
+    """Puts the parts into rows, so that the whole is about as wide as a page."""
     if not parts:
         return 0.0, 0.0
     area = sum((part.width + _GAP) * (part.height + _GAP) for part in parts)
     room = max(math.sqrt(area * _SHAPE), max(part.width for part in parts))
     x = y = row = widest = 0.0
-    for part in sorted(parts, key=lambda part: -part.height):
+    for part in sorted(parts, key=_before):
         if x and x + part.width > room:
             x, y, row = 0.0, y + row + _GAP, 0.0
         part.move(x, y)

@@ -5,6 +5,7 @@ All text of the graph passes through `safe`; nothing in the file runs, links or 
 
 from __future__ import annotations
 
+from .graph import CONTAINS, DEPENDS_ON
 from .layout import Arrow, Box, lay_out
 from .lettering import cut, measure, one_line, safe, wrap
 from .palette import FAINT_INK, INK, LINE, PAPER, colours_of, is_settled
@@ -89,10 +90,7 @@ def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
     cards = {str(node["id"]): Card(node) for node in nodes}
     colours = colours_of(sorted({card.kind for card in cards.values() if not card.missing}))
     rels = [cut(one_line(rel), _SMALL, _REL_ROOM) for _, rel, _ in graph.edges]
-    arrows = [
-        Arrow(tail, head, (measure(rel, _SMALL) + 8, 16.0))
-        for (tail, _, head), rel in zip(graph.edges, rels, strict=True)
-    ]
+    arrows = [_arrow_of(edge, rel, is_work=bool(graph.tasks)) for edge, rel in zip(graph.edges, rels, strict=True)]
     width, height = lay_out({name: card.box for name, card in cards.items()}, arrows)
     legend, legend_width, legend_height = _legend(cards, colours, max(width, 480.0))
     head = _heading(graph, heading, max(width, legend_width, 320.0))
@@ -117,6 +115,13 @@ def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
         whole,
         high,
     )
+
+
+def _arrow_of(edge: tuple[str, str, str], rel: str, *, is_work: bool) -> Arrow:
+    """An edge as an arrow; among plans and tasks what contains something orders it, and what waits moves nothing."""
+    tail, named, head = edge
+    room = (measure(rel, _SMALL) + 8, 16.0)
+    return Arrow(tail, head, room, ordered=is_work and named == CONTAINS, loose=is_work and named == DEPENDS_ON)
 
 
 def _heading(graph: Graph, heading: str, room: float) -> str:

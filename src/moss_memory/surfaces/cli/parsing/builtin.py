@@ -283,7 +283,9 @@ _ALL = (
     ),
     BuiltIn(
         "graph draw",
-        "Draw the graph of a branch as a picture, an SVG or a PNG.\n\n"
+        "Draw what is in a workspace, or the graph of one branch or task, as a picture: an SVG or a PNG.\n\n"
+        "Without --target, --branch and --doc it is the checkout's graph and every plan and task with its steps, in "
+        "their order. "
         "Nodes are coloured by type and show their status; those that are over (closed, done, rejected …) are faint. "
         "Edges that end in no node are drawn to a dashed one. A picture of that name is replaced, nothing else is; "
         "only its owner may read it. Needs the extra `draw`: pip install 'moss-memory[draw]'.",
@@ -309,6 +311,7 @@ _ALL = (
             "nodes": integer("nodes in the picture"),
             "edges": integer("edges in the picture"),
             "missing": integer("nodes that edges end in and that are not there"),
+            "tasks": integer("plans and tasks in the picture of a workspace", optional=True),
             "truncated": flag("whether nodes were left out", shown="if_true"),
         },
         does="drawing.draw.draw",
