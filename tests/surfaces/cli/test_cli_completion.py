@@ -143,21 +143,34 @@ NAMES = [
 ]
 
 
-def test_names_and_workspaces_of_the_store_are_offered(cli: Cli) -> None:
+@pytest.mark.parametrize("shell", [one for one in ("bash", "zsh", "fish") if shutil.which(one)])
+def test_names_and_workspaces_of_the_store_are_offered(cli: Cli, shell: str) -> None:
     fill(cli)
     for typed, expected in NAMES:
-        offered = [one.replace("\\", "") for one in _bash(cli, "moss", *typed)]
+        offered = {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](cli, "moss", *typed)
         assert _of_the_store(offered) == sorted(expected), typed
 
 
 def _of_the_store(offered: list[str]) -> list[str]:
-    return sorted(one for one in offered if one and not one.startswith("-"))
+    return sorted(one.replace("\\", "") for one in offered if one and not one.startswith("-"))
 
 
 def _bash(cli: Cli, *typed: str) -> list[str]:
     words = " ".join(f"'{word}'" for word in typed)
     line = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     return _shell(cli, ["bash"], f"{completion.script('bash')}\n{line}\n")
+
+
+def _zsh(cli: Cli, *typed: str) -> list[str]:
+    adds = 'compadd() { while [[ "$1" != "--" ]]; do shift; done; shift; (( $# )) && print -rl -- "$@" }'
+    faked = f"compdef() {{ }}\n{adds}\n_files() {{ }}\n{completion.script('zsh')}\n"
+    words = " ".join(f"'{word}'" for word in typed)
+    return _shell(cli, ["zsh", "-f"], f"{faked}words=({words}); CURRENT=$#words; _moss; true\n")
+
+
+def _fish(cli: Cli, *typed: str) -> list[str]:
+    asked = f"{completion.script('fish')}\ncomplete -C '{' '.join(typed)}'\n"
+    return [one.partition("\t")[0] for one in _shell(cli, ["fish", "--no-config"], asked)]
 
 
 def _shell(cli: Cli, command: list[str], script: str) -> list[str]:
@@ -175,26 +188,6 @@ def test_bash_escapes_a_name_of_two_words_unless_a_quote_is_open(cli: Cli) -> No
     assert _bash(cli, "moss", "fetch", "auth\\ ") == ["auth\\ flow"]
     assert _bash(cli, "moss", "fetch", '"auth ') == ["auth flow"]
     assert _bash(cli, "moss", "fetch", "My\\ Shop/") == ["My\\ Shop/café"]
-
-
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
-def test_zsh_offers_the_same(cli: Cli) -> None:
-    fill(cli)
-    adds = 'compadd() { while [[ "$1" != "--" ]]; do shift; done; shift; (( $# )) && print -rl -- "$@" }'
-    faked = f"compdef() {{ }}\n{adds}\n_files() {{ }}\n{completion.script('zsh')}\n"
-    for typed, expected in NAMES:
-        words = " ".join(f"'{word}'" for word in ("moss", *typed))
-        offered = _shell(cli, ["zsh", "-f"], f"{faked}words=({words}); CURRENT=$#words; _moss; true\n")
-        assert _of_the_store(offered) == sorted(expected), typed
-
-
-@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
-def test_fish_offers_the_same(cli: Cli) -> None:
-    fill(cli)
-    for typed, expected in NAMES:
-        asked = " ".join(["moss", *typed])
-        offered = _shell(cli, ["fish", "--no-config"], f"{completion.script('fish')}\ncomplete -C '{asked}'\n")
-        assert _of_the_store([one.partition("\t")[0] for one in offered]) == sorted(expected), typed
 
 
 def test_completing_makes_no_store_loads_no_model_and_refuses_nothing(cli: Cli) -> None:

@@ -146,4 +146,5 @@ def test_stored_text_cannot_mark_anything() -> None:
     assert found is not None
     shown = table_of({"items": [forged], "pagination": PAGE, "sort": "relevance"}, found[0].operation.answers,
                      width=80, reading=True, colour=True)  # fmt: skip
-    assert shown.count("\x1b[1m") == 1
+    assert shown.count("\x1b[1m") == 2, "its name, and what was found"
+    assert "\x1b[1mfound" in shown

@@ -91,6 +91,10 @@ def _listing(
         from .records import capabilities_table
 
         listing = capabilities_table(rows, width)
+    elif reading and rows and "snippet" in shape.fields:
+        from .hits import hits_of
+
+        listing = hits_of(rows, shape, width)
     else:
         listing = rows_of(rows, shape, width, reading=reading)
     blocks = [listing if alone and asked_for else f"{label}:\n{listing}"]
