@@ -208,3 +208,20 @@ def test_reading_the_board_changes_nothing(shop: Cli) -> None:
         first = read_board(store, "shop")
         assert read_board(store, "shop") == first
         assert json.dumps(store.call("tasks_delta", {"workspace": "shop", "limit": 200})) == before
+
+
+def test_the_board_says_who_works_on_what(cli: Cli) -> None:
+    steps = json.dumps([{"title": "One"}, {"title": "Two"}])
+    cli("task", "create", "task", "--title", "Build", "-w", "shop", "--steps", steps)
+    cli("task", "create", "task", "--title", "Ship", "-w", "shop")
+    cli("task", "create", "task", "--title", "Rest", "-w", "shop")
+    cli("task", "claim", "--agent", "ada", "-w", "shop", "--target", "TASK-001", "--path", "s:1")
+    cli("task", "claim", "--agent", "eve", "-w", "shop", "--target", "TASK-002")
+    shown = cli("task", "board", "-w", "shop").json["tasks"]
+    assert [one.get("agent") for one in shown] == [None, "eve", None]
+    assert [one.get("agent") for one in shown[0]["steps"] if one["path"] == "s:1"] == ["ada"]
+    table = cli("task", "board", "-w", "shop", "--table").out.splitlines()
+    assert [line.split()[0] for line in table if "with ada" in line] == ["s:1"]
+    assert [line.split()[0] for line in table if "with eve" in line] == ["TASK-002"]
+    cli("task", "claim", "--agent", "eve", "-w", "shop", "--target", "TASK-002", "--release")
+    assert "with eve" not in cli("task", "board", "-w", "shop", "--table").out

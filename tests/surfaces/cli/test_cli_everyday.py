@@ -125,3 +125,13 @@ def test_what_is_no_setting_is_not_written(cli: Cli, key: str, word: str) -> Non
     outcome = cli("config", "set", key, word)
     assert outcome.err.startswith("[INVALID_REQUEST]")
     assert not os.path.exists(os.path.join(cli.environment["MOSS_HOME"], "config.json"))
+
+
+def test_the_obvious_task_is_shown_where_none_is_named(cli: Cli) -> None:
+    cli("task", "create", "task", "--title", "Build", "-w", "shop")
+    assert cli("task", "show", "-w", "shop").json["target"] == "TASK-001"
+    cli("task", "create", "task", "--title", "Ship", "-w", "shop")
+    cli("task", "focus", "TASK-001", "-w", "shop")
+    assert cli("task", "show", "-w", "shop").json["title"] == "Build"
+    refused = cli("task", "show", "-w", "nowhere")
+    assert (refused.code, "create a task first" in refused.err) == (1, True)

@@ -44,6 +44,9 @@ def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[st
     looks = {name: look for name in listed for look in _look(store, workspace, name)}
     entries = {name: _entry(look) for name, look in looks.items()}
     for entry in entries.values():
+        if entry["status"] == "ACTIVE":
+            _add_agents(store, workspace, entry)
+    for entry in entries.values():
         parent = entries.get(entry.get("parent", ""))
         if parent is not None:
             parent["tasks"].append(entry)
@@ -86,6 +89,29 @@ def _look(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
         if error.code != "NOT_FOUND":
             raise
         return []
+
+
+def _add_agents(store: Store, workspace: str, entry: dict[str, Any]) -> None:
+    """Says of a plan or task, and of its steps, who works on it; what is not worked on says nothing."""
+    try:
+        shown = store.call("tasks_show", {"workspace": workspace, "target": entry["id"], "max_chars": 0})
+    except MossError as error:
+        if error.code != "NOT_FOUND":
+            raise
+        return
+    if "agent" in shown:
+        entry["agent"] = shown["agent"]
+    agents = dict(_agents(shown["steps"]))
+    entry["steps"] = [
+        {**step, "agent": agents[step["step_id"]]} if step["step_id"] in agents else step for step in entry["steps"]
+    ]
+
+
+def _agents(steps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    for step in steps:
+        if "agent" in step:
+            yield step["step_id"], step["agent"]
+        yield from _agents(step["steps"])
 
 
 def _entry(look: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +178,8 @@ def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list
         yield f"and {len(entry['blockers']) - len(shown)} more"
     for step in entry["steps"]:
         status = "done" if step["done"] else "blocked" if step["blocked"] else "open"
-        confirmed = "" if step["done"] else ", ".join(name for name, on in step["checkpoints"].items() if on)
+        said = [] if step["done"] else [name for name, on in step["checkpoints"].items() if on]
+        confirmed = ", ".join([*said, *_with(step)])
         deep = "  " * step["path"].count(".")
         yield _line(f"    {indent}{step['path']}", status, step["title"], confirmed, title_indent=deep)
         if "blocker" in step and not step["done"]:
@@ -176,7 +203,12 @@ def _so_far(entry: dict[str, Any]) -> str:
     said = [f"{sum(task['status'] == 'DONE' for task in tasks)}/{len(tasks)} tasks"] if tasks else []
     more = "+" if entry.get("truncated") else ""
     said += [f"{sum(step['done'] for step in steps)}/{len(steps)}{more} steps"] if steps else []
-    return ", ".join(said)
+    return ", ".join([*said, *_with(entry)])
+
+
+def _with(entry: dict[str, Any]) -> list[str]:
+    """Who works on a plan, task or step."""
+    return [f"with {entry['agent']}"] if "agent" in entry else []
 
 
 def _drawn(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:

@@ -35,6 +35,9 @@ _PLACES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
 _NEEDED = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
 """Options that a command may need; the others that it needs are words."""
 
+_FOUND_OUT = {"version": "the one before the present one", "target": "the one that `moss task radar` chooses"}
+"""What Moss takes for what is left to it."""
+
 _WIDTH = 100
 _COLUMN = 10
 _OWN = "moss"
@@ -138,7 +141,7 @@ def _words(command: Command) -> list[str]:
 
 def _slot(command: Command, name: str) -> str:
     shown = name.upper().replace("_", "-")
-    if name == command.text:
+    if name in (command.text, LEFT_TO_MOSS.get(command.operation.name)):
         return f"[{shown}]"
     return f"{shown} \u2026" if command.options[name].kind == "list" else shown
 
@@ -216,7 +219,7 @@ def _meaning(command: Command, option: Option) -> str:
 def _need(command: Command, option: Option) -> list[str]:
     needed = option.name in command.operation.required and option.name != "workspace" and option.default is None
     if option.name == LEFT_TO_MOSS.get(command.operation.name):
-        return ["if left out: the one before the present one"]
+        return [f"if left out: {_FOUND_OUT[option.name]}"]
     if option.name == command.text:
         return ["read from stdin when not given" if needed else "read from stdin when it is piped there"]
     if needed and option.name == ITEMS == command.positional:

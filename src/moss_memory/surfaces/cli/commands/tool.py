@@ -70,9 +70,13 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
 
 
 def _find_out(store: Store, command: Command, request: Request) -> None:
-    """Fills in what the tool needs and the command leaves to Moss: the version before the present one."""
+    """Fills in what the tool needs and the command leaves to Moss: the version before the present one, a task."""
     name = LEFT_TO_MOSS.get(command.operation.name)
     if name is None or name in request.arguments:
+        return
+    if name == "target":
+        place = {key: value for key, value in request.arguments.items() if key == "workspace"}
+        request.arguments[name] = store.call("tasks_radar", place)["target"]["id"]
         return
     from .comparing import version_before
 

@@ -60,8 +60,9 @@ UNLISTED = (
 _TOOLS = {words: tool for tool, words in NAMED.items()}
 
 
-LEFT_TO_MOSS = {"moss_revert": "version"}
-"""Arguments that tools need and commands find out where they are left out: `moss revert` goes back by one version."""
+LEFT_TO_MOSS = {"moss_revert": "version", "tasks_show": "target"}
+"""Arguments that tools need and commands find out where they are left out: `moss revert` goes back by one version,
+`moss task show` shows the task that radar would choose."""
 
 
 def is_grouped(tool: str) -> bool:
