@@ -26,6 +26,8 @@ capsules = st.tuples(texts, texts, st.sampled_from(("w", "v")), st.booleans(), s
     include_deleted=st.booleans(),
     few=st.sampled_from((0, 200)),
     spare=st.sampled_from((0, 3, 200)),
+    in_one_go=st.sampled_from((0, 2000)),
+    at_once=st.sampled_from((1, 5, 100)),
 )
 def test_every_page_is_a_cut_of_one_exact_order(
     rows: list[tuple[str, str, str, bool, int]],
@@ -35,6 +37,8 @@ def test_every_page_is_a_cut_of_one_exact_order(
     include_deleted: bool,
     few: int,
     spare: int,
+    in_one_go: int,
+    at_once: int,
 ) -> None:
     shelf = Shelf()
     updated = {}
@@ -48,7 +52,7 @@ def test_every_page_is_a_cut_of_one_exact_order(
         if row in model and (workspace in (None, place)) and (include_deleted or not deleted)
     }
     found: list[tuple[int, float]] = []
-    with mock.patch.multiple(sqlite_search, _FEW=few, _SPARE=spare):
+    with mock.patch.multiple(sqlite_search, _FEW=few, _SPARE=spare, _IN_ONE_GO=in_one_go, _AT_ONCE=at_once):
         while True:
             hits = shelf.search(
                 question, workspace_norm=workspace, include_deleted=include_deleted, limit=page, offset=len(found)
@@ -195,5 +199,6 @@ def test_a_question_of_five_hundred_words_is_answered(shelf: Shelf) -> None:
     for at in range(200):
         shelf.put(chr(0x4E00 + at) + " " + chr(0x4E00 + at + 1))
     assert row in shelf.find(question, limit=300)
-    with mock.patch.object(sqlite_search, "_FEW", 0):
-        assert shelf.search(question, limit=10).total == 201
+    for few in (0, 200):
+        with mock.patch.multiple(sqlite_search, _FEW=few, _IN_ONE_GO=few):
+            assert shelf.search(question, limit=10).total == 201

@@ -1,40 +1,57 @@
-"""Search on SQLite: one FTS5 index over all families, walked once; exact order and exact totals.
+"""Search on SQLite: one FTS5 index over all families; exact order and exact totals.
 
-The walk computes bm25 for every document and asks which words one holds only where it may be among the best. A search
+Which words a document holds the index tells quickly, its bm25 slowly, and bm25 can add only so much for each form held.
+So the documents that hold most are scored first, and those that cannot come up to the best of these never are. A search
 is several statements: run it inside one read transaction.
 """
 
 from __future__ import annotations
 
-import apsw
+import json
+import math
 
 from ...query.expression import wanted
 from ...query.hits import Document, Hit, Hits, number_of
 from ...query.matcher import Matcher
 from ..ranking import IDEAL, SHARE_WEIGHT, TITLE_WEIGHT, Word, page_of, ranges_of
-from .scope import Scope, render
+from .scope import Scope, json_list, render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
+
+    import apsw
 
     from ...query.request import Request
 
-    Take = Callable[[apsw.FTS5ExtensionApi, float], None]
-
 _FEW = 200
-"""Up to so many documents, asking the tables about filters is quicker than asking the index."""
+"""Up to so many finds of words, asking the tables about filters is quicker than asking the index."""
+
+_IN_ONE_GO = 2000
+"""Up to so many, every document is scored: each further walk counts all words anew."""
+
+_AT_ONCE = 250_000
+"""About so many are kept in memory, whatever the size of the store."""
 
 _SPARE = 200
-"""So many documents more than needed are collected before those that fall behind are let go."""
+"""So many documents more than needed are scored in the first go."""
 
-_TERMS = "select term, doc from search_terms where term >= ? and term < ?"
-_WALK = (
-    "select count(*), max(taken) from (select"
-    f" moss_take(search_index, :moss_take, bm25(search_index, {TITLE_WEIGHT}, 1.0, 0.0)) as taken"
-    " from search_index where search_index match :moss_match"
+_END = (1 << 63) - 1
+_ROUNDING = 1e-9
+_BM25 = f"bm25(search_index, {TITLE_WEIGHT}, 1.0, 0.0)"
+_COUNT = "select count(*) from search_index where search_index match :moss_match"
+_SCORED = f"select rowid, {_BM25} from search_index where search_index match :moss_match"
+# The sign keeps SQLite from looking up one document after the other: one walk through the index that asks for bm25
+# where it is wanted takes a tenth of the time.
+_AMONG = " and +search_index.rowid in (select value from json_each(:moss_docs))"
+_BOUND = f" and {_BM25} <= :moss_bound"
+_WITHIN = " and search_index.rowid between :moss_low and :moss_high"
+_HOLDING = (
+    "select form.key, search_index.rowid from json_each(:moss_forms) as form cross join search_index"
+    " where search_index match form.value"
 )
+_TERMS = "select term, doc from search_terms where term >= ? and term < ?"
 
 
 def by_words(connection: apsw.Connection, request: Request, now: int) -> Hits:
@@ -46,132 +63,187 @@ def by_words(connection: apsw.Connection, request: Request, now: int) -> Hits:
         if query.excludes:
             return _everything_but(scope, expression, request)
         matcher = Matcher(operands=wanted(query.expression))
-        best, kept = _best_by(1.0, (), request.most)
-        total = walk(scope, scope.match(expression), scope.condition, best)
+        match = scope.match(expression)
+        total = _count(scope, match)
+        kept = [(-bm25, doc) for doc, bm25 in _first(scope, match, request.most)]
     else:
         scope = Scope(connection, request, now, without=query.unwanted)
         question = Question(connection, query.words)
         matcher = Matcher(question.forms())
-        best, kept = _best_by(1 / (IDEAL * question.weight), question.shares(), request.most)
-        total = question.walk(scope, best)
+        kept, total = question.best(scope, request.most)
     items = [Hit(Document.of(doc), score) for score, doc in page_of(kept, request, scope.changes)]
     return Hits(items, total, matcher)
+
+
+class _Form:
+    """One form of a word of a question that the index holds."""
+
+    __slots__ = ("expression", "most", "text", "word")
+
+    def __init__(self, text: str, word: Word, held_by: int, documents: int) -> None:
+        self.text = text
+        self.word = word
+        self.expression = f'"{text}"' + (" *" if word.is_open else "")
+        self.most = max(math.log((documents - held_by + 0.5) / (held_by + 0.5)), 1e-6)
+        """What bm25 gives a document for it at most, over the ideal."""
 
 
 class Question:
     """A natural question in the terms of the index: its words, in any form, the rarest first.
 
-    The order is the same for every page, and so are the sums that bm25 makes.
+    The order is the same for every page, and so are the sums that bm25 makes. What a document holds is a number with a
+    bit for each of the forms.
     """
 
     def __init__(self, connection: apsw.Connection, words: Sequence[str]) -> None:
-        documents: Any = connection.execute("select count(*) from search_index_docsize").fetchone()
-        found = []
+        found: Any = connection.execute("select count(*) from search_index_docsize").fetchone()
+        documents: int = found[0]
+        forms: list[_Form] = []
+        self.weight = 0.0
+        """What all of the words say together, also those that no document holds."""
         for span in ranges_of(words):
             rows: list[Any] = connection.execute(_TERMS, (span.beginning, span.end)).fetchall()
-            found.append(Word(span.word, span.forms_among(rows), documents[0]))
-        self.weight = sum(word.idf for word in found) or 1.0
-        """What all of the words say together, also those that no document holds."""
-        self._words = sorted((word for word in found if word.forms), key=lambda word: word.held_by)
+            counted = span.forms_among(rows)
+            word = Word(span.word, counted, documents)
+            self.weight += word.idf
+            if word.is_open:  # bm25 takes all that begin with it for one form, which no fewer hold
+                counted = [(form, max(count for _, count in counted)) for form in word.forms]
+            forms += [_Form(form, word, count, documents) for form, count in counted]
+        self.weight = self.weight or 1.0
+        self._forms = sorted(forms, key=lambda form: form.word.held_by)
+        self._words = {form.word for form in forms}
+        self._finds = sum(word.held_by for word in self._words)
+        # Flat, because FTS5 walks one OR faster than an OR of ORs.
+        self._expression = " OR ".join([form.expression for form in self._forms])
+        self._known: dict[int, tuple[float, float]] = {}
 
     def forms(self) -> list[str]:
         """Every form of every word that there is."""
-        return [form for word in self._words for form in word.forms]
+        return [form.text for form in self._forms]
 
-    def shares(self) -> list[tuple[range, float]]:
-        """For each word the numbers of its phrases in the expression, and its share of what all words say."""
-        found = []
-        start = 0
-        for word in self._words:
-            end = start + len(word.forms)
-            found.append((range(start, end), word.idf / self.weight))
-            start = end
+    def best(self, scope: Scope, most: int) -> tuple[list[tuple[float, int]], int]:
+        """The best documents as `(score, doc)`, with all that tie with the last, and how many hold any of the words."""
+        if not self._forms:
+            return [], 0
+        match, condition = scope.match(self._expression), ""
+        if self._finds <= _FEW:
+            match, condition = scope.part(self._expression), scope.documents("search_index.rowid")
+        if self._finds <= _IN_ONE_GO:
+            scored = scope.rows(_SCORED + (condition or scope.condition), moss_match=match)
+            held = self.held(scope) if len(self._words) > 1 else {}
+            return self._by_score(scored, held), len(scored)
+        total = _count(scope, match)
+        if len(self._words) == 1:
+            return self._by_score(_first(scope, match, most), {}), total
+        kept: list[tuple[float, int]] = []
+        for low, high in self._parts(scope):
+            self._add_best(kept, scope, most, match, low, high)
+        return kept, total
+
+    def _by_score(self, scored: list[tuple[Any, ...]], held: dict[int, int]) -> list[tuple[float, int]]:
+        """Documents by score, given their bm25; FTS5 gives better ones smaller numbers."""
+        scale = -1 / (IDEAL * self.weight)
+        worth = self._worth
+        return [(SHARE_WEIGHT * worth(held.get(doc, 1))[0] + bm25 * scale, doc) for doc, bm25 in scored]
+
+    def _worth(self, held: int) -> tuple[float, float]:
+        """The share of what all words say that those say of which a document holds any form, and its score at most."""
+        known = self._known.get(held)
+        if known is None:
+            words: dict[Word, float] = {}
+            most, left = 0.0, held
+            while left:
+                form = self._forms[(left & -left).bit_length() - 1]
+                left &= left - 1
+                words[form.word] = form.word.idf
+                most += form.most
+            share = sum(words.values()) / self.weight
+            known = self._known[held] = share, SHARE_WEIGHT * share + most / self.weight + _ROUNDING
+        return known
+
+    def held(self, scope: Scope, low: int = 0, high: int = _END) -> dict[int, int]:
+        """What each document holds that holds anything, also those outside the filters."""
+        forms = json.dumps([scope.part(form.expression) for form in self._forms], ensure_ascii=False)
+        rows = scope.connection.execute(
+            _HOLDING if high == _END else _HOLDING + _WITHIN,
+            {"moss_forms": forms, "moss_low": low, "moss_high": high},
+        )
+        found: dict[int, int] = {}
+        held = found.get
+        for form, doc in rows:
+            found[doc] = held(doc, 0) | 1 << form
         return found
 
     def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
         """Every document within the filters that holds any of the words: its number, its bm25 over the ideal one, and
         the share of what the words say that it holds."""
-        found = []
+        if not self._forms:
+            return []
+        scored = scope.rows(_SCORED + scope.condition, moss_match=scope.match(self._expression))
+        held = self.held(scope)
         scale = -1 / (IDEAL * self.weight)
-        shares = self.shares()
+        return [(doc, bm25 * scale, self._worth(held[doc])[0]) for doc, bm25 in scored]
 
-        def take(walk: apsw.FTS5ExtensionApi, bm25: float) -> None:
-            columns_of = walk.phrase_columns
-            held = 0.0
-            for phrases, share in shares:
-                for phrase in phrases:
-                    if columns_of(phrase):
-                        held += share
-                        break
-            found.append((walk.rowid, bm25 * scale, held))
+    def _parts(self, scope: Scope) -> Iterator[tuple[int, int]]:
+        """Ranges of documents that are looked at one after the other."""
+        parts = -(-self._finds // _AT_ONCE)
+        if parts == 1:
+            yield 0, _END
+            return
+        last: int = scope.rows("select max(id) from search_index_docsize")[0][0]
+        for part in range(parts):
+            yield last * part // parts + 1, last * (part + 1) // parts
 
-        self.walk(scope, take)
-        return found
+    def _add_best(
+        self, kept: list[tuple[float, int]], scope: Scope, most: int, match: str, low: int, high: int
+    ) -> None:
+        """Adds the best documents of a range; those that have fallen behind are let go."""
+        held = self.held(scope, low, high)
+        groups: dict[int, list[int]] = {}
+        for doc, forms in held.items():
+            groups.setdefault(forms, []).append(doc)
+        left = sorted(groups, key=self._worth)
+        size = most + _SPARE
+        while left:
+            least = kept[most - 1][0] if len(kept) >= most else -math.inf
+            left = [forms for forms in left if self._worth(forms)[1] >= least]
+            share = self._worth(left[-1])[0] if left else 0.0
+            docs: list[int] = []
+            while left and len(docs) < size:
+                group = groups[left[-1]]
+                room = size - len(docs)
+                docs += group[:room]
+                groups[left[-1]] = group[room:]
+                if len(group) <= room:
+                    left.pop()
+            bound = (SHARE_WEIGHT * share - least + _ROUNDING) * IDEAL * self.weight
+            rows = scope.rows(
+                _SCORED + _AMONG + scope.condition + _BOUND,
+                moss_match=match,
+                moss_docs=json_list(docs),
+                moss_bound=bound,
+            )
+            kept += self._by_score(rows, held)
+            kept.sort(reverse=True)
+            while len(kept) > most and kept[-1][0] < kept[most - 1][0]:
+                kept.pop()
+            size *= 100
 
-    def walk(self, scope: Scope, take: Take) -> int:
-        """Takes every document within the filters that holds any of the words; how many there are."""
-        if not self._words:
-            return 0
-        # Flat, because FTS5 walks one OR faster than an OR of ORs.
-        expression = " OR ".join([_expression(word) for word in self._words])
-        if sum(word.held_by for word in self._words) <= _FEW:
-            return walk(scope, scope.part(expression), scope.documents("search_index.rowid"), take)
-        return walk(scope, scope.match(expression), scope.condition, take)
 
-
-def walk(scope: Scope, match: str, condition: str, take: Take) -> int:
-    """Takes every document that an FTS5 query and a condition find, with its bm25; how many there are."""
-    # The limit keeps SQLite from asking for bm25 where it cannot be had any more.
-    sql = f"{_WALK}{condition} limit -1)"
-    values: Any = {"moss_match": match, "moss_take": apsw.pyobject(take)}
-    try:
-        found = scope.rows(sql, **values)
-    except apsw.SQLError as error:
-        if "no such function" not in str(error):
-            raise
-        shown: Any = _shown  # the first search of this connection
-        scope.connection.register_fts5_function("moss_take", shown)
-        found = scope.rows(sql, **values)
-    total: int = found[0][0]
+def _count(scope: Scope, match: str) -> int:
+    total: int = scope.rows(_COUNT + scope.condition, moss_match=match)[0][0]
     return total
 
 
-def _shown(walk: apsw.FTS5ExtensionApi, take: Take, bm25: float) -> None:
-    """`moss_take`: shows a search each document that its walk comes by; the search passes itself along."""
-    take(walk, bm25)
-
-
-def _best_by(scale: float, shares: Sequence[tuple[range, float]], most: int) -> tuple[Take, list[tuple[float, int]]]:
-    """What takes documents by score, and where it keeps the best as `(score, doc)`, with all that tie with the last."""
-    kept: list[tuple[float, int]] = []
-    least = -1.0
-    full = most + _SPARE
-    weights = [(phrases, SHARE_WEIGHT * share) for phrases, share in shares]
-    every = sum(weight for _, weight in weights)
-
-    def take(walk: apsw.FTS5ExtensionApi, bm25: float) -> None:
-        nonlocal full, least
-        score = every - bm25 * scale  # FTS5 gives better documents smaller numbers
-        if score < least:
-            return
-        columns_of = walk.phrase_columns
-        for phrases, weight in weights:
-            for phrase in phrases:
-                if columns_of(phrase):
-                    break
-            else:
-                score -= weight
-                if score < least:
-                    return
-        kept.append((score, walk.rowid))
-        if len(kept) >= full:
-            kept.sort(reverse=True)
-            least = kept[most - 1][0]
-            while kept[-1][0] < least:
-                kept.pop()
-            full = len(kept) + _SPARE
-
-    return take, kept
+def _first(scope: Scope, match: str, most: int) -> list[tuple[int, float]]:
+    """The best documents by bm25 as `(doc, bm25)`, with all that tie with the last."""
+    limit = most + _SPARE
+    while True:
+        sql = f"{_SCORED}{scope.condition} order by 2 limit :moss_limit"
+        found = scope.rows(sql, moss_match=match, moss_limit=limit)
+        if len(found) < limit or found[-1][1] > found[most - 1][1]:
+            return [(doc, bm25) for doc, bm25 in found]
+        limit *= 8
 
 
 def _everything_but(scope: Scope, expression: str, request: Request) -> Hits:
@@ -193,8 +265,3 @@ def _everything_but(scope: Scope, expression: str, request: Request) -> Hits:
         moss_offset=request.offset,
     )
     return Hits([Hit(Document.of(doc), 0.0) for (doc,) in rows], total, Matcher())
-
-
-def _expression(word: Word) -> str:
-    """The forms of a word in FTS5's language, one phrase each."""
-    return " OR ".join([f'"{form}"' for form in word.forms]) + (" *" if word.is_open else "")
