@@ -58,6 +58,7 @@ class Encoder:
         pooling: str = "mean",
         before_question: str = "",
         before_text: str = "",
+        fused: bool = True,
     ) -> None:
         import numpy as np
 
@@ -70,7 +71,7 @@ class Encoder:
         self._pooling = pooling
         self._before_question = before_question
         self._before_text = pieces_of(before_text, PASSAGE_PIECES)[0] if before_text else []
-        self._session = session(path)
+        self._session = session(path, fused=fused)
         self._inputs = [(one.name, np.int32 if "int32" in one.type else np.int64) for one in self._session.get_inputs()]
         if unknown := [one for one, _ in self._inputs if one not in _INPUTS]:
             raise ValueError(f"the encoder takes {', '.join(unknown)[:200]}; known are {', '.join(_INPUTS)}")
@@ -135,8 +136,8 @@ def _output(session: Any) -> str:
     return "sentence_embedding" if "sentence_embedding" in names else names[0]
 
 
-def session(path: str) -> Any:
-    """The model in a file, ready to run."""
+def session(path: str, *, fused: bool = True) -> Any:
+    """The model in a file, ready to run; fusing its parts takes a while, and is of use to some models."""
     # From 1.29 on the runtime reports to its maker and keeps an identifier of the machine, unless it is told not to
     # before it is imported. Nothing of Moss calls home; versions between have known either name.
     os.environ["ORT_DISABLE_TELEMETRY"] = os.environ["ORT_TELEMETRY_DISABLED"] = "1"
@@ -148,4 +149,6 @@ def session(path: str) -> Any:
     options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False  # else the longest text of a server's life is paid for to its end
     options.log_severity_level = 3
+    if not fused:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
