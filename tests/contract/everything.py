@@ -408,7 +408,7 @@ def _packs(call: Door) -> None:
 
 def _records(call: Door) -> None:
     body = {"id": "FU-1", "description": "Rotate the keys", "status": "planning", **TIMES}
-    provenance = {"agent_id": "ada", "source_refs": ["a.md"], "extractor_version": "1"}
+    provenance = {"agent_id": "ada", "source_refs": ["a.md"], "extractor_version": "1", "unmapped": {"points": 3}}
     call("submit_payload", capability_id=UNIT, body=body, provenance=provenance)
     call("retrieve_entities", include_provenance=True)
     call("submit_payload", capability_id=UNIT, body={**body, "status": "completed"})
