@@ -7,7 +7,7 @@ import json
 import os
 import random
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from statistics import median
 from time import perf_counter_ns, time_ns
@@ -16,6 +16,7 @@ from typing import Any
 import apsw
 
 from moss_memory import open_store
+from moss_memory.adapters.langgraph import MossStore
 from moss_memory.artifact.operations import artifact_list
 from moss_memory.artifact.rows import LIST_COLUMNS
 from moss_memory.config import load_config
@@ -36,6 +37,7 @@ RUN_ARTIFACTS = 20
 PARALLEL_RUNS = 10
 """How many runs store at the same time, so that the artifacts of one are not neighbours on disk."""
 
+_BENCH = ("bench",)
 KIND = "explorer-finding"
 _COLUMNS = (
     "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "kind", "data_json", "text", "data_chars",
@@ -279,7 +281,7 @@ def peer_lines(calls: int = 750) -> list[Line]:
     asked = [keys[number * 7 % calls] for number in range(calls * 10)]
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder())
-        store = stack.enter_context(open_store(os.path.join(folder, "moss")))
+        store = stack.enter_context(closing(MossStore(home=os.path.join(folder, "moss"))))
         peers = [
             stack.enter_context(langgraph.LangGraph(os.path.join(folder, f"{journal}.db"), journal=journal))
             for journal in ("delete", "wal")
@@ -301,24 +303,26 @@ def peer_lines(calls: int = 750) -> list[Line]:
 class Moss:
     """A store asked as LangGraph's is: `put` and `get` answer how many microseconds each call took."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: MossStore) -> None:
         self._store = store
 
     def put(self, keys: list[str], values: list[Finding], some: slice) -> list[float]:
         pairs = zip(keys[some], values[some], strict=True)
-        return [self._timed_us("artifact_store", {"name": key, "kind": KIND, "data": value}) for key, value in pairs]
+        return [_timed_us(lambda: self._store.put(_BENCH, key, value)) for key, value in pairs]  # noqa: B023
 
     def get(self, keys: list[str], some: slice) -> list[float]:
-        return [self._timed_us("artifact_fetch", {"name": key}) for key in keys[some]]
+        return [_timed_us(lambda: self._store.get(_BENCH, key)) for key in keys[some]]  # noqa: B023
 
     def value(self, key: str) -> Any:
         """What is stored under a key."""
-        return self._store.call("artifact_fetch", {"name": key})["data"]
+        item = self._store.get(_BENCH, key)
+        return item and item.value
 
-    def _timed_us(self, tool: str, call: dict[str, Any]) -> float:
-        start = perf_counter_ns()
-        self._store.call(tool, call)
-        return (perf_counter_ns() - start) / 1000
+
+def _timed_us(call: Callable[[], object]) -> float:
+    start = perf_counter_ns()
+    call()
+    return (perf_counter_ns() - start) / 1000
 
 
 def in_turn(sides: list[Callable[[slice], list[float]]], calls: int, *, block: int) -> list[float]:

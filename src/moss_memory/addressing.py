@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .storage.engine import ReadTransaction
+    from .storage.engine import ReadTransaction, Row
 
 
 class Address:
@@ -86,8 +86,17 @@ class AddressedRows:
             raise self._why_not(tx, address, also, suggest=suggest)
         return row
 
+    def values(self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = "") -> Row:
+        """The same as `find`, without the names: in the order of `columns`."""
+        row = self._row(tx, address, include_deleted, also)
+        if row is None:
+            raise self._why_not(tx, address, also, suggest=True)
+        return row
+
     def _why_not(self, tx: ReadTransaction, address: Address, also: str, *, suggest: bool) -> MossError:
         """The refusal of an address: because the row is expired, deleted, both, or not there at all."""
+        if not tx.call.advice:
+            return self.not_found(address)
         row = self.find_or_none(tx, address, include_deleted=True)
         if row is None:
             refusal = self.not_found(address)
@@ -144,6 +153,10 @@ class AddressedRows:
         self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = ""
     ) -> dict[str, Any] | None:
         """The same, or none."""
+        row = self._row(tx, address, include_deleted, also)
+        return None if row is None else dict(zip(self.columns, row, strict=True))
+
+    def _row(self, tx: ReadTransaction, address: Address, include_deleted: bool, also: str) -> Row | None:
         by_id = address.id is not None
         key: dict[str, Any] = {"id": address.id} if by_id else {}
         if not by_id:
@@ -151,8 +164,7 @@ class AddressedRows:
         if also:
             key["now"] = tx.now
         statement = self._statements.get((by_id, include_deleted, also))
-        row = tx.row(statement or self._statement(by_id, include_deleted, also), key)
-        return None if row is None else dict(zip(self.columns, row, strict=True))
+        return tx.row(statement or self._statement(by_id, include_deleted, also), key)
 
     def not_found(self, address: Address) -> MossError:
         """The refusal of an address where nothing is."""

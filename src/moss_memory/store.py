@@ -52,6 +52,7 @@ class Store(Tools):
         patient: bool = True,
         workspace: str | None = None,
         idempotency_key: str | None = None,
+        advice: bool = True,
     ) -> dict[str, Any]:
         """Runs a tool in one transaction. What it wrote is durable when this returns; on an error nothing is.
 
@@ -59,6 +60,8 @@ class Store(Tools):
         the steps of long calls. Without patience a write that must wait raises `STORAGE_BUSY` at once. `workspace` is
         the caller's default one, instead of the configuration's. A write with an `idempotency_key` is carried out once:
         sent again within a day, with the same key and arguments, it is answered as before. Reads ignore the key.
+        Without `advice` a name that is not found is refused at once, and not looked for elsewhere: a program that asks
+        whether something is there has no use for it.
         """
         operation = catalog.find(tool)
         if operation is None:
@@ -68,9 +71,9 @@ class Store(Tools):
             tool = operation.name
         place = self.config.workspace if workspace is None else workspace
         if operation.translate is None:
-            return self._run(operation, tool, arguments, place, cancelled, progress, patient, idempotency_key)
+            return self._run(operation, tool, arguments, place, cancelled, progress, patient, idempotency_key, advice)
         try:
-            return self._run(operation, tool, arguments, place, cancelled, progress, patient, idempotency_key)
+            return self._run(operation, tool, arguments, place, cancelled, progress, patient, idempotency_key, advice)
         except MossError as error:
             raise operation.translate(error) from error.__cause__
 
@@ -84,10 +87,11 @@ class Store(Tools):
         progress: Callable[[int, int | None], None] | None,
         patient: bool,
         key: str | None = None,
+        advice: bool = True,
     ) -> dict[str, Any]:
         values = operation.decode(arguments, workspace)
         self._check_allowed(operation, tool, values)
-        call = self._placed(self._call(operation.alias_of or tool, cancelled, progress), workspace)
+        call = self._placed(self._call(operation.alias_of or tool, cancelled, progress, advice), workspace)
         once = self._once(operation, key, values, arguments, call)
         if operation.stores:
             _keep_credentials_out(operation, tool, arguments, values, call)
@@ -136,6 +140,7 @@ class Store(Tools):
         operation: str,
         cancelled: Callable[[], bool] | None,
         progress: Callable[[int, int | None], None] | None,
+        advice: bool = True,
     ) -> Call:
         return Call(
             operation=operation,
@@ -144,6 +149,7 @@ class Store(Tools):
             new_id=self._new_id,
             cancelled=cancelled,
             progress=progress,
+            advice=advice,
         )
 
     def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any]) -> None:

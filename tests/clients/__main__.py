@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from clients import bundle, conformance, inspector, programs
+from clients import bundle, conformance, inspector, langgraph_tests, programs
 
 LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "conformance 2025-11-25": lambda folder: conformance.run("2025-11-25", folder),
@@ -23,6 +23,7 @@ LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "Claude Code": programs.claude_code,
     "Codex": programs.codex,
     "Gemini CLI": programs.gemini,
+    "LangGraph's store tests": langgraph_tests.run,
 }
 
 

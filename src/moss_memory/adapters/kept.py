@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
 from moss_memory.config import load_config
@@ -12,6 +12,9 @@ from moss_memory.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    Key = str | tuple[str, ...]
+    Row = dict[str, Any]
 
 _PAGE = 100
 
@@ -27,21 +30,22 @@ class Kept:
         self, kind: str, *, store: Store | None, home: str | None, workspace: str, allow_secrets: bool
     ) -> None:
         self._kind = kind
+        self._prefix = f"{kind}-"
         self._workspace = workspace
         self._allow_secrets = {"allow_secrets": True} if allow_secrets else {}
         self.is_own = store is None
         self.store = store or Store(load_config(home).replace(history_keep=1))
 
-    def get(self, key: Any) -> dict[str, Any] | None:
+    def get(self, key: Key) -> Row | None:
         """The artifact under a key, or none."""
         try:
-            return self.store.call("artifact_fetch", self._address(key))
+            return self.store.call("artifact_fetch", self._address(key), advice=False)
         except MossError as error:
             if error.code == "NOT_FOUND":
                 return None
             raise
 
-    def put(self, key: Any, data: dict[str, Any], *, new: bool = False, **more: Any) -> None:
+    def put(self, key: Key, data: dict[str, Any], *, new: bool = False, **more: Any) -> None:
         """Keeps the data under a key, in the place of what was there; `new` refuses a key that is taken."""
         given = {name: value for name, value in more.items() if value is not None}
         arguments = {**self._address(key), "kind": self._kind, "data": data, "mode": "error" if new else "replace"}
@@ -52,7 +56,7 @@ class Kept:
         arguments = {"workspace": self._workspace, "kind": self._kind, "data": data, "run_id": run_id}
         self.store.call("artifact_store", {**arguments, **self._allow_secrets})
 
-    def delete(self, key: Any) -> bool:
+    def delete(self, key: Key) -> bool:
         """Takes away what is under a key; false where nothing was."""
         return self._deleted(self._address(key))
 
@@ -62,7 +66,7 @@ class Kept:
 
     def _deleted(self, address: dict[str, Any]) -> bool:
         try:
-            self.store.call("artifact_delete", address)
+            self.store.call("artifact_delete", address, advice=False)
         except MossError as error:
             if error.code == "NOT_FOUND":
                 return False
@@ -73,11 +77,11 @@ class Kept:
         """Takes away everything that matches."""
         self.store.call("artifact_bulk_delete", {"workspace": self._workspace, "kind": self._kind, **filters})
 
-    def touch(self, key: Any, ttl_seconds: int) -> None:
+    def touch(self, key: Key, ttl_seconds: int) -> None:
         """Lets what is under a key live so long from now."""
         self.store.call("artifact_touch", {**self._address(key), "ttl_seconds": ttl_seconds})
 
-    def newest_first(self, **filters: str) -> Iterator[dict[str, Any]]:
+    def newest_first(self, **filters: str) -> Iterator[Row]:
         """Every artifact that matches, the last one that was written first."""
         offset = 0
         asked = {"workspace": self._workspace, "kind": self._kind, "limit": _PAGE, **filters}
@@ -104,10 +108,14 @@ class Kept:
         if self.is_own:
             self.store.close()
 
-    def _address(self, key: Any) -> dict[str, Any]:
-        return {"workspace": self._workspace, "name": f"{self._kind}-{hashed(key)}"}
+    def _address(self, key: Key) -> dict[str, Any]:
+        return {"workspace": self._workspace, "name": self._prefix + hashed(key)}
 
 
-def hashed(key: Any) -> str:
-    """A name for any key, the same for the same key alone."""
-    return hashlib.sha256(json.dumps(key).encode()).hexdigest()[:48]
+def hashed(key: Key) -> str:
+    """A name for any key, the same for the same key alone: of its JSON, which tells `a, b` from `a`, `b`."""
+    if isinstance(key, str):
+        written = encode_basestring_ascii(key)
+    else:
+        written = f"[{', '.join(map(encode_basestring_ascii, key))}]"
+    return hashlib.sha256(written.encode()).hexdigest()[:48]

@@ -4,52 +4,56 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from itertools import islice
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from langgraph.store.base import (
     BaseStore,
     GetOp,
+    IndexConfig,
     Item,
     ListNamespacesOp,
     PutOp,
     SearchItem,
     SearchOp,
     TTLConfig,
+    ensure_embeddings,
     get_text_at_path,
-    tokenize_path,
     validate_op_namespace,
 )
 
 from .kept import Kept
+from .langgraph_filters import fits, is_like
+from .langgraph_vectors import best, packed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from langgraph.store.base import MatchCondition, Op, Result
+    from langchain_core.embeddings import Embeddings
+    from langgraph.store.base import Op, Result
 
     from moss_memory.store import Store
 
+    from .kept import Row
+
+    Vectors = dict[tuple[str, str], list[float]]
+
 _KIND = "langgraph-item"
 _TEXT_MAX_CHARS = 12_000
-_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
-    "$gt": lambda one, other: float(one) > float(other),
-    "$gte": lambda one, other: float(one) >= float(other),
-    "$lt": lambda one, other: float(one) < float(other),
-    "$lte": lambda one, other: float(one) <= float(other),
-    "$eq": lambda one, other: one == other,
-    "$ne": lambda one, other: one != other,
-}
+_QUESTION, _TEXT = "question", "text"
 
 
 class MossStore(BaseStore):
     """A LangGraph store whose items are artifacts of Moss.
 
     A value has at most 50,000 characters of JSON with its namespace and key; its strings are searched by words and
-    meaning, of which the first 12,000 characters count. Times are whole seconds, a time to live at least one. Every
-    operation is a transaction; a batch is not. Of a batch the reads come first, then the last put of each key.
+    meaning, of which the first 12,000 characters count. With an `index` its `embed` says what is near instead, and the
+    vectors count among the characters. Times are whole seconds, a time to live at least one. Every operation is a
+    transaction; a batch is not. Of a batch the reads come first, then the last put of each key.
     """
 
-    __slots__ = ("_kept", "ttl_config")
+    __slots__ = ("_embeddings", "_fields", "_kept", "ttl_config")
     supports_ttl = True
 
     def __init__(
@@ -58,97 +62,175 @@ class MossStore(BaseStore):
         store: Store | None = None,
         home: str | None = None,
         workspace: str = "langgraph",
+        index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
         allow_secrets: bool = False,
     ) -> None:
         super().__init__()
         self.ttl_config = ttl
+        self._embeddings: Embeddings | None = ensure_embeddings(index["embed"]) if index else None
+        self._fields = index.get("fields") if index else None
         self._kept = Kept(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
+
+    def get(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
+        """One item, or none; as a batch of it would answer, in less time."""
+        if refresh_ttl is None:
+            refresh_ttl = self.ttl_config is None or self.ttl_config.get("refresh_on_read", True)
+        op = GetOp(namespace, str(key), refresh_ttl)
+        validate_op_namespace(op)
+        return self._get(op)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """The result of every operation, in their order."""
+        asked = _checked(ops)
+        vectors: Vectors = {}
+        if self._embeddings is not None:
+            questions, texts = self._to_embed(asked)
+            vectors |= {(_QUESTION, one): self._embeddings.embed_query(one) for one in questions}
+            vectors |= _told_apart(texts, self._embeddings.embed_documents(texts) if texts else [])
+        return self._done(asked, vectors)
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same without keeping the event loop waiting."""
+        asked = _checked(ops)
+        vectors: Vectors = {}
+        if self._embeddings is not None:
+            questions, texts = self._to_embed(asked)
+            vectors |= {(_QUESTION, one): await self._embeddings.aembed_query(one) for one in questions}
+            vectors |= _told_apart(texts, await self._embeddings.aembed_documents(texts) if texts else [])
+        return await asyncio.to_thread(self._done, asked, vectors)
+
+    def close(self) -> None:
+        """Lets go of the store, if it was opened here."""
+        self._kept.close()
+
+    def _done(self, ops: list[Op], vectors: Vectors) -> list[Result]:
         results: list[Result] = []
         puts: dict[tuple[tuple[str, ...], str], PutOp] = {}
         for op in ops:
-            validate_op_namespace(op)
             if isinstance(op, PutOp):
                 puts[op.namespace, op.key] = op
                 results.append(None)
             elif isinstance(op, GetOp):
                 results.append(self._get(op))
             elif isinstance(op, SearchOp):
-                results.append(self._search(op))
+                results.append(self._search(op, vectors))
             elif isinstance(op, ListNamespacesOp):
                 results.append(self._namespaces(op))
             else:
                 raise ValueError(f"Unknown operation type: {type(op)}")
         for put in puts.values():
-            self._put(put)
+            self._put(put, vectors)
         return results
 
-    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same without keeping the event loop waiting."""
-        return await asyncio.to_thread(self.batch, list(ops))
-
-    def close(self) -> None:
-        """Lets go of the store, if it was opened here."""
-        self._kept.close()
-
     def _get(self, op: GetOp) -> Item | None:
-        row = self._kept.get([*op.namespace, op.key])
+        row = self._kept.get((*op.namespace, op.key))
         if row is None:
             return None
-        self._refresh([row], refresh=op.refresh_ttl)
+        if op.refresh_ttl and row["ttl_seconds"]:
+            self._refresh([row])
         return Item(**_told(row))
 
-    def _put(self, op: PutOp) -> None:
-        key = [*op.namespace, op.key]
+    def _put(self, op: PutOp, vectors: Vectors) -> None:
+        key = (*op.namespace, op.key)
         if op.value is None:
             self._kept.delete(key)
             return
-        data = {"namespace": list(op.namespace), "key": op.key, "value": op.value}
-        ttl = None if op.ttl is None else max(1, round(op.ttl * 60))
+        data: dict[str, Any] = {"namespace": list(op.namespace), "key": op.key, "value": op.value}
+        near = [packed(vectors[_TEXT, text]) for text in self._embedded_texts(op)]
+        if near:
+            data["vectors"] = near
+        if op.ttl is not None:
+            data["ttl_minutes"] = op.ttl
+        ttl = None if op.ttl is None else _seconds(op.ttl)
         self._kept.put(key, data, text=_text_of(op) or None, ttl_seconds=ttl)
 
-    def _search(self, op: SearchOp) -> list[SearchItem]:
-        rows = [row for row in self._kept.newest_first() if _matches(row, op)]
+    def _search(self, op: SearchOp, vectors: Vectors) -> list[SearchItem]:
+        """What matches, newest first; with a query the best first, and where few are found, others without a score."""
+        matching = (row for row in self._kept.newest_first() if _matches(row, op))
+        last = op.offset + op.limit
         scores: dict[str, float] = {}
         if op.query:
-            scores = dict(self._kept.found(op.query))
-            rows = sorted([row for row in rows if row["id"] in scores], key=lambda row: -scores[row["id"]])
-        rows = rows[op.offset : op.offset + op.limit]
-        self._refresh(rows, refresh=op.refresh_ttl)
+            every = {row["id"]: row for row in matching}
+            near = vectors.get((_QUESTION, op.query))
+            found = self._kept.found(op.query) if near is None else best(near, every.values())
+            scores = dict(islice((one for one in found if one[0] in every), last))
+            rows = [*(every[one] for one in scores), *(row for one, row in every.items() if one not in scores)]
+            rows = rows[op.offset : last]
+        else:
+            rows = list(islice(matching, op.offset, last))
+        if op.refresh_ttl:
+            self._refresh(rows)
         return [SearchItem(**_told(row), score=scores.get(row["id"])) for row in rows]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         found = {tuple(row["data"]["namespace"]) for row in self._kept.newest_first()}
-        found = {one for one in found if all(_fits(condition, one) for condition in op.match_conditions or ())}
+        found = {one for one in found if all(fits(condition, one) for condition in op.match_conditions or ())}
         if op.max_depth is not None:
             found = {one[: op.max_depth] for one in found}
         return sorted(found)[op.offset : op.offset + op.limit]
 
-    def _refresh(self, rows: list[dict[str, Any]], *, refresh: bool) -> None:
+    def _refresh(self, rows: list[Row]) -> None:
         for row in rows:
-            if refresh and row.get("ttl_seconds"):
+            if row["ttl_seconds"]:
                 data = row["data"]
-                self._kept.touch([*data["namespace"], data["key"]], row["ttl_seconds"])
+                minutes = data.get("ttl_minutes")
+                seconds = row["ttl_seconds"] if minutes is None else _seconds(minutes)
+                self._kept.touch((*data["namespace"], data["key"]), seconds)
+
+    def _to_embed(self, ops: list[Op]) -> tuple[list[str], list[str]]:
+        """The questions and the texts that need a vector, each once."""
+        questions = [op.query for op in ops if isinstance(op, SearchOp) and op.query]
+        texts = [text for op in ops if isinstance(op, PutOp) for text in self._embedded_texts(op)]
+        return list(dict.fromkeys(questions)), list(dict.fromkeys(texts))
+
+    def _embedded_texts(self, op: PutOp) -> list[str]:
+        if self._embeddings is None or op.index is False or op.value is None:
+            return []
+        return _texts_at(op.value, op.index or self._fields or ["$"])
 
 
-def _told(row: dict[str, Any]) -> dict[str, Any]:
+def _checked(ops: Iterable[Op]) -> list[Op]:
+    """The operations, none of which leads to a namespace that cannot be: before anything is done."""
+    asked = list(ops)
+    for op in asked:
+        validate_op_namespace(op)
+    return asked
+
+
+def _told_apart(texts: list[str], vectors: list[list[float]]) -> Vectors:
+    return {(_TEXT, text): vector for text, vector in zip(texts, vectors, strict=True)}
+
+
+def _told(row: Row) -> dict[str, Any]:
     data = row["data"]
-    times = {name: datetime.fromtimestamp(row[name], UTC) for name in ("created_at", "updated_at")}
-    return {"namespace": tuple(data["namespace"]), "key": data["key"], "value": data["value"], **times}
+    created_s, updated_s = row["created_at"], row["updated_at"]
+    created = datetime.fromtimestamp(created_s, UTC)
+    return {
+        "namespace": tuple(data["namespace"]),
+        "key": data["key"],
+        "value": data["value"],
+        "created_at": created,
+        "updated_at": created if updated_s == created_s else datetime.fromtimestamp(updated_s, UTC),
+    }
+
+
+def _seconds(minutes: float) -> int:
+    """A time to live so that it ends in the whole second next to the moment that is meant."""
+    now = time()
+    return max(1, round(now + minutes * 60) - int(now))
 
 
 def _text_of(op: PutOp) -> str:
     """What of a value is searched: all of its texts, or those that the caller names."""
     if op.index is False or op.value is None:
         return ""
-    if op.index is None:
-        texts = list(_strings(op.value))
-    else:
-        texts = [text for path in op.index for text in get_text_at_path(op.value, tokenize_path(path))]
+    texts = list(_strings(op.value)) if op.index is None else _texts_at(op.value, op.index)
     return "\n".join(texts)[:_TEXT_MAX_CHARS].strip()
+
+
+def _texts_at(value: Any, paths: list[str]) -> list[str]:
+    return [text for path in paths for text in get_text_at_path(value, path)]
 
 
 def _strings(value: Any) -> Iterable[str]:
@@ -159,37 +241,8 @@ def _strings(value: Any) -> Iterable[str]:
             yield from _strings(part)
 
 
-def _matches(row: dict[str, Any], op: SearchOp) -> bool:
+def _matches(row: Row, op: SearchOp) -> bool:
     namespace = tuple(row["data"]["namespace"])
     if namespace[: len(op.namespace_prefix)] != tuple(op.namespace_prefix):
         return False
-    value = row["data"]["value"]
-    return all(_is_like(value.get(key), wanted) for key, wanted in (op.filter or {}).items())
-
-
-def _is_like(value: Any, wanted: Any) -> bool:
-    """Whether a value is as a filter wants it: equal, compared by operators, or so in each of its parts."""
-    if isinstance(wanted, dict):
-        if any(key.startswith("$") for key in wanted):
-            return all(_compare(value, operator, other) for operator, other in wanted.items())
-        return isinstance(value, dict) and all(_is_like(value.get(key), part) for key, part in wanted.items())
-    if isinstance(wanted, (list, tuple)):
-        same_length = isinstance(value, (list, tuple)) and len(value) == len(wanted)
-        return same_length and all(_is_like(one, other) for one, other in zip(value, wanted, strict=True))
-    return bool(value == wanted)
-
-
-def _compare(value: Any, operator: str, other: Any) -> bool:
-    if operator not in _COMPARED:
-        raise ValueError(f"Unsupported operator: {operator}")
-    return bool(_COMPARED[operator](value, other))
-
-
-def _fits(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
-    path = condition.path
-    if condition.match_type not in ("prefix", "suffix"):
-        raise ValueError(f"Unsupported match type: {condition.match_type}")
-    if len(namespace) < len(path):
-        return False
-    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
-    return all(wanted in ("*", label) for label, wanted in zip(part, path, strict=True))
+    return not op.filter or is_like(row["data"]["value"], op.filter)

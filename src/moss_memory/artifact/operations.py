@@ -44,7 +44,7 @@ from ..restoring import answers_of_restore, restore, restore_filters
 from ..values import DEFAULT_WORKSPACE, Page, label, norm, normalize, tags_json
 from ..versions import PAST, is_now, other_version, time_asked
 from .answers import ARTIFACT, ITEM, KEY
-from .rows import EXPECTED, UNEXPIRED, artifacts, list_columns, listed, measured, shown, sql, versioned
+from .rows import EXPECTED, UNEXPIRED, artifacts, list_columns, listed, measured, shown, shown_values, sql, versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -245,9 +245,10 @@ def artifact_fetch(
     """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
     upto = time_asked(version, as_of)
     also = "" if include_expired else UNEXPIRED
-    row = artifacts.find(tx, Address(id, workspace, name), include_deleted=include_deleted, also=also)
+    address = Address(id, workspace, name)
     if version is None and as_of is None:
-        return shown(row)
+        return shown_values(artifacts.values(tx, address, include_deleted=include_deleted, also=also))
+    row = artifacts.find(tx, address, include_deleted=include_deleted, also=also)
     return {**shown(versioned.at(tx, row, version=version, as_of=upto)), "current_version": row["version"]}
 
 

@@ -10,15 +10,18 @@ from ..versions import Versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from ..storage.engine import Row
 
 COLUMNS = (
-    "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "kind", "data_json", "text", "data_chars",
-    "text_chars", "run_id", "phase", "role", "tags_json", "version", "ttl_seconds", "expires_at", "created_at",
-    "updated_at", "deleted_at", "version_at", "version_tool",
+    "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "kind", "data_json", "text", "run_id", "phase",
+    "role", "tags_json", "data_chars", "text_chars", "version", "ttl_seconds", "expires_at", "created_at", "updated_at",
+    "deleted_at", "version_at", "version_tool",
 )  # fmt: skip
+"""In the order in which callers see them; what they do not see stands last."""
+_SHOWN = tuple(column.removesuffix("_raw").removesuffix("_json") for column in COLUMNS[:-2])
 _UNLISTED = ("text", "workspace_norm", "name_norm", "version_at", "version_tool")
 LIST_COLUMNS = tuple(column for column in COLUMNS if column not in _UNLISTED)
 UNEXPIRED = "(expires_at is null or expires_at > :now)"
@@ -58,28 +61,15 @@ versioned = Versioned(
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:
     """A whole artifact as callers see it; what it does not have is null, so that it can be sent back as it came."""
-    return {
-        "id": row["id"],
-        "workspace": row["workspace_raw"],
-        "workspace_norm": row["workspace_norm"],
-        "name": row["name_raw"],
-        "name_norm": row["name_norm"],
-        "kind": row["kind"],
-        "data": decode(row["data_json"])[0],
-        "text": row["text"],
-        "run_id": row["run_id"],
-        "phase": row["phase"],
-        "role": row["role"],
-        "tags": json.loads(row["tags_json"]) if row["tags_json"] else [],
-        "data_chars": row["data_chars"],
-        "text_chars": row["text_chars"],
-        "version": row["version"],
-        "ttl_seconds": row["ttl_seconds"],
-        "expires_at": row["expires_at"],
-        "created_at": row["created_at"],
-        "updated_at": row["updated_at"],
-        "deleted_at": row["deleted_at"],
-    }
+    return shown_values([row[column] for column in COLUMNS])
+
+
+def shown_values(values: Sequence[Any]) -> dict[str, Any]:
+    """The same of the values of all columns: what is fetched most is not named twice."""
+    item = dict(zip(_SHOWN, values, strict=False))
+    item["data"] = decode(item["data"])[0]
+    item["tags"] = json.loads(item["tags"]) if item["tags"] else []
+    return item
 
 
 def listed(values: Row) -> dict[str, Any]:

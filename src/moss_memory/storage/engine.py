@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     class ReadTransaction(Protocol):
         """One call's view of one state of the store."""
 
+        call: Call
         config: Config
         tool: str
         """The tool that was called."""
@@ -219,7 +220,7 @@ if TYPE_CHECKING:
 class Call:
     """What a caller brings along: settings, the clock, the source of ids, the wish to stop, the ear for progress."""
 
-    __slots__ = ("cancelled", "clock_ms", "config", "key", "new_id", "operation", "progress", "workspace")
+    __slots__ = ("advice", "cancelled", "clock_ms", "config", "key", "new_id", "operation", "progress", "workspace")
 
     def __init__(
         self,
@@ -231,6 +232,7 @@ class Call:
         cancelled: Callable[[], bool] | None,
         progress: Callable[[int, int | None], None] | None,
         workspace: str | None = None,
+        advice: bool = True,
     ) -> None:
         self.operation = operation
         self.workspace = workspace
@@ -242,6 +244,8 @@ class Call:
         self.new_id = new_id
         self.cancelled = cancelled
         self.progress = progress
+        self.advice = advice
+        """Whether a refusal is worth some milliseconds for what to do instead."""
 
     def check_cancelled(self) -> None:
         """Ends a call whose caller has given up; its transaction is undone."""

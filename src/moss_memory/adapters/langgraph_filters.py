@@ -1,0 +1,66 @@
+"""What a LangGraph search may ask of values and namespaces, answered as LangGraph's own stores do."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from langgraph.store.base import MatchCondition
+
+_SAME: dict[str, Callable[[Any, Any], bool]] = {"$eq": operator.eq, "$ne": operator.ne}
+_ORDERED: dict[str, Callable[[Any, Any], bool]] = {
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
+
+
+def is_like(value: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Whether a value has what a filter wants of each key; `a.b` means `b` in `a` where no key is called so."""
+    return all(_part_is_like(_at(value, key), part) for key, part in wanted.items())
+
+
+def fits(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
+    """Whether a namespace begins or ends as a condition says; `*` stands for one label."""
+    path = condition.path
+    if condition.match_type not in ("prefix", "suffix"):
+        raise ValueError(f"Unsupported match type: {condition.match_type}")
+    if len(namespace) < len(path):
+        return False
+    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
+    return all(wanted in ("*", label) for label, wanted in zip(part, path, strict=True))
+
+
+def _at(value: dict[str, Any], key: str) -> Any:
+    if key in value or "." not in key:
+        return value.get(key)
+    first, _, rest = key.partition(".")
+    inner = value.get(first)
+    return _at(inner, rest) if isinstance(inner, dict) else None
+
+
+def _part_is_like(value: Any, wanted: Any) -> bool:
+    """Whether a value is as a filter wants it: equal, compared by operators, or so in each of its parts."""
+    if isinstance(wanted, dict):
+        if any(key.startswith("$") for key in wanted):
+            return all(_compare(value, sign, other) for sign, other in wanted.items())
+        return isinstance(value, dict) and all(_part_is_like(value.get(key), part) for key, part in wanted.items())
+    if isinstance(wanted, (list, tuple)):
+        same_length = isinstance(value, (list, tuple)) and len(value) == len(wanted)
+        return same_length and all(_part_is_like(one, other) for one, other in zip(value, wanted, strict=True))
+    return bool(value == wanted)
+
+
+def _compare(value: Any, sign: str, other: Any) -> bool:
+    if sign in _SAME:
+        return bool(_SAME[sign](value, other))
+    if sign not in _ORDERED:
+        raise ValueError(f"Unsupported operator: {sign}")
+    try:
+        return _ORDERED[sign](float(value), float(other))
+    except (TypeError, ValueError, OverflowError):
+        return isinstance(value, str) and isinstance(other, str) and _ORDERED[sign](value, other)
