@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from clients import bundle, conformance, inspector, langgraph_tests, programs
+from clients import bundle, conformance, inspector, langgraph_tests, peers, programs
 
 LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "conformance 2025-11-25": lambda folder: conformance.run("2025-11-25", folder),
@@ -23,6 +23,10 @@ LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "Claude Code": programs.claude_code,
     "Codex": programs.codex,
     "Gemini CLI": programs.gemini,
+    "server-memory adopted": peers.server_memory,
+    "basic-memory adopted": peers.basic_memory,
+    "memory-keeper adopted": peers.memory_keeper,
+    "task-master adopted": peers.task_master,
     "LangGraph's store tests": langgraph_tests.run,
 }
 

@@ -29,8 +29,8 @@ def node() -> str:
 def installed(package: str, version: str) -> Path:
     """The folder of a package in exactly this version."""
     folder = CACHE / package.replace("/", "_") / version
-    if not folder.exists():
-        folder.mkdir(parents=True)
+    if not (folder / "package.json").exists():  # npm writes it last; a run that was interrupted left none
+        folder.mkdir(parents=True, exist_ok=True)
         done = subprocess.run(
             [*_npm(), "install", "--no-audit", "--no-fund", "--prefix", str(folder), f"{package}@{version}"],
             capture_output=True,

@@ -1,0 +1,168 @@
+"""Other memories, written by their own programs and then adopted: counted, and found by a plain question."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from clients.node import CACHE, environment, installed, node
+
+QUESTION = "how often is a failed payment tried again?"
+FACT = "A failed payment is tried three times, then parked"
+MOSS = str(Path(sys.executable).with_name("moss"))
+
+
+def server_memory(folder: Path) -> tuple[int, list[str]]:
+    """Entities, an observation and a relation through its own tools."""
+    program = installed("@modelcontextprotocol/server-memory", "latest") / "dist" / "index.js"
+    written = folder / "memory.jsonl"
+    entities = [
+        {"name": "checkout-service", "entityType": "service", "observations": [FACT]},
+        {"name": "Lena_Hart", "entityType": "person", "observations": ["Owns the checkout"]},
+    ]
+    relation = {"from": "Lena_Hart", "to": "checkout-service", "relationType": "owns"}
+    calls = [("create_entities", {"entities": entities}), ("create_relations", {"relations": [relation]})]
+    _call_tools([node(), str(program)], calls, folder, MEMORY_FILE_PATH=str(written))
+    return _adopted("server-memory", written, folder, {"nodes": 2, "edges": 1})
+
+
+def memory_keeper(folder: Path) -> tuple[int, list[str]]:
+    """A session with two items, a link between them and an entry in the journal."""
+    program = installed("mcp-memory-keeper", "latest") / "dist" / "index.js"
+    calls = [
+        ("context_session_start", {"name": "checkout"}),
+        ("context_save", {"key": "retries", "value": FACT, "category": "decision", "priority": "high"}),
+        ("context_save", {"key": "orders", "value": "Orders live in Postgres 17", "category": "note"}),
+        ("context_link", {"sourceKey": "retries", "targetKey": "orders", "relationship": "related_to"}),
+        ("context_journal_entry", {"entry": "The bank answers within two seconds"}),
+    ]
+    _call_tools([node(), str(program)], calls, folder, DATA_DIR=str(folder / "data"))
+    return _adopted("memory-keeper", folder / "data", folder, {"nodes": 2, "edges": 1, "notes": 1})
+
+
+def basic_memory(folder: Path) -> tuple[int, list[str]]:
+    """Two notes, one of which leads to the other."""
+    program = _basic_memory()
+    notes = {
+        "Checkout service": "# Checkout service\n\n- [fact] Orders live in Postgres 17 #storage\n",
+        "Retry policy": f"# Retry policy\n\n- [decision] {FACT} #payments\n\n- part_of [[Checkout service]]\n",
+    }
+    place = folder / "notes"
+    own = {"HOME": str(folder), "BASIC_MEMORY_HOME": str(place), "BASIC_MEMORY_CONFIG_DIR": str(folder / "settings")}
+    for title, content in notes.items():
+        written = [program, "tool", "write-note", "--title", title, "--folder", "checkout", "--content", content]
+        _ran(written, folder, **own)
+    return _adopted("basic-memory", place, folder, {"capsules": 2, "nodes": 2, "edges": 1})
+
+
+def task_master(folder: Path) -> tuple[int, list[str]]:
+    """Two tasks, one with a subtask, one that depends on the other."""
+    installed("task-master-ai", "latest")
+    program = CACHE / "task-master-ai" / "latest" / "node_modules" / ".bin" / "task-master"
+    project = folder / "project"
+    project.mkdir()
+    lines = [
+        ["init", "-y", "--no-git", "--no-aliases", "--skip-install"],
+        ["add-task", "--title=Retry payments", f"--description={FACT}"],
+        ["add-task", "--title=Park what fails", "--description=After the third try"],
+        ["add-subtask", "--parent=1", "--title=Count the tries", "--description=In the order"],
+        ["add-dependency", "--id=2", "--depends-on=1"],
+    ]
+    for line in lines:
+        _ran([str(program), *line], project, HOME=str(folder))
+    return _adopted("task-master", project, folder, {"plans": 1, "tasks": 2})
+
+
+def _adopted(source: str, path: Path, folder: Path, counts: dict[str, int]) -> tuple[int, list[str]]:
+    """What was written is counted, taken, found, and not taken again; the source stays as it is."""
+    before = _files(path)
+    tried = _moss(folder, "adopt", source, str(path), "-w", "shop", "--dry-run")
+    taken = _moss(folder, "adopt", source, str(path), "-w", "shop")
+    again = _moss(folder, "adopt", source, str(path), "-w", "shop")
+    found = _moss(folder, "search", QUESTION)
+    checks: dict[str, bool] = {
+        f"--dry-run counts {tried['taken']}, not {counts}": tried["taken"] == counts,
+        f"took {taken['taken']}, not {counts}": taken["taken"] == counts,
+        f"skipped {taken['skipped']}": not taken["skipped"],
+        f"took again {again['taken']}": again["taken"] == {},
+        f"found {json.dumps(found)[:300]}": "three times" in json.dumps(found["items"][:1]),
+        "the source was changed": _files(path) == before,
+    }
+    return sum(checks.values()), [said for said, holds in checks.items() if not holds]
+
+
+def _files(path: Path) -> dict[str, bytes]:
+    found = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
+    return {str(one): one.read_bytes() for one in found}
+
+
+def _moss(folder: Path, *words: str) -> Any:
+    done = _ran([MOSS, *words, "--json"], folder, HOME=str(folder), MOSS_HOME=str(folder / "moss"))
+    return json.loads(done)
+
+
+def _ran(command: list[str], folder: Path, **more: str) -> str:
+    done = subprocess.run(
+        command, cwd=folder, env=environment(**more), capture_output=True, text=True, timeout=300, input=""
+    )
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)[:200]}: {(done.stderr or done.stdout)[-400:]}")
+    return done.stdout
+
+
+def _call_tools(command: list[str], calls: list[tuple[str, dict[str, Any]]], folder: Path, **more: str) -> None:
+    """Calls a server's tools one after the other, each after the answer to the one before."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "moss", "version": "1"}}
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment(HOME=str(folder), **more), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        ask = _asking(process)
+        ask("initialize", hello)
+        for name, arguments in calls:
+            answer = ask("tools/call", {"name": name, "arguments": arguments})
+            if "error" in answer or answer["result"].get("isError"):
+                raise RuntimeError(f"{name}: {json.dumps(answer)[:400]}")
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def _asking(process: subprocess.Popen[str]) -> Callable[[str, dict[str, Any]], Any]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    stdin, stdout = process.stdin, process.stdout
+    number = 0
+
+    def ask(method: str, params: dict[str, Any]) -> Any:
+        nonlocal number
+        number += 1
+        stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+        stdin.flush()
+        for line in stdout:
+            answer = json.loads(line) if line.startswith("{") else {}
+            if answer.get("id") == number:
+                return answer
+        raise RuntimeError(f"no answer to {method}")
+
+    return ask
+
+
+def _basic_memory() -> str:
+    """Its command, in an environment of its own: it needs a newer Python than Moss."""
+    folder = CACHE / "basic-memory"
+    if not (folder / "installed").exists():
+        newest = next(filter(None, map(shutil.which, ("python3.14", "python3.13", "python3.12"))), sys.executable)
+        subprocess.run([newest, "-m", "venv", str(folder)], check=True)
+        subprocess.run([str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "basic-memory"], check=True)
+        (folder / "installed").touch()
+    return os.path.join(folder, "bin", "basic-memory")
