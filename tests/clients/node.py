@@ -35,6 +35,7 @@ def installed(package: str, version: str) -> Path:
             [*_npm(), "install", "--no-audit", "--no-fund", "--prefix", str(folder), f"{package}@{version}"],
             capture_output=True,
             text=True,
+            env=environment(),  # what is built for Node is built for the one that will run it
         )
         if done.returncode:
             shutil.rmtree(folder)

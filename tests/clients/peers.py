@@ -27,7 +27,10 @@ def server_memory(folder: Path) -> tuple[int, list[str]]:
         {"name": "Lena_Hart", "entityType": "person", "observations": ["Owns the checkout"]},
     ]
     relation = {"from": "Lena_Hart", "to": "checkout-service", "relationType": "owns"}
-    calls = [("create_entities", {"entities": entities}), ("create_relations", {"relations": [relation]})]
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("create_entities", {"entities": entities}),
+        ("create_relations", {"relations": [relation]}),
+    ]
     _call_tools([node(), str(program)], calls, folder, MEMORY_FILE_PATH=str(written))
     return _adopted("server-memory", written, folder, {"nodes": 2, "edges": 1})
 

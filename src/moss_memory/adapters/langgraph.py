@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _KIND = "langgraph-item"
 _TEXT_MAX_CHARS = 12_000
+_LONGEST_S = 100_000_000_000
+"""More is for ever, as without a time to live."""
 _QUESTION, _TEXT = "question", "text"
 
 
@@ -140,9 +142,10 @@ class MossStore(BaseStore):
         near = [packed(vectors[_TEXT, text]) for text in self._embedded_texts(op)]
         if near:
             data["vectors"] = near
-        if op.ttl is not None:
+        ttl = None
+        if op.ttl is not None and op.ttl * 60 < _LONGEST_S:
             data["ttl_minutes"] = op.ttl
-        ttl = None if op.ttl is None else _seconds(op.ttl)
+            ttl = _seconds(op.ttl)
         self._kept.put(key, data, text=_text_of(op) or None, ttl_seconds=ttl)
 
     def _search(self, op: SearchOp, vectors: Vectors) -> list[SearchItem]:
