@@ -11,6 +11,7 @@ from collections.abc import Callable
 import apsw
 
 from . import (
+    adopting,
     artifacts,
     branches,
     conversation,
@@ -45,6 +46,7 @@ ROOMS: dict[str, Callable[[], list[Line]]] = {
     "credentials": credentials.lines,
     "writers": writers.lines,
     "artifacts": artifacts.lines,
+    "adopting": adopting.lines,
     "branches": branches.lines,
     "graphs": graphs.lines,
     "tasks": tasks.lines,

@@ -342,6 +342,14 @@ def test_a_hostile_source_is_refused_and_writes_nothing(
     assert everything(store) == {"found": 0, "tasks": 0}
 
 
+def test_a_hostile_file_among_good_ones_is_named_and_nothing_is_written(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"# Good\n")
+    (tmp_path / "b.md").write_bytes(b"# Bad\n\none\0two\n")
+    with pytest.raises(MossError, match=r"b\.md, line 3, holds a NUL character"):
+        store.adopt("markdown", str(tmp_path), workspace="shop")
+    assert everything(store) == {"found": 0, "tasks": 0}
+
+
 def test_a_damaged_database_is_refused(store: Store, tmp_path: Path) -> None:
     broken_database(tmp_path / "context.db")
     with pytest.raises(MossError, match=r"damaged|no database"):

@@ -23,6 +23,7 @@ LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "Claude Code": programs.claude_code,
     "Codex": programs.codex,
     "Gemini CLI": programs.gemini,
+    "moss connect, stdio": programs.by_moss_connect,
     "server-memory adopted": peers.server_memory,
     "basic-memory adopted": peers.basic_memory,
     "memory-keeper adopted": peers.memory_keeper,

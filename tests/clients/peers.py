@@ -69,7 +69,9 @@ def task_master(folder: Path) -> tuple[int, list[str]]:
     installed("task-master-ai", "latest")
     program = CACHE / "task-master-ai" / "latest" / "node_modules" / ".bin" / "task-master"
     project = folder / "project"
-    project.mkdir()
+    tasks = project / ".taskmaster" / "tasks" / "tasks.json"
+    tasks.parent.mkdir(parents=True)
+    tasks.write_text('{"master": {"tasks": [], "metadata": {}}}')  # only a model or a person begins this file
     lines = [
         ["init", "-y", "--no-git", "--no-aliases", "--skip-install"],
         ["add-task", "--title=Retry payments", f"--description={FACT}"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,11 @@ from support.http_server import HttpServer
 CLAUDE = ("@anthropic-ai/claude-code", "latest")
 CODEX = ("@openai/codex", "latest")
 GEMINI = ("@google/gemini-cli", "latest")
+_CODEX_ASKED: tuple[dict[str, object], ...] = (
+    {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "moss", "version": "1"}}},
+    {"method": "initialized"},
+    {"id": 2, "method": "mcpServerStatus/list", "params": {}},
+)
 
 
 def claude_code(folder: Path) -> tuple[int, list[str]]:
@@ -34,13 +40,31 @@ def codex(folder: Path) -> tuple[int, list[str]]:
         added = run(dict(connections(server.address, str(folder / "home" / "token")))["Codex"])
         if added.returncode:
             return 0, [(added.stderr or added.stdout)[-300:]]
-        hello = {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "moss", "version": "1"}}}
-        asked = {"id": 2, "method": "mcpServerStatus/list", "params": {}}
-        said = "".join(f"{json.dumps(message)}\n" for message in (hello, {"method": "initialized"}, asked))
+        said = "".join(f"{json.dumps(message)}\n" for message in _CODEX_ASKED)
         # Its stdin stays open until it has answered: a closed one ends it.
         token = f"export MOSS_TOKEN={server.token}; "
         listed = run(f"{token} (cat; sleep 20) | timeout 25 codex app-server", said)
         return (1, []) if "capsule_store" in listed.stdout else (0, [(listed.stdout + listed.stderr)[-600:]])
+
+
+def by_moss_connect(folder: Path) -> tuple[int, list[str]]:
+    """In a fresh home `moss connect CLIENT`, then the client itself says that it is connected, by stdio."""
+    asked = "printf '%s\\n' " + " ".join(f"'{json.dumps(message)}'" for message in _CODEX_ASKED)
+    lines = {
+        "claude-code": (CLAUDE, "claude mcp list", "Connected"),
+        "codex": (CODEX, f"({asked}; sleep 20) | timeout 25 codex app-server", "capsule_store"),
+        "gemini": (GEMINI, "gemini mcp list", "Connected"),
+    }
+    failed = []
+    for client, (package, listing, word) in lines.items():
+        home = folder / client
+        home.mkdir()
+        run = _shell(package, home)
+        done = run(f"moss connect {client} && {listing}")
+        gone = run(f"moss connect {client} --remove && moss connect {client} --check")
+        if word not in done.stdout or '"connected": "no"' not in gone.stdout:
+            failed.append(f"{client}: {(done.stdout + done.stderr + gone.stdout)[-400:]}")
+    return len(lines) - len(failed), failed
 
 
 def _connected(
@@ -62,7 +86,8 @@ def _shell(package: tuple[str, str], folder: Path, **more: str) -> Callable[...,
     while programs.name != "node_modules":
         programs = programs.parent
     base = environment(HOME=str(folder), GEMINI_CLI_TRUST_WORKSPACE="true", **more)
-    variables = {**base, "PATH": f"{programs / '.bin'}{os.pathsep}{base['PATH']}"}
+    path = os.pathsep.join([str(programs / ".bin"), str(Path(sys.executable).parent), base["PATH"]])
+    variables = {**base, "PATH": path}
 
     def run(line: str, said: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(

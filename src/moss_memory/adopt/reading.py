@@ -20,7 +20,7 @@ _DEEPEST = 64
 
 
 def read_text(path: str) -> str:
-    """What a plain file of UTF-8 holds; refuses links, devices and more than 64 MB."""
+    """What a plain file of UTF-8 holds; refuses links, devices, what no store can keep, and more than 64 MB."""
     try:
         status = os.lstat(path)
         if not stat.S_ISREG(status.st_mode):
@@ -32,11 +32,17 @@ def read_text(path: str) -> str:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise invalid(f"{path} cannot be read ({error.strerror})", path="path") from None
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise invalid(f"{path}, line {_line(data, nul)}, holds a NUL character", path="path")
     try:
         return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise invalid(f"{path}, line {line}, is not UTF-8", path="path") from None
+        raise invalid(f"{path}, line {_line(data, error.start)}, is not UTF-8", path="path") from None
+
+
+def _line(data: bytes, place: int) -> int:
+    return data.count(b"\n", 0, place) + 1
 
 
 def json_lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
