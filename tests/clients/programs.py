@@ -62,7 +62,7 @@ def by_moss_connect(folder: Path) -> tuple[int, list[str]]:
         run = _shell(package, home)
         done = run(f"moss connect {client} && {listing}")
         gone = run(f"moss connect {client} --remove && moss connect {client} --check")
-        if word not in done.stdout or '"connected": "no"' not in gone.stdout:
+        if word not in done.stdout + done.stderr or '"connected": "no"' not in gone.stdout:
             failed.append(f"{client}: {(done.stdout + done.stderr + gone.stdout)[-400:]}")
     return len(lines) - len(failed), failed
 
