@@ -179,7 +179,8 @@ def test_no_test_but_the_engines_own_opens_the_database() -> None:
     opening = [
         path.relative_to(tests).as_posix()
         for path in sorted(tests.rglob("*.py"))
-        if re.search(r"^\s*import apsw\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if ".cache" not in path.parts  # the programs of others, which `make clients` installs there
+        and re.search(r"^\s*import apsw\b", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
     assert [path for path in opening if not path.startswith(OPENERS)] == []
 
