@@ -217,6 +217,8 @@ def test_a_backup_that_is_none_changes_nothing(home: Path, cli: Cli, backup: Pat
     }
     assert outcome.code == 1
     assert outcome.err.startswith(f"[{expected[harm]}]"), outcome.err
+    assert ("moss backup" in outcome.err) == (expected[harm] in ("NOT_A_STORE", "INVALID_REQUEST")), outcome.err
+    assert "MOSS_HOME" not in outcome.err, "the store in the home is not what is wrong"
     assert (home / "moss.db").read_bytes() == before
     assert names(home) == ["new", "old"]
     assert not kept(home)

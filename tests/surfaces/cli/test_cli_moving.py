@@ -146,3 +146,9 @@ def test_paths_of_other_systems_that_lead_out_are_refused_everywhere(cli: Cli, a
         assert refused.err.startswith("[INVALID_REQUEST] "), (words, refused.err)
         assert refused.code == 1
     assert os.listdir(".") == []
+
+
+def test_a_folder_that_is_not_there_is_said_to_be_missing(cli: Cli) -> None:
+    refused = cli("import", "gone")
+    assert refused.err.startswith("[INVALID_REQUEST] gone is not there; give a folder that"), refused.err
+    assert refused.code == 1

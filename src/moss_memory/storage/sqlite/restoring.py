@@ -11,7 +11,7 @@ from ...errors import MossError, invalid
 from .copying import UNFINISHED, copy_pages, create_private_file, free_name, keep_copy, now_shown, remove, sync_folder
 from .failures import BUSY_TIMEOUT_MS, storage_error
 from .functions import prepare as add_functions
-from .identity import EMPTY, ORIGINAL, not_a_store, refuse_special, schema_of
+from .identity import EMPTY, ORIGINAL, refuse_special, schema_of
 from .opening import migrate, open_empty, open_unwritable, run_migrations
 
 KEPT = "before"
@@ -85,11 +85,23 @@ def _refuse_unfit(path: str, backup: str) -> None:
 def _check_whole(source: apsw.Connection, backup: str) -> None:
     source.set_busy_timeout(BUSY_TIMEOUT_MS)
     add_functions(source)
-    if schema_of(source, backup) == EMPTY:
-        raise not_a_store(backup, "an empty file")
+    try:
+        is_empty = schema_of(source, backup) == EMPTY
+    except MossError as error:
+        raise (_no_backup(backup) if error.code == "NOT_A_STORE" else error) from error
+    if is_empty:
+        raise _no_backup(backup)
     found = [str(row[0]) for row in source.execute("pragma integrity_check(3)")]
     if found != ["ok"]:
         raise _damaged(backup, "; ".join(found)[:300])
+
+
+def _no_backup(backup: str) -> MossError:
+    return MossError(
+        "NOT_A_STORE",
+        f"{backup} is no backup of Moss; nothing was changed. Give a file that `moss backup` made",
+        details={"file": backup},
+    )
 
 
 def _bring_up(prepared: str, backup: str) -> None:

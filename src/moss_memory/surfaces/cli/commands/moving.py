@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import MossError
+from moss_memory.errors import MossError, invalid
 from moss_memory.store import Store
 
 from ..parsing.usage import Usage
@@ -31,6 +31,8 @@ def run_moving(command: Command, request: Request, config: Config) -> int | None
     is_folder = os.path.isdir(os.path.expanduser(path))
     try:
         if command.operation.name == "capsule_import":
+            if not path.endswith(".jsonl") and path and not os.path.lexists(os.path.expanduser(path)):
+                raise invalid(f"{path} is not there; give a folder that `moss export --all` wrote, or a .jsonl file")
             return _bring_in(request, config) if is_folder else None
         if "all" in request.extras or "salvage" in request.extras:
             return _write_out(command, request, config)
