@@ -55,7 +55,7 @@ create table search_postings (
   sizes   bytea not null,   -- how many bytes its places take; 0 where they are too many to be told here
   places  bytea not null,   -- their distances, those in the title first
   primary key (word, segment)
-);
+) with (autovacuum_vacuum_scale_factor = 0.02); -- whole segments go at once, and the next take their room
 
 create table search_dead (
   slot  integer primary key,
