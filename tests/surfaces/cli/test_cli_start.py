@@ -53,6 +53,15 @@ def test_a_piped_stdin_is_served(cli: Cli, words: list[str]) -> None:
     assert json.loads(outcome.out) == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
+@pytest.mark.parametrize("words", [["mcp"], ["list"]])
+def test_no_process_waits_for_the_teardown_of_its_interpreter(cli: Cli, words: list[str]) -> None:
+    start = "import atexit, os; from moss_memory.surfaces.cli.main import main; atexit.register(os._exit, 9); main()"
+    line = [sys.executable, "-c", start, *words]
+    done = subprocess.run(line, env=cli.environment, input=PING, capture_output=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)
+
+
 def test_an_unknown_toolset_is_fatal(cli: Cli) -> None:
     outcome = cli.process("mcp", "--toolsets", "capsule,nope", stdin=PING)
     assert outcome.code == 2

@@ -11,13 +11,21 @@ from .parsing.builtin import BUILT_IN
 from .parsing.usage import Usage
 from .showing.output import STDIN, Unwritable, is_terminal, say, secure_descriptors, show, tell_error
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 OFFER = "__offer"
 """What only completion scripts type: which names, workspaces, tasks or branches there are."""
 
 
-def main() -> int:
-    """Runs the command line of this process; a plain command ends here, without the interpreter's teardown."""
+def main() -> NoReturn:
+    """Runs the command line of this process and ends it here, without the interpreter's teardown.
+
+    Whatever was opened is closed by now; tearing down takes milliseconds from a command, and of a server, whose threads
+    and driver are at rest but still there, it may take longer than the time within which it has to be gone.
+    """
     # Where meaning is compared, numpy's other threads have little to do, take time to start and spin on a busy machine.
     # A program that uses Moss as a library keeps its own setting.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -25,8 +33,6 @@ def main() -> int:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = INTERRUPTED  # pressed again while the first was being told
-    if "moss_memory.surfaces.mcp.desk" in sys.modules:
-        return code  # a server closes its store in the ordinary way
     os._exit(code)  # nothing waits in a buffer: output.py writes straight to the descriptors
 
 
@@ -149,4 +155,4 @@ def _tell_bug(bug: BaseException) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
