@@ -822,6 +822,11 @@ decisions §6: a dry run answers as usual, with dry_run and the first 20 ids, an
     test_a_dry_run_makes_no_store
     test_a_dry_run_leaves_expired_artifacts_out_and_unswept
 decisions §6: moss_erase leaves no byte of it, deleted or not, in rows, versions, search, events and copies of merges
+    test_a_node_takes_its_edges_along_and_what_they_say
+    test_an_erased_thought_is_no_fault_of_its_trace
+    test_a_task_takes_along_what_merges_copied_from_its_branch
+    test_the_hand_over_that_was_written_of_a_task_goes_with_it
+    test_a_deleted_task_is_erased_from_what_still_tells_of_it
     test_a_capsule_is_erased_with_its_versions_deleted_or_not
     test_an_artifact_is_erased_with_its_versions
     test_one_version_is_erased_stays_listed_and_cannot_be_read
@@ -856,6 +861,27 @@ decisions §0: answers are remembered for a day, never those of failures; reads 
     test_a_key_may_be_any_text_of_256_characters
 decisions §6: remembered answers are emptied by a purge, and their calls still not repeated
     test_after_a_purge_a_call_is_still_not_carried_out_again
+workspaces: one is renamed whole, every family of it, under a name that nothing has
+    test_a_renamed_workspace_has_everything_of_every_family_under_its_new_name
+    test_a_renamed_record_has_the_id_that_it_would_have_had_there
+    test_a_renamed_capsule_has_its_next_version_and_an_artifact_its_old_one
+    test_a_workspace_can_be_spelled_otherwise
+    test_a_taken_name_is_a_conflict_and_changes_nothing
+    test_a_name_that_only_deleted_capsules_have_is_taken_and_the_refusal_says_so
+    test_an_unknown_workspace_is_not_found_with_the_nearest
+    test_the_default_workspace_that_is_renamed_is_told_of
+workspaces: one is deleted whole; what can be restored can be, and a dry run says first what is in it
+    test_a_dry_run_counts_and_changes_nothing
+    test_a_deleted_workspace_leaves_only_what_can_be_restored
+    test_numbers_of_changes_go_on_after_a_deletion
+    test_work_begins_anew_in_a_workspace_that_was_deleted
+    test_a_workspace_is_not_changed_in_part_where_a_family_is_closed
+workspaces: those that changed last come first, with what they hold
+    test_the_workspaces_that_changed_last_come_first_with_what_they_hold
+    test_what_is_deleted_or_has_expired_does_not_count
+    test_what_changed_long_ago_is_ordered_by_its_day
+    test_a_workspace_in_which_nothing_is_left_is_not_recent
+    test_a_closed_family_makes_no_workspace_recent
 """
 
 

@@ -125,13 +125,11 @@ class Question:
         """The best documents as `(score, doc)`, with all that tie with the last, and how many hold any of the words."""
         if not self._forms:
             return [], 0
-        match, condition = scope.match(self._expression), ""
-        if self._finds <= _FEW:
-            match, condition = scope.part(self._expression), scope.documents("search_index.rowid")
         if self._finds <= _IN_ONE_GO:
-            scored = scope.rows(_SCORED + (condition or scope.condition), moss_match=match)
+            scored = self._scored(scope)
             held = self.held(scope) if len(self._words) > 1 else {}
             return self._by_score(scored, held), len(scored)
+        match = scope.match(self._expression)
         total = _count(scope, match)
         if len(self._words) == 1:
             return self._by_score(_first(scope, match, most), {}), total
@@ -139,6 +137,14 @@ class Question:
         for low, high in self._parts(scope):
             self._add_best(kept, scope, most, match, low, high)
         return kept, total
+
+    def _scored(self, scope: Scope) -> list[tuple[Any, ...]]:
+        """Every document within the filters that holds any of the words, with its bm25."""
+        if self._finds <= _FEW:
+            match, condition = scope.part(self._expression), scope.documents("search_index.rowid")
+        else:
+            match, condition = scope.match(self._expression), scope.condition
+        return scope.rows(_SCORED + condition, moss_match=match)
 
     def _by_score(self, scored: list[tuple[Any, ...]], held: dict[int, int]) -> list[tuple[float, int]]:
         """Documents by score, given their bm25; FTS5 gives better ones smaller numbers."""
