@@ -142,7 +142,7 @@ def purge(
     if dry_run:
         count, remarks = _counted(tx, table, where, filters.parameters)
         message = f"Would permanently delete {counted(count, versioned.family)}"
-        return {"purged": count, "message": message, "erased": False, **remarks}
+        return {"purged": count, "message": message, "erased": False, **tx.erases, **remarks}
     answer: dict[str, Any] = {"purged": 0, "message": "", "erased": True}
     complete = _delete_all(tx, answer, f"{table} where row_id in (select row_id from {table} {where}", filters)
     message = f"Permanently deleted {counted(answer['purged'], versioned.family)}"

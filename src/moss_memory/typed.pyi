@@ -1454,6 +1454,7 @@ class MossWorkspaceDeleteAnswer(TypedDict):
     dry_run: bool
     message: str
     erased: bool
+    scope: NotRequired[str]
 
 class MossActivityAnswer(TypedDict):
     counts: dict[str, int]

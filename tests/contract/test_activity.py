@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
+from support.beside import newest_change
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -46,6 +47,7 @@ def test_the_days_are_those_of_the_events_also_of_calls_that_write_several(door:
     door("tasks_create", workspace="a", kind="task", title="one", steps=[{"title": "s"}])
     door("tasks_note", workspace="a", target="TASK-001", note="x")
     door("capsule_purge")
+    newest_change(door, home)
     changes = door("moss_changes", after=0)["changes"]
     [day] = door("moss_activity")["days"]
     assert sum(count for name, count in day.items() if name != "day") == len(changes)
@@ -57,10 +59,10 @@ def test_an_empty_store_has_no_activity(door: Door) -> None:
     assert door("moss_changes") == {"seq": 0, "changes": [], "has_more": False}
 
 
-def test_changes_after_a_known_one_come_oldest_first_and_each_once(door: Door) -> None:
+def test_changes_after_a_known_one_come_oldest_first_and_each_once(door: Door, home: str) -> None:
     for name in ("one", "two", "three"):
         door("capsule_store", workspace="a", name=name, capsule_text=FULL)
-    last = door("moss_changes")["seq"]
+    last = newest_change(door, home)
     seen, after = [], 0
     while True:
         answer = door("moss_changes", after=after, limit=2)

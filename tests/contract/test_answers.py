@@ -20,7 +20,8 @@ ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "r
                  "CardTemplate.tags[]", "Version.erased", "capsule_purge.complete", "artifact_purge.complete",
                  "branchmind_purge.complete", "branchmind_purge.ids[]", "RecentWorkspace.ts_ms left out",
 } | {
-    f"{tool}.scope" for tool in ("capsule_purge", "artifact_purge", "branchmind_purge", "moss_erase")
+    f"{tool}.scope{on_a_server}" for tool in ("capsule_purge", "artifact_purge", "branchmind_purge", "moss_erase")
+    for on_a_server in ("", " left out")
 }  # fmt: skip
 """What tests/semantic make searches say of themselves; the tags of a template, which are to be filled in; what was
 erased, which test_history.py makes by hand; a purge that was interrupted, as in storage/test_erasing.py; how far

@@ -14,6 +14,7 @@ from moss_memory.errors import MossError
 from moss_memory.store import Store
 from moss_memory.surfaces.mcp.listing import Offer
 from moss_memory.surfaces.mcp.protocol import Protocol, ToolCall, tool_answer, tool_failure
+from support.beside import newest_change
 
 FAMILIES = ("capsule", "artifact", "reasoning", "task", "record")
 SHOP = {"workspace": "shop"}
@@ -177,6 +178,7 @@ def test_a_closed_family_is_neither_counted_nor_told_of(home: str, clock: Clock)
         assert sorted(activity["days"][0].keys() - {"day"}) == ["artifact", "reasoning", "task"]
         [figures] = store.call("moss_workspaces", {})["workspaces"]
         assert (figures["capsules"], figures["records"], figures["artifacts"]) == (0, 0, 1)
+        newest_change(lambda tool: store.call(tool, {}), home)
         first = store.call("moss_changes", {"after": 0, "limit": 1})
         assert first["changes"][0]["tool"] == "artifact_store"
         assert first["has_more"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from moss_memory.config import load_config
 from moss_memory.storage.engine import Call, open_engine
 from moss_memory.storage.finding import DAMAGED, FAILED
-from support.patience import PATIENCE_S
+from support.patience import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,3 +179,10 @@ class Watch:
     def close(self) -> None:
         """Stops watching."""
         self.beside.engine.close()
+
+
+def newest_change(call: Callable[..., dict[str, Any]], home: object) -> int:
+    """The number of the newest change, once it is told: what others do on the same server may hold it back."""
+    [(newest,)] = rows(home, "select max(seq) from events")
+    wait_until(lambda: call("moss_changes")["seq"] == newest, "a change is not told")
+    return int(newest)

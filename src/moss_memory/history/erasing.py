@@ -106,7 +106,7 @@ def moss_erase(
         raise invalid(f"`{odd}` names no {type}; it is told by {', '.join(_TAKEN[type])}", path=odd)
     erasure = _erasure(tx, type, named)
     answer: dict[str, Any] = {"type": type, "removed": erasure.removed, "dry_run": dry_run, "complete": False}
-    answer["copies"] = copies_in(tx.config.home)
+    answer |= {**tx.erases, "copies": copies_in(tx.config.home)}
     if not dry_run:
         erasure.carry_out(tx)
         tx.erase_after_commit(answer, told="complete", anything=True)

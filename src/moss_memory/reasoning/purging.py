@@ -51,7 +51,7 @@ def branchmind_purge(
         said = f"Would permanently delete {_told(len(notes), len(keys))}"
         ids = [str(seq) for seq in notes] + [key for _, _, key in keys]
         found = {"purged": len(notes) + len(keys), "message": said, "erased": False}
-        return {**found, "dry_run": True, "ids": ids[:IDS_SHOWN]}
+        return {**found, **tx.erases, "dry_run": True, "ids": ids[:IDS_SHOWN]}
     return _Purge(tx, scope).run()
 
 

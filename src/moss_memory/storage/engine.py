@@ -34,6 +34,10 @@ if TYPE_CHECKING:
         def now(self) -> int:
             """The same in whole seconds."""
 
+        @property
+        def erases(self) -> dict[str, Any]:
+            """How far something is gone that was erased, as answers tell it; nothing where no byte of it is left."""
+
         def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
             """Every row of a statement that gives few: it has a limit, or names what it reads."""
 

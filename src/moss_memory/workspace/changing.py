@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..answers import Shape, flag, integer, object_of, text
 from ..artifact import moving as artifact
-from ..bulk import DryRun, change_all, is_real
+from ..bulk import SCOPE, DryRun, change_all, is_real
 from ..capsule import moving as capsule
 from ..errors import MossError, invalid, nearest, next_call
 from ..filters import filters_from
@@ -104,6 +104,7 @@ def _is_meant(values: dict[str, Any]) -> bool:
         "dry_run": flag("whether nothing was done"),
         "message": text("the same in a sentence"),
         "erased": flag("false while a reader still holds what is gone for good; the next write removes it"),
+        "scope": SCOPE,
     },
     example="moss workspace delete shop --yes",
 )
@@ -121,7 +122,7 @@ def moss_workspace_delete(tx: Transaction, *, name: WorkspaceName, dry_run: DryR
     verb = "Would delete" if dry_run else "Deleted"
     said = [f"{back}, which can be restored"] * bool(back) + [f"{lost}, for good"] * bool(lost)
     answer["message"] = f"{verb} workspace {answer['workspace']!r}: {'; '.join(said) or 'nothing is left in it'}"
-    answer["erased"] = False
+    answer |= {"erased": False, **tx.erases}
     if not dry_run:
         _delete(tx, workspace, answer)
     return answer

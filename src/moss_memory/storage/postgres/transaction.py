@@ -59,6 +59,10 @@ class PostgresTransaction:
     def now(self) -> int:
         return self.now_ms // 1000
 
+    @property
+    def erases(self) -> dict[str, Any]:
+        return {"scope": "database"}  # the server's log, standbys and backups are out of reach
+
     def _begin(self) -> Connection:
         connection = self._connection = self._engine.take()
         return connection
@@ -335,7 +339,7 @@ class PostgresWrite(PostgresTransaction):
 
             self.run(sql["forget_answers"])
             self._erases = True
-        result.update({told: True, "scope": "database"})  # the server's log, standbys and backups are out of reach
+        result.update({told: True, **self.erases})
 
     def breathe(self) -> bool:
         if self._connection is not None and time.monotonic() - self._began_s > SLICE_S:

@@ -60,6 +60,10 @@ class SqliteTransaction:
     def now(self) -> int:
         return self.now_ms // 1000
 
+    @property
+    def erases(self) -> dict[str, Any]:
+        return {}
+
     def _begin(self) -> apsw.Connection:
         raise NotImplementedError("a reading transaction has begun when it is made")
 
