@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from moss_memory import catalog
 from moss_memory.errors import MossError
 from moss_memory.storage.engine import Call
 from moss_memory.store import Store
@@ -100,11 +99,6 @@ def test_a_number_that_was_taken_makes_nobody_else_wait(store: Store) -> None:
     finally:
         tx.rollback()
         tx.release()
-
-
-def test_tools_that_reach_beyond_the_workspace_they_name_say_so() -> None:
-    reaching = {operation.name for operation in catalog.operations() if operation.mutates and operation.across}
-    assert reaching >= {"capsule_purge", "moss_rename", "moss_erase"}
 
 
 def test_a_change_that_is_committed_late_is_not_overlooked(store: Store) -> None:
