@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def test_a_purge_speaks_for_the_database_alone(door: StoreDoor) -> None:
     door("capsule_store", workspace="w", name="a", capsule_text=FULL)
     door("capsule_delete", workspace="w", name="a")
-    assert door("capsule_purge", dry_run=True).get("scope") is None
+    assert door("capsule_purge", dry_run=True)["scope"] == "database", "it is said before"
     purged = door("capsule_purge")
     assert (purged["purged"], purged["erased"], purged["scope"]) == (1, True, "database")
     door("artifact_store", workspace="w", name="b", kind="k", data={"x": 1})
@@ -25,6 +25,6 @@ def test_a_purge_speaks_for_the_database_alone(door: StoreDoor) -> None:
 
 def test_so_does_erasing_one_thing(door: StoreDoor) -> None:
     door("capsule_store", workspace="w", name="a", capsule_text=FULL)
-    assert "scope" not in door("moss_erase", type="capsule", workspace="w", name="a", dry_run=True)
+    assert door("moss_erase", type="capsule", workspace="w", name="a", dry_run=True)["scope"] == "database"
     erased = door("moss_erase", type="capsule", workspace="w", name="a")
     assert (erased["complete"], erased["scope"]) == (True, "database")
