@@ -102,8 +102,11 @@ class Question:
             word = Word(span.word, [(form, len(weights)) for form, weights, _ in held], index.documents)
             open_ones = [index.any_of([number for _, _, number in held])] if word.is_open else None
             found.append((word, [weights for _, weights, _ in held] if open_ones is None else open_ones))
-        self.weight = sum(word.idf for word, _ in found) or 1.0
+        self.weight = 0.0
         """What all of the words say together, also those that no document holds."""
+        for word, _ in found:
+            self.weight += word.idf
+        self.weight = self.weight or 1.0
         self._words = sorted([one for one in found if one[0].forms], key=lambda one: one[0].held_by)
 
     def forms(self) -> list[str]:
@@ -112,29 +115,28 @@ class Question:
 
     def scores(self, scope: Scope) -> list[tuple[float, int]]:
         """The score of every document within the filters that holds any of the words, and the document."""
-        inside, scored, held = self._walk(scope)
-        weights = [SHARE_WEIGHT * (word.idf / self.weight) for word, _ in self._words]
-        every = sum(weights)
-        scale = 1 / (IDEAL * self.weight)
-        found = {slot: every + score * scale for slot, score in scored.items()}
-        for weight, slots in zip(weights, held, strict=True):
-            for slot in found.keys() - slots:
-                found[slot] -= weight
-        docs = inside.docs
-        return [(score, docs[slot]) for slot, score in found.items()]
+        return [(SHARE_WEIGHT * share + score, doc) for doc, score, share in self.everything(scope)]
 
     def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
         """Every document within the filters that holds any of the words: its number, its bm25 over the ideal one, and
         the share of what the words say that it holds."""
         inside, scored, held = self._walk(scope)
         scale = 1 / (IDEAL * self.weight)
-        shares = dict.fromkeys(inside.slots, 0.0)
-        for (word, _), slots in zip(self._words, held, strict=True):
-            share = word.idf / self.weight
-            for slot in slots & shares.keys():
-                shares[slot] += share
+        shares = self._shares(inside, held)
         docs = inside.docs
         return [(docs[slot], score * scale, shares[slot]) for slot, score in scored.items()]
+
+    def _shares(self, inside: Inside, held: list[set[int]]) -> dict[int, float]:
+        """The share of each slot, summed in the order of the words, so that equal ones are equal to the last digit."""
+        bits = dict.fromkeys(inside.slots, 0)
+        for place, slots in enumerate(held):
+            for slot in slots & bits.keys():
+                bits[slot] |= 1 << place
+        known = {one: self._share(one) for one in set(bits.values())}
+        return {slot: known[one] for slot, one in bits.items()}
+
+    def _share(self, bits: int) -> float:
+        return sum([word.idf for place, (word, _) in enumerate(self._words) if bits >> place & 1]) / self.weight
 
     def _walk(self, scope: Scope) -> tuple[Inside, dict[int, float], list[set[int]]]:
         """What is within the filters, the bm25 of each, and for each word the slots that hold it."""
