@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -18,12 +16,10 @@ from moss_memory.storage.postgres import transaction
 from moss_memory.storage.postgres.connection import connect
 from moss_memory.store import Store
 
+from .database_server import running
 from .measure import Line, compared_us, medians_us, scratch_folder
 from .texts import Author
 
-TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests")
-SERVER = "from support.postgres import PostgresServer as Server; import sys;"
-START = "server = Server('fsync=on', 'synchronous_commit=on', 'full_page_writes=on'); print(server.url, flush=True);"
 CLIENTS = 32
 WRITES = 40
 FILLED = 300
@@ -43,24 +39,9 @@ READS: list[tuple[str, dict[str, Any]]] = [
 Statement = tuple[str, list[Any] | None]
 
 
-@contextmanager
-def running_server() -> Iterator[str]:
-    """The URL of a server of its own, which is gone afterwards."""
-    script = f"{SERVER}{START} sys.stdin.read(); server.close()"
-    environment = {**os.environ, "PYTHONPATH": TESTS}
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    )
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.communicate()
-
-
 def lines(rounds: int = 200) -> list[Line]:
     """What a store on a server promises about speed."""
-    with scratch_folder() as home, running_server() as url:
+    with scratch_folder() as home, running() as url:
         store = Store(default_config(home).replace(url=url))
         bare = connect(url)
         text = next(iter(_texts()))
