@@ -414,3 +414,27 @@ def test_a_refused_hard_link_to_the_database_does_not_drop_its_locks(store: Stor
     assert run(HOLDS_THE_DATABASE, place.home / "moss.db") == "locked\n"
     assert refusal(lambda: store.call("capsule_import", {"path": "x.jsonl"})).code == "INVALID_REQUEST"
     assert run(HOLDS_THE_DATABASE, place.home / "moss.db") == "locked\n"
+
+
+def test_a_hard_link_that_is_there_only_while_it_is_opened_is_refused(
+    store: Store, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = place.exports / "x.jsonl"
+    taken.write_text(RECORD)
+    real_open = os.open
+
+    def open_swapped(name: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if name != taken.name:
+            return real_open(name, flags, mode, dir_fd=dir_fd)
+        taken.unlink()
+        os.link(place.secret, taken)
+        fd = real_open(name, flags, mode, dir_fd=dir_fd)
+        taken.unlink()
+        taken.write_text(RECORD)
+        return fd
+
+    monkeypatch.setattr(os, "open", open_swapped)
+    refused = refusal(lambda: store.call("capsule_import", {"path": "x.jsonl"}))
+    monkeypatch.undo()
+    assert refused.code == "INVALID_REQUEST"
+    assert [item["name"] for item in store.call("capsule_inventory", {})["items"]] == ["a"]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 EXTENSION = ".jsonl"
 _TEMPORARY = ".moss-export-"
 _STALE_S = 86_400
+_LOOKS = 8
+"""So often a file is opened that is replaced between the look at it and the opening, as exports do."""
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOREIGN = re.compile(r"(?:^|[\\/])\.\.\\|\\\.\.(?:$|[\\/])")
@@ -88,6 +90,23 @@ def _make_one_folder(folder: str) -> None:
     os.chmod(folder, 0o700)
 
 
+def open_plain(name: str, folder_fd: int, shown: str, argument: str | None = "path") -> int:
+    """A descriptor for reading a regular file with one link; everything else in its place is refused.
+
+    What was opened must be what was looked at: a hard link that is gone again by then has left its file with one link.
+    """
+    for _ in range(_LOOKS):
+        # Before it is opened: opening a pipe waits, and closing a hard link to the database drops SQLite's locks on it.
+        seen = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+        _refuse_special(seen, shown, argument)
+        fd = os.open(name, _READ_FLAGS, dir_fd=folder_fd)
+        opened = os.fstat(fd)
+        if _is_plain(opened) and os.path.samestat(seen, opened):
+            return fd
+        os.close(fd)
+    raise _not_plain(shown, argument)
+
+
 class ImportFile:
     """A regular file with one link, opened for reading inside an allowed folder."""
 
@@ -96,18 +115,12 @@ class ImportFile:
         self.path = os.path.join(folder, name)
         folder_fd = open_folder(config, folder, create=False)
         try:
-            # Looked at before it is opened: closing a hard link to the database would drop SQLite's locks on it.
-            _refuse_special(os.stat(name, dir_fd=folder_fd, follow_symlinks=False), self.path)
-            self._fd = os.open(name, _READ_FLAGS, dir_fd=folder_fd)
+            self._fd = open_plain(name, folder_fd, self.path)
         except OSError as error:
             raise refusal(error, self.path) or error from None
         finally:
             os.close(folder_fd)
-        status = os.fstat(self._fd)
-        self.size_bytes = status.st_size
-        if not _is_plain(status):
-            os.close(self._fd)
-            raise _not_plain(self.path)
+        self.size_bytes = os.fstat(self._fd).st_size
 
     def read(self) -> bytes:
         """The content, no more than the size that was looked up when the file was opened."""
@@ -237,9 +250,9 @@ def _is_plain(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 
-def _refuse_special(status: os.stat_result, path: str) -> None:
+def _refuse_special(status: os.stat_result, path: str, argument: str | None = "path") -> None:
     if not _is_plain(status):
-        raise _not_plain(path)
+        raise _not_plain(path, argument)
 
 
 def refusal(error: OSError, path: str) -> MossError | None:
@@ -278,5 +291,6 @@ def large_warning(what: str, size_bytes: int, max_bytes: int) -> str:
     )
 
 
-def _not_plain(path: str) -> MossError:
-    return invalid(f"{path} is not a plain file with a single link; links and devices are refused", path="path")
+def _not_plain(path: str, argument: str | None = "path") -> MossError:
+    message = f"{path} is not a plain file with a single link; links and devices are refused"
+    return invalid(message) if argument is None else invalid(message, path=argument)

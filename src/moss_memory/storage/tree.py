@@ -8,7 +8,7 @@ import stat
 
 from ..errors import MossError, invalid
 from ..values import has_control
-from .files import refusal, refuse_foreign, refuse_large
+from .files import open_plain, refusal, refuse_foreign, refuse_large
 from .folders import make_private_folder
 
 TYPE_CHECKING = False
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNFINISHED = ".moss-export.tmp"
 _DEEPEST = 16
@@ -73,19 +72,11 @@ class Tree:
         folder, _, last = name.rpartition("/")
         try:
             at = self._folder(folder)
-            # Looked at before it is opened: opening a pipe waits, and closing a link to the database drops its locks.
-            self._refuse_special(os.stat(last, dir_fd=at, follow_symlinks=False), name)
-            fd = os.open(last, _READ_FLAGS, dir_fd=at)
+            return open_plain(last, at, self._shown(name), None)
         except FileNotFoundError:
             raise
         except OSError as error:
             raise refusal(error, self._shown(name)) or error from None
-        try:
-            self._refuse_special(os.fstat(fd), name)
-        except BaseException:
-            os.close(fd)
-            raise
-        return fd
 
     def _refuse_special(self, status: os.stat_result, name: str) -> None:
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
