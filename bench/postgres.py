@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
@@ -24,12 +25,6 @@ CLIENTS = 32
 WRITES = 40
 FILLED = 300
 """How many capsules are there before anything is measured."""
-_INSERT = (
-    "insert into capsules (id, workspace_raw, workspace_norm, name_raw, name_norm, title, capsule_text, capsule_chars,"
-    " tokens_estimate, created_at, updated_at, change_seq) values ($1, $2, $2, $3, $3, $3, $4, $5, $5, $6, $6, $6)"
-)
-_EVENT = "insert into events (event_id, workspace, tool, address, ts_ms) values ($1, $2, $3, $1, $4)"
-
 READS: list[tuple[str, dict[str, Any]]] = [
     ("capsule_fetch", {"workspace": "shop", "name": "n7"}),
     ("capsule_list", {"workspace": "shop", "limit": 20}),
@@ -42,20 +37,13 @@ Statement = tuple[str, list[Any] | None]
 def lines(rounds: int = 200) -> list[Line]:
     """What a store on a server promises about speed."""
     with scratch_folder() as home, running() as url:
-        store = Store(default_config(home).replace(url=url))
-        bare = connect(url)
-        text = next(iter(_texts()))
-        for number in range(FILLED):
-            store.call("capsule_store", {"workspace": "shop", "name": f"n{number}", "capsule_text": text})
-        for number in range(20):
-            steps = [{"title": f"step {place}"} for place in range(3)]
-            wanted = {"workspace": "shop", "kind": "task", "title": f"task {number}", "steps": steps}
-            store.call("tasks_create", wanted)
-        found = [_stores(store, bare, text, rounds)]
-        found += [_reads(store, bare, tool, arguments, rounds) for tool, arguments in READS]
-        store.close()
-        bare.close()
-        return [*found, _many(url, home)]
+        texts = list(islice(_texts(), FILLED + rounds + 8))
+        with Store(default_config(home).replace(url=url)) as store:
+            _fill(store, texts[:FILLED])
+        stores = _stores(home, url, texts[FILLED:])
+        with Store(default_config(home).replace(url=url)) as store, connect(url) as bare:
+            reads = [_reads(store, bare, tool, arguments, rounds) for tool, arguments in READS]
+        return [stores, *reads, _many(url, home)]
 
 
 def _texts() -> Iterator[str]:
@@ -64,21 +52,40 @@ def _texts() -> Iterator[str]:
         yield author.capsule(2_000)
 
 
-def _stores(store: Store, bare: psycopg.Connection[Any], text: str, rounds: int) -> Line:
-    count = itertools.count()
+def _fill(store: Store, texts: list[str]) -> None:
+    for number, text in enumerate(texts):
+        store.call("capsule_store", {"workspace": "shop", "name": f"n{number}", "capsule_text": text})
+    for number in range(20):
+        steps = [{"title": f"step {place}"} for place in range(3)]
+        store.call("tasks_create", {"workspace": "shop", "kind": "task", "title": f"task {number}", "steps": steps})
 
-    def moss() -> None:
-        store.call("capsule_store", {"workspace": "shop", "name": f"m{next(count)}", "capsule_text": text})
 
-    def plain() -> None:
-        number = next(count)
-        bare.execute("begin")
-        bare.execute(_INSERT, [f"id{number}", "bare", f"b{number}", text, len(text), number])
-        bare.execute(_EVENT, [f"id{number}", "bare", "capsule_store", number])
-        bare.execute("commit")
+def _stores(home: str, url: str, texts: list[str]) -> Line:
+    """Stores by Moss and their statements, in turn, on two copies of a database; a third one heard the statements."""
+    calls = [{"workspace": "shop", "name": f"m{number}", "capsule_text": text} for number, text in enumerate(texts)]
+    with Store(default_config(home).replace(url=_copy(url, "heard"))) as store:
+        heard = [_recorded(lambda call=call: store.call("capsule_store", call)) for call in calls]  # type: ignore[misc]
+    ours, theirs = iter(calls), iter(heard)
+    with Store(default_config(home).replace(url=_copy(url, "moss"))) as store, connect(_copy(url, "bare")) as bare:
 
-    ours, theirs = medians_us(moss, plain, rounds=rounds)
-    return Line("PostgreSQL: capsule_store : its bare statements", ours / theirs, 2.5, note=compared_us(ours, theirs))
+        def moss() -> None:
+            store.call("capsule_store", next(ours))
+
+        def plain() -> None:
+            bare.execute("begin")
+            for sql, values in next(theirs):
+                bare.execute(sql, values)
+
+        one, other = medians_us(moss, plain, rounds=len(texts) - 4)
+    return Line("PostgreSQL: capsule_store : its bare statements", one / other, 2.5, note=compared_us(one, other))
+
+
+def _copy(url: str, name: str) -> str:
+    """A database with all that another holds."""
+    parts = urlsplit(url)
+    with connect(urlunsplit(parts._replace(path="/template1"))) as server:
+        server.execute(f"create database {name} template {parts.path.strip('/')}")
+    return urlunsplit(parts._replace(path=f"/{name}"))
 
 
 def _reads(store: Store, bare: psycopg.Connection[Any], tool: str, arguments: dict[str, Any], rounds: int) -> Line:

@@ -9,8 +9,9 @@ import numpy as np
 import psycopg
 import pytest
 
-from contract.doors import StoreDoor
-from moss_memory.storage.postgres import folding, index
+from contract.doors import Clock, StoreDoor, open_test_store
+from moss_memory.errors import MossError
+from moss_memory.storage.postgres import folding, index, transaction
 from moss_memory.storage.postgres.meaning import PostgresVectors
 from moss_memory.storage.vector_matrix import VectorMatrix, encoded
 from moss_memory.store import Store
@@ -69,6 +70,37 @@ def test_writers_of_several_workspaces_index_the_same_words_at_once(
         assert found["pagination"]["total"] == 4 * sum(1 for one in range(15) if (number - one) % 20 < 12)
     with Beside(store.config.home) as beside:
         assert beside.rows("select cast(sum(docs) as bigint) from search_totals") == [(60,)]
+
+
+def test_a_word_that_another_process_purged_is_found_again_when_it_is_told_again(store: Store, clock: Clock) -> None:
+    told = {"workspace": "w", "capsule_text": "the quokka", "allow_thin": True}
+    first = store.call("capsule_store", told)["id"]
+    with open_test_store(store.config.home, clock) as other:
+        other.call("capsule_delete", {"id": first})
+        assert other.call("capsule_purge", {"workspace": "w"})["purged"] == 1
+    again = store.call("capsule_store", told)["id"]
+    found = store.call("capsule_search", {"query": "quokka", "search_mode": "keyword"})
+    assert [one["id"] for one in found["items"]] == [again]
+
+
+def test_words_of_a_call_that_failed_are_not_believed_to_be_there(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"workspace": "w", "capsule_text": "the quokka", "allow_thin": True}
+    send = transaction._sent
+
+    def refusing(connection: Any, before: list[Any], statements: list[Any], binary: bool) -> Any:
+        if ("commit", None) in statements:
+            statements = [("select 1 / 0", None)]
+        return send(connection, before, statements, binary)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(transaction, "_sent", refusing)
+        with pytest.raises(MossError):
+            store.call("capsule_store", told)
+    kept = store.call("capsule_store", told)["id"]
+    found = store.call("capsule_search", {"query": "quokka", "search_mode": "keyword"})
+    assert [one["id"] for one in found["items"]] == [kept]
 
 
 class Model:

@@ -71,11 +71,21 @@ class CuttingProxy:
             return False
         server.sendall(asked)
         if cut is Cut.ANSWER:
-            while b"COMMIT\0" not in server.recv(65536):
-                pass
+            _wait_for_commit(client, server)
             return False
         return True
 
     def close(self) -> None:
         """Takes nobody any more."""
         self._listening.close()
+
+
+def _wait_for_commit(client: socket.socket, server: socket.socket) -> None:
+    """Passes on the rest of what the client asks until the server says that it has committed."""
+    answered = b""
+    while b"COMMIT\0" not in answered:
+        readable, _, _ = select.select([client, server], [], [])
+        if client in readable:
+            server.sendall(client.recv(65536))
+        if server in readable:
+            answered += server.recv(65536)

@@ -20,6 +20,7 @@ from .connection import Connections
 from .failures import busy_error, is_lost, storage_error
 from .schema import prepare, refuse_other, version_of
 from .transaction import PostgresTransaction, PostgresWrite
+from .words import Dictionary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class PostgresEngine:
         self._large_until_s = 0.0
         self._vectors: VectorMatrix | None = None
         self._vectors_lock = allocate_lock()
+        self.dictionary = Dictionary()
+        """The numbers of words that were met."""
 
     def begin_read(self, *, snapshot: bool, call: Call) -> PostgresTransaction:
         """A transaction that sees one state of the store and never waits for a writer."""
@@ -91,6 +94,7 @@ class PostgresEngine:
     def take_again(self, lost: Connection) -> Connection:
         """A new connection in place of one that was cut off while it waited; the others that wait go too."""
         self._connections.drop(lost)
+        self.dictionary = Dictionary()  # another server may be the next to answer
         return self._connections.take(self._prepare, fresh=True)
 
     def give_back(self, connection: Connection) -> None:
@@ -312,6 +316,7 @@ class PostgresEngine:
     def close(self) -> None:
         """Lets go of every connection; what another thread is using, as soon as it is done with it."""
         self._vectors = None
+        self.dictionary = Dictionary()
         self._connections.close()
 
     def translate(self, error: Exception) -> MossError | None:

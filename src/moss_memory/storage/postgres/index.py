@@ -14,17 +14,15 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from ...families import SOURCES
 from ...query.words import words_in
-from .packing import Posting, as_bytes
-from .words import give_numbers
+from .packing import as_bytes, posting
+from .words import WORDS_LOCK, give_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
-    from ...families import Source
+    from ..engine import Row
     from .transaction import PostgresWrite
 
 FRESH = 512
@@ -33,35 +31,27 @@ FRESH = 512
 _AT_ONCE = 500
 _FILTER_WORDS = 3
 """FTS5 counts the words by which it filters, those of source, workspace and state, into the length of a document."""
-_FORGET = """
-with gone as (delete from search_docs where doc = any(:docs) returning slot, length, words),
-buried as (insert into search_dead (slot, words) select slot, words from gone),
-wilted as (delete from search_fresh where slot in (select slot from gone))
-insert into search_totals (docs, length) select 0 - count(*), 0 - sum(length) from gone having count(*) > 0
-"""
-_ADD = """
-with given as (
-  select doc, workspace, live, length, kept, cast(words as integer[]) as words, weights, sizes, places
-  from unnest(cast(:docs as bigint[]), cast(:workspaces as text[]), cast(:lives as smallint[]),
-    cast(:lengths as integer[]), cast(:kept as bytea[]), cast(:words as text[]), cast(:weights as bytea[]),
-    cast(:sizes as bytea[]), cast(:places as bytea[]))
-    as given (doc, workspace, live, length, kept, words, weights, sizes, places)),
-made as (
-  insert into search_docs (doc, workspace, live, length, words)
-    select doc, workspace, live, length, kept from given order by doc returning slot, doc),
-counted as (insert into search_totals (docs, length) select count(*), sum(length) from given)
-insert into search_fresh (slot, doc, length, words, weights, sizes, places)
-  select slot, doc, length, words, weights, sizes, places from made join given using (doc) returning slot
-"""
+_TAKE = "select doc, slot, workspace, live, title, body, removals from take_changed(:most)"
+_COLUMNS = {
+    "slots": "integer", "docs": "bigint", "workspaces": "text", "lives": "smallint", "lengths": "integer",
+    "kept": "bytea", "words": "text", "weights": "bytea", "sizes": "bytea", "places": "bytea",
+}  # fmt: skip
+"""What is stored of a document, in the order in which it is given to the server."""
+_ADD = (
+    "select index_documents(cast(:changed as bigint[]), "
+    + ", ".join([f"cast(:{name} as {kind}[])" for name, kind in _COLUMNS.items()])
+    + ")"
+)
 
 
 class _Cut:
     """A document cut into words: where each stands in its title and in its text."""
 
-    __slots__ = ("doc", "length", "live", "places", "workspace")
+    __slots__ = ("doc", "length", "live", "places", "slot", "workspace")
 
-    def __init__(self, doc: int, workspace: str, live: int, title: str | None, body: str | None) -> None:
+    def __init__(self, doc: int, slot: int, workspace: str, live: int, title: str | None, body: str | None) -> None:
         self.doc = doc
+        self.slot = slot
         self.workspace = workspace
         self.live = live
         self.length = _FILTER_WORDS
@@ -77,18 +67,19 @@ class _Cut:
 
     def row(self, numbers: dict[str, int]) -> tuple[Any, ...]:
         """What is stored of it, the words in the order of their numbers."""
-        held = sorted([(numbers[word], Posting(*places)) for word, places in self.places.items()], key=itemgetter(0))
-        words = [number for number, _ in held]
+        held = sorted([(numbers[word], *posting(*places)) for word, places in self.places.items()], key=itemgetter(0))
+        words, weights, sizes, places = zip(*held, strict=True) if held else ((), (), (), ())
         return (
+            self.slot,
             self.doc,
             self.workspace,
             self.live,
             self.length,
             as_bytes([word - before for before, word in zip([0, *words], words, strict=False)]),
             f"{{{','.join(map(str, words))}}}",
-            bytes([one.weight for _, one in held]),
-            bytes([one.size for _, one in held]),
-            b"".join([one.places for _, one in held]),
+            bytes(weights),
+            bytes(sizes),
+            b"".join(places),
         )
 
 
@@ -98,39 +89,34 @@ def bring_up_to_date(tx: PostgresWrite, *, changes: bool, erases: bool) -> None:
         from .folding import prepare_to_scrub, scrub  # one call of many
 
         prepare_to_scrub(tx)
-    changed = tx.send("delete from changed_documents returning doc", None).fetchall() if changes else []
-    if changed:
-        _index(tx, sorted({doc for (doc,) in changed}))
+    if changes:
+        _index_changed(tx)
     if erases:
         scrub(tx)
 
 
-def _index(tx: PostgresWrite, docs: list[int]) -> None:
-    tx.queue(_FORGET, {"docs": docs})
-    cut = [_Cut(*row) for row in _texts(tx, docs)]
-    numbers = give_numbers(tx, {word for document in cut for word in document.places})
+def _index_changed(tx: PostgresWrite) -> None:
+    """Indexes so many documents at once, until none is left; now and then it folds."""
+    tx.queue(f"select pg_advisory_xact_lock_shared({WORDS_LOCK})")
     is_time = False
-    for start in range(0, len(cut), _AT_ONCE):
-        rows = [document.row(numbers) for document in cut[start : start + _AT_ONCE]]
-        names = ("docs", "workspaces", "lives", "lengths", "kept", "words", "weights", "sizes", "places")
-        added = tx.rows(_ADD, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
-        is_time = any(slot % FRESH == 0 for (slot,) in added) or is_time
+    while True:
+        changed = list(tx.rows(_TAKE, {"most": _AT_ONCE}))
+        if changed:
+            _index(tx, changed)
+            is_time = is_time or any(slot is not None and slot % FRESH == 0 for _, slot, *_ in changed)
+        if len(changed) < _AT_ONCE:
+            break
     if is_time:
         from .folding import fold  # one call of many
 
         fold(tx)
 
 
-def _texts(tx: PostgresWrite, docs: list[int]) -> Iterator[tuple[Any, ...]]:
-    """Of each document that is there: its number, workspace, whether it is live, title and text."""
-    for source in SOURCES.values():
-        own = [doc for doc in docs if doc & 15 == source.code]
-        for start in range(0, len(own), _AT_ONCE):
-            yield from tx.rows(_source_sql(source), {"rows": [doc >> 4 for doc in own[start : start + _AT_ONCE]]})
-
-
-def _source_sql(source: Source) -> str:
-    return (
-        f"select row_id * 16 + {source.code}, workspace_norm, cast(deleted_at is null as integer),"
-        f" {source.title}, {source.body} from {source.table} where row_id = any(:rows)"
-    )
+def _index(tx: PostgresWrite, changed: list[Row]) -> None:
+    cut = [_Cut(*row[:-1]) for row in changed if row[1] is not None]
+    removals = changed[0][-1]
+    numbers = give_numbers(tx, {word for document in cut for word in document.places}, tx.known_words(removals))
+    tx.learn_words(removals, numbers)
+    columns = zip(*[document.row(numbers) for document in cut], strict=True) if cut else [()] * len(_COLUMNS)
+    stored = dict(zip(_COLUMNS, map(list, columns), strict=True))
+    tx.queue(_ADD, {"changed": [doc for doc, *_ in changed], **stored})

@@ -43,20 +43,18 @@ def unpacked(code: str, data: bytes) -> array[int]:
     return found
 
 
-class Posting:
-    """One word in one document, packed: a byte for the weight, one for the size of the places, and the places."""
-
-    __slots__ = ("places", "size", "weight")
-
-    def __init__(self, title: list[int], body: list[int]) -> None:
-        weight = TITLE_WEIGHT * len(title) + len(body)
-        numbers = [*_distances(title), *_distances(body)]
-        self.places = as_bytes([weight, *numbers] if weight >= HEAVY else numbers)
-        self.weight = min(weight, HEAVY)
-        self.size = len(self.places)
-        if self.size >= HEAVY:
-            self.places = as_bytes([self.size]) + self.places
-            self.size = 0
+def posting(title: list[int], body: list[int]) -> tuple[int, int, bytes]:
+    """One word in one document, packed: a byte for its weight, one for the size of its places, and the places."""
+    if not title and len(body) == 1:  # as most are, so it is the quick way
+        places = as_bytes(body)
+        return 1, len(places), places
+    weight = TITLE_WEIGHT * len(title) + len(body)
+    numbers = [*_distances(title), *_distances(body)]
+    places = as_bytes([weight, *numbers] if weight >= HEAVY else numbers)
+    size = len(places)
+    if size >= HEAVY:
+        return min(weight, HEAVY), 0, as_bytes([size]) + places
+    return min(weight, HEAVY), size, places
 
 
 def _distances(places: list[int]) -> list[int]:

@@ -209,8 +209,8 @@ class PostgresWrite(PostgresTransaction):
     """
 
     __slots__ = (
-        "_address", "_began_s", "_changes", "_erases", "_indexes", "_number", "_patience_s", "_recorded", "_taken",
-        "_workspace",
+        "_address", "_began_s", "_changes", "_erases", "_indexes", "_learnt", "_number", "_patience_s", "_recorded",
+        "_taken", "_workspace",
     )  # fmt: skip
 
     def __init__(self, engine: PostgresEngine, patience_s: float, call: Call) -> None:
@@ -225,6 +225,7 @@ class PostgresWrite(PostgresTransaction):
         self._indexes = False
         self._erases = False
         self._taken: list[str] = []
+        self._learnt: dict[int, dict[str, int]] = {}
 
     def _begin(self) -> Connection:
         connection, self._number, self._now_ms = self._engine.enter_write(self._patience_s, self.call)
@@ -399,6 +400,19 @@ class PostgresWrite(PostgresTransaction):
             self._connection.remove_notice_handler(heard)
         if warnings:
             raise Unconfirmed(warnings[0])
+        for removals, numbers in self._learnt.items():
+            self._engine.dictionary.learn(removals, numbers)
+        self._learnt = {}
+
+    def known_words(self, removals: int) -> dict[str, int]:
+        """The numbers of words that are known already, where words were taken out so often."""
+        learnt = self._learnt.get(removals)
+        known = self._engine.dictionary.known(removals)
+        return {**known, **learnt} if learnt else known
+
+    def learn_words(self, removals: int, numbers: dict[str, int]) -> None:
+        """Remembers numbers of words for later calls, once this one is committed."""
+        self._learnt.setdefault(removals, {}).update(numbers)
 
     def _bring_index_up_to_date(self) -> None:
         """Indexes what was changed; what is erased leaves nothing in the index either."""

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .transaction import PostgresTransaction, PostgresWrite
+    from .transaction import PostgresWrite
 
 LONGEST_BYTES = 2000
 """A longer word is kept under its beginning and a hash."""
@@ -16,15 +16,35 @@ _HASH_AFTER = "\x01"
 """No word holds it, and it comes before whatever a word goes on with."""
 WORDS_LOCK = 0x6D6F7373_00000011
 """Shared by those who give words to documents, held alone by who takes words away that nobody holds."""
-_GIVE = """
-with given as (select word, whole from unnest(cast(:words as text[]), cast(:wholes as text[])) as given (word, whole)),
-made as (
-  insert into search_words (word, whole)
-    select word, whole from given where not exists (select 1 from search_words known where known.word = given.word)
-    order by word
-  on conflict (word) do nothing returning id, word)
-select word, id from made union all select word, id from search_words where word = any(:words)
-"""
+MOST_KEPT = 50_000
+KEPT_CHARS = 40
+"""So many words a process remembers, of so many letters at the most: some 8 MB."""
+
+
+class Dictionary:
+    """The numbers of words that a process has met, good for as long as no words are taken out."""
+
+    __slots__ = ("_numbers", "_removals")
+
+    def __init__(self) -> None:
+        self._removals = -1
+        self._numbers: dict[str, int] = {}
+
+    def known(self, removals: int) -> dict[str, int]:
+        """What is still right after words were taken out so often."""
+        numbers = self._numbers  # read first: another thread writes it last
+        return numbers if self._removals == removals else {}
+
+    def learn(self, removals: int, numbers: dict[str, int]) -> None:
+        """Remembers numbers that are committed."""
+        numbers = {word: number for word, number in numbers.items() if len(word) <= KEPT_CHARS}
+        known = self.known(removals)
+        if known and len(known) + len(numbers) <= MOST_KEPT:
+            known.update(numbers)
+            return
+        self._removals = -1  # nobody may take the old ones for those of now
+        self._numbers = numbers
+        self._removals = removals
 
 
 def key_of(word: str) -> str:
@@ -40,22 +60,18 @@ def beginning_of(word: str) -> str:
     return word.encode()[: LONGEST_BYTES - 100].decode(errors="ignore")
 
 
-def give_numbers(tx: PostgresWrite, words: Iterable[str]) -> dict[str, int]:
-    """The number of each word; those that have none get one.
-
-    In the order of the words, so that nobody waits for a word of another who waits for one of his.
-    """
-    keys = {key_of(word): word for word in words}
-    tx.queue(f"select pg_advisory_xact_lock_shared({WORDS_LOCK})")
+def give_numbers(tx: PostgresWrite, words: Iterable[str], known: dict[str, int]) -> dict[str, int]:
+    """The number of each word; those that have none get one. What is known is not asked for."""
     found: dict[str, int] = {}
-    while missing := sorted(keys.keys() - found.keys()):  # what another gave meanwhile is seen by the next statement
-        wholes = [None if keys[key] == key else keys[key] for key in missing]
-        found |= dict(tx.rows(_GIVE, {"words": missing, "wholes": wholes}))
-    return {word: found[key] for key, word in keys.items()}
-
-
-def numbers_of(tx: PostgresTransaction, words: Iterable[str]) -> dict[str, int]:
-    """The numbers of those words that have one."""
-    keys = {key_of(word): word for word in words}
-    rows = tx.rows("select word, id from search_words where word = any(:words)", {"words": list(keys)})
-    return {keys[key]: number for key, number in rows}
+    new: dict[str, str] = {}
+    for word in words:
+        number = known.get(word)
+        if number is None:
+            new[key_of(word)] = word
+        else:
+            found[word] = number
+    if new:
+        wholes = [None if key == word else word for key, word in new.items()]
+        asked = "select word, id from number_words(cast(:given as text[]), cast(:wholes as text[]))"
+        found |= {new[key]: number for key, number in tx.rows(asked, {"given": list(new), "wholes": wholes})}
+    return found

@@ -13,9 +13,22 @@ create table search_words (
   whole text collate "C"                  -- the long one itself
 );
 
+-- Rises whenever words are taken out, which holds up whoever would use their numbers until it is committed.
+create sequence search_word_removals minvalue 0 start with 0;
+
+create function count_removal() returns trigger language plpgsql as $$
+begin
+  perform nextval('search_word_removals');
+  return null;
+end $$;
+
+create trigger search_words_removed after delete on search_words execute function count_removal();
+
 -- A slot is given out once for each time that a document is indexed: four billion times.
+create sequence search_slots as integer minvalue -2147483648 start with -2147483648;
+
 create table search_docs (
-  slot      integer generated always as identity (minvalue -2147483648 start with -2147483648) primary key,
+  slot      integer primary key,
   doc       bigint not null unique,
   workspace text collate "C" not null,
   live      smallint not null,
