@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from ..storage.engine import read_foreign
 from .items import SourceFile, edge, node, note, seconds, text_of
 from .reading import named, the_file
 
@@ -26,8 +27,6 @@ _JOURNAL = (
 
 def read(path: str) -> Iterator[SourceFile]:
     """An item is a node of its category, a relation an edge, an entry of the journal a note."""
-    from ..storage.sqlite.foreign import read_foreign
-
     found = the_file(path, "context.db")
     file = named(found, path)
     tables = read_foreign(found, {"items": _ITEMS, "relations": _RELATIONS, "journal": _JOURNAL})

@@ -269,6 +269,13 @@ def open_engine(config: Config, *, filling: bool = False) -> Engine:
     return SqliteEngine(config.home, filling=True) if filling else SqliteEngine(config.home)
 
 
+def read_foreign(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
+    """What each statement finds in the database file of another program, which is not touched."""
+    from .sqlite import foreign
+
+    return foreign.read_foreign(path, statements)
+
+
 def _postgres(config: Config, *, filling: bool) -> Engine:
     """The engine on a server, whose driver is an extra."""
     try:
