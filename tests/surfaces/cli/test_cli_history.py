@@ -305,7 +305,16 @@ def test_what_is_erased_by_any_name_is_gone_and_copies_are_removed_when_asked(ch
     assert finding("artifact", "erase", "default/x", "--copies").json["copies"] == []
     assert finding("erase", "nothing").err.startswith("[NOT_FOUND]")
     finding("task", "create", "-w", "shop", "--kind", "task", "--title", "secret")
+    assert finding("task", "erase", "-w", "shop", "TASK-001", "--dry-run").json["type"] == "task"
     assert finding("task", "erase", "-w", "shop", "--target", "TASK-001").json["type"] == "task"
+
+
+def test_a_record_is_erased_by_its_id_as_a_word(finding: Cli) -> None:
+    body = '{"decision": "use the quokka", "rationale": "it smiles", "timestamp": "2026-01-01T00:00:00Z"}'
+    told = finding("record", "submit", "neotoma:store_agent_decision:v1", "--body", body).json["payload_id"]
+    assert finding("erase", "--type", "record", told, "--dry-run").json["removed"]["rows"] > 0
+    assert finding("record", "erase", told).json["removed"]["rows"] > 0
+    assert finding("record", "find").json["records"] == []
 
 
 @pytest.mark.parametrize("family", ["capsule", "artifact", "reasoning", "task", "record"])

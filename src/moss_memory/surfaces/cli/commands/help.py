@@ -6,8 +6,8 @@ from moss_memory import catalog
 
 from ..parsing.builtin import BUILT_IN
 from ..parsing.command import Command, find_command
-from ..parsing.groups import LEFT_TO_MOSS, UNLISTED, all_words_of, group_of
-from ..parsing.positional import ITEMS, PLACE
+from ..parsing.groups import LEFT_TO_MOSS, UNLISTED, all_words_of, group_of, meant_by
+from ..parsing.positional import ITEMS, PLACE, WITHOUT_NAMES
 from ..parsing.usage import Usage
 from ..parsing.words import are_switches, names_itself
 from ..showing.cell import wrapped
@@ -134,6 +134,8 @@ def _words(command: Command) -> list[str]:
         shown = [_PLACES[one] for one in _PLACES if one in command.operation.parameters]
         words = [f"[{' | '.join(shown)}]"]
     elif name:
+        kind = meant_by(command.operation.name, command.words).get("type", "")
+        name = WITHOUT_NAMES.get(kind, name)
         words = [_POSITIONAL.get(name, f"[{name.upper()}]")]
     needed = [shown for name, shown in _NEEDED if name in command.operation.required]
     return [*words, *needed]

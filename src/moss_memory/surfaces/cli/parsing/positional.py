@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .groups import is_grouped
+from .groups import is_grouped, meant_by
 from .option import SINGULAR, flag_of, kind_of
 from .usage import Usage
 from .words import address_from, are_switches, name_from, new_names_from, place_from
@@ -29,6 +29,8 @@ TEXT = ("capsule_text", "content", "artifact", "data", "card", "note", "thought"
 FILES = (".md", ".txt", ".json")
 """How words end that are rather a file to store than a name for it."""
 
+WITHOUT_NAMES = {"record": "id", "node": "id", "task": "target"}
+"""What has no name, and the argument that a word is for instead."""
 _WORDED = ("adopt",)
 """Commands outside of the groups whose required arguments are words too."""
 _PLACES = ("target", "branch", "ref")
@@ -105,6 +107,10 @@ def place_words(command: Command, request: Request, words: list[str]) -> None:
 
 def _place_address(command: Command, request: Request, word: str) -> None:
     """Takes a word as what is addressed, or is to be named so."""
+    meant = {**meant_by(command.operation.name, command.words), **request.arguments}
+    if meant.get("type") in WITHOUT_NAMES:
+        _merge(request, {WITHOUT_NAMES[meant["type"]]: word})
+        return
     is_new = command.positional == NAMED
     if is_new and word.endswith(FILES) and "file" not in request.extras:
         raise _unexpected(word, command)
