@@ -123,16 +123,16 @@ def _recorded(call: Callable[[], object]) -> list[Statement]:
 
 
 def _many(url: str, home: str) -> Line:
-    alone = _writes_a_second(url, home, 1, WRITES * 4)
-    together = _writes_a_second(url, home, CLIENTS, WRITES)
+    alone, _ = _writes_a_second(url, home, 1, WRITES * 4)
+    together, busy = _writes_a_second(url, home, CLIENTS, WRITES)
     return Line(
         f"PostgreSQL: writes of one client : of {CLIENTS} in {CLIENTS} workspaces", alone / together, 0.25,
-        note=f"{together / alone:.1f} times as many",
+        note=f"{together / alone:.1f} times as many, all cores {busy:.0%} busy with clients and server",
     )  # fmt: skip
 
 
-def _writes_a_second(url: str, home: str, clients: int, writes: int) -> float:
-    """How many capsules so many processes store in a second, each in a workspace of its own."""
+def _writes_a_second(url: str, home: str, clients: int, writes: int) -> tuple[float, float]:
+    """How many capsules so many processes store in a second, each in a workspace of its own; and how busy all were."""
     command = [sys.executable, "-m", "bench.postgres", url, home, str(writes)]
     processes = [
         subprocess.Popen([*command, f"w{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -141,12 +141,25 @@ def _writes_a_second(url: str, home: str, clients: int, writes: int) -> float:
     for process in processes:
         assert process.stdout is not None
         process.stdout.readline()
+    before = _busy()
     for process in processes:
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
     spans: list[tuple[float, float]] = [json.loads(process.communicate()[0]) for process in processes]
-    return clients * writes / (max(end for _, end in spans) - min(start for start, _ in spans))
+    work, idle = (later - earlier for earlier, later in zip(before, _busy(), strict=True))
+    lasted = max(end for _, end in spans) - min(start for start, _ in spans)
+    return clients * writes / lasted, work / max(work + idle, 1)
+
+
+def _busy() -> tuple[int, int]:
+    """The ticks in which the cores worked, and those in which they did not; none where nobody counts them."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            ticks = [int(part) for part in file.readline().split()[1:]]
+    except OSError:
+        return 0, 0
+    return sum(ticks) - ticks[3] - ticks[4], ticks[3] + ticks[4]
 
 
 def write(url: str, home: str, writes: int, workspace: str) -> None:
