@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from ..credentials import findings_in
 from ..errors import invalid
+from ..storage.files import real_path
 from .operations import Tried
 
 TYPE_CHECKING = False
@@ -32,7 +31,7 @@ def adopt(
 
     The whole source is read before anything is written: one that cannot be read gives an error and writes nothing.
     """
-    files = list(_reader(source)(os.path.abspath(os.path.expanduser(path))))
+    files = list(_reader(source)(real_path(path)))
     report: dict[str, Any] = {"files": len(files), "taken": {}, "already_there": 0, "skipped": [], "dry_run": dry_run}
     for place, file in enumerate(files):
         items = file.items if allow_secrets else _without_secrets(file)

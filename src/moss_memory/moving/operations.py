@@ -68,7 +68,7 @@ def export_folder(tx: ReadTransaction, *, folder: Folder, with_history: WithHist
     """
     from .export import export_folder as export
 
-    tree = Tree(folder, create=True)
+    tree = Tree(folder, home=tx.config.home, create=True)
     try:
         return export(tx, tree, with_history=with_history)
     finally:
@@ -118,7 +118,7 @@ def import_folder(tx: Transaction, *, folder: Folder, mode: ImportMode = "error"
     """
     from .importing import import_folder as bring_in
 
-    tree = Tree(folder)
+    tree = Tree(folder, home=tx.config.home)
     try:
         return bring_in(tx, tree, mode)
     finally:

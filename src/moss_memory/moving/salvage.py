@@ -7,6 +7,7 @@ import os
 
 from ..config import Config
 from ..errors import MossError
+from ..storage.files import real_path
 from ..storage.tree import Tree
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ def salvage(engine: Engine, config: Config, folder: str, call: Call, open_store:
 
     if not engine.is_made():
         raise MossError("NOT_FOUND", f"there is no store in {config.home}, so there is nothing to salvage")
+    folder = real_path(folder, config.home)
     with tempfile.TemporaryDirectory(prefix="moss-salvage-") as home:
         lost = engine.salvage(os.path.join(home, engine.files()[0]), call=call)
         with open_store(Config(home, config.values, config.sources, [])) as whole:

@@ -33,6 +33,33 @@ def refuse_foreign(path: str) -> None:
         raise invalid("a path must not contain '..\\' nor begin with '\\\\'", path="path")
 
 
+def real_path(path: str, home: str = "") -> str:
+    """The file or folder that a caller's path means; refused where a folder above it is a link, but within the home.
+
+    A link in its own place is what whoever opens it refuses.
+    """
+    if not path.strip() or has_control(path):
+        raise invalid("the path is blank or contains a control character")
+    refuse_foreign(path)
+    typed = os.path.normpath(_absolute(os.path.expanduser(path)))
+    try:
+        meant = _resolved(typed)
+    except ValueError:
+        raise invalid("the path has characters that this system does not allow in names") from None
+    if meant != typed and not (home and meant.startswith(os.path.join(home, ""))):
+        raise invalid(_leads_through_a_link(typed, meant))
+    return meant
+
+
+def _resolved(typed: str) -> str:
+    """The same with every link above it followed."""
+    return os.path.join(os.path.realpath(os.path.dirname(typed)), os.path.basename(typed))
+
+
+def _leads_through_a_link(typed: str, meant: str) -> str:
+    return f"{typed} leads through a symbolic link; name the real folder, {meant}"
+
+
 def locate(config: Config, path: str) -> tuple[str, str]:
     """The allowed folder and the file name in it that a caller's path means; refuses everything else."""
     if not path.strip() or has_control(path):
@@ -46,13 +73,13 @@ def locate(config: Config, path: str) -> tuple[str, str]:
         raise invalid("`path` must not contain '..'", path="path")
     if "/" not in expanded:
         return config.exports, name
-    typed = os.path.normpath(os.path.join(_current_folder(), os.path.dirname(expanded)))
-    folder = os.path.join(os.path.realpath(os.path.dirname(typed)), os.path.basename(typed))
+    typed = os.path.normpath(_absolute(os.path.dirname(expanded)))
+    folder = _resolved(typed)
     if folder in (config.exports, *config.allowed_paths):
         return folder, name
     if config.allow_unsafe_paths:
         if folder != typed:
-            raise invalid(f"{typed} leads through a symbolic link; name the real folder, {folder}", path="path")
+            raise invalid(_leads_through_a_link(typed, folder), path="path")
         return folder, name
     raise invalid(
         f"`path` must be a file directly in {config.exports} or in a folder listed under `allowed_paths` "
@@ -61,9 +88,11 @@ def locate(config: Config, path: str) -> tuple[str, str]:
     )
 
 
-def _current_folder() -> str:
+def _absolute(path: str) -> str:
+    if os.path.isabs(path):
+        return path
     try:
-        return os.getcwd()
+        return os.path.join(os.getcwd(), path)
     except OSError:
         raise invalid("the current folder no longer exists; give an absolute path", path="path") from None
 

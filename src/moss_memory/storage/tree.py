@@ -7,8 +7,7 @@ import os
 import stat
 
 from ..errors import MossError, invalid
-from ..values import has_control
-from .files import open_plain, refusal, refuse_foreign, refuse_large
+from .files import open_plain, real_path, refusal, refuse_large
 from .folders import make_private_folder
 
 TYPE_CHECKING = False
@@ -24,11 +23,8 @@ _DEEPEST = 16
 class Tree:
     """A folder, held open: what is in it is reached from there, one name at a time, and no link is followed."""
 
-    def __init__(self, path: str, *, create: bool = False) -> None:
-        if not path.strip() or has_control(path):
-            raise invalid("the folder's name is blank or contains a control character")
-        refuse_foreign(path)
-        self.path = os.path.abspath(os.path.expanduser(path))
+    def __init__(self, path: str, *, home: str = "", create: bool = False) -> None:
+        self.path = real_path(path, home)
         try:
             if create and not os.path.lexists(self.path):
                 make_private_folder(self.path)

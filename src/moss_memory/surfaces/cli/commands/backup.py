@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.storage.engine import open_engine
-from moss_memory.storage.files import refuse_foreign
+from moss_memory.storage.files import real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +15,7 @@ if TYPE_CHECKING:
 def back_up(home: str | None, path: str) -> dict[str, Any]:
     """Writes one state of the store to a new file that only its owner may read; on an error there is no file."""
     config = load_config(home)
-    refuse_foreign(path)
-    target = os.path.abspath(os.path.expanduser(path))
+    target = real_path(path, config.home)
     engine = open_engine(config)
     try:
         if not engine.is_made():

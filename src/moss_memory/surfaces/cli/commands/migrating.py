@@ -9,7 +9,7 @@ from moss_memory.json_files import json_files, read_object, shown_path
 from moss_memory.record.fallback import COLLECTIONS, MEMORY_FOLDER
 from moss_memory.record.mapping import Mapping
 from moss_memory.record.migration import kept_files, migrate
-from moss_memory.storage.files import refuse_foreign
+from moss_memory.storage.files import real_path
 from moss_memory.store import Store
 from moss_memory.values import normalize
 
@@ -35,14 +35,15 @@ def migrate_folder(
     lenient: bool = False,
 ) -> dict[str, Any]:
     """Migrates every kept record below a folder; refuses the folder when a link in it leads out of it."""
-    refuse_foreign(dir)
+    config = load_settings(home)
+    for path in filter(None, (dir, map)):
+        real_path(path, config.home)
     mapping = None if map is None else _mapping(os.path.expanduser(map))
     folder = os.path.expanduser(dir)
     _refuse_other_folders(folder)
     _refuse_links_outside(folder)
     if workspace is not None:
         normalize(workspace, what="workspace")
-    config = load_settings(home)
     workspace = workspace or config.workspace or None
     for warning in _left_alone(folder):
         warn(warning)

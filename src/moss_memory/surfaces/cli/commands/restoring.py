@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from moss_memory.credentials import told
 from moss_memory.errors import MossError
 from moss_memory.store import Store
@@ -18,12 +16,11 @@ if TYPE_CHECKING:
 def restore_backup(home: str | None, path: str) -> dict[str, Any]:
     """Checks the copy, keeps the present store beside it and swaps the two; on an error nothing is changed."""
     from moss_memory.storage.engine import Call, open_engine
-    from moss_memory.storage.files import refuse_foreign
+    from moss_memory.storage.files import real_path
     from moss_memory.values import new_id, wall_clock_ms
 
-    refuse_foreign(path)
     config = load_settings(home)
-    backup = os.path.abspath(os.path.expanduser(path))
+    backup = real_path(path, config.home)
     engine = open_engine(config)
     call = Call(
         operation="restore-backup", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None

@@ -6,7 +6,7 @@ import os
 import stat
 
 from moss_memory.errors import MossError, invalid
-from moss_memory.storage.files import refuse_foreign
+from moss_memory.storage.files import real_path
 
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -15,8 +15,7 @@ class PictureFile:
     """A file that an earlier picture may already have the name of; nothing else is replaced."""
 
     def __init__(self, path: str) -> None:
-        refuse_foreign(path)
-        self.path = os.path.abspath(os.path.expanduser(path))
+        self.path = real_path(path)
         self._folder, self._name = os.path.split(self.path)
         self._refuse_special()
 
