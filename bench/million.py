@@ -43,6 +43,9 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "a run in the inventory": ("capsule_inventory", {"run_id": "run 7"}),
     "a phase in the inventory": ("capsule_inventory", {"phase": "phase 3"}),
     "a role in the inventory": ("capsule_inventory", {"role": "role 4"}),
+    "a workspace, deleted ones too": ("capsule_list", {"workspace": WORKSPACE, "include_deleted": True}),
+    "everything, deleted ones too": ("capsule_inventory", {"include_deleted": True}),
+    "a tag, deleted ones too": ("capsule_inventory", {"tag": "tag 7", "include_deleted": True}),
 }
 SMALL = {"names that few have": {"name_prefix": "capsule 7"}}
 """What is asked of the small store instead, so that both pages are full."""

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from .storage.engine import ReadTransaction
 
+ALIVE, DELETED = "deleted_at is null", "deleted_at is not null"
+
 
 class Filters:
     """Conditions as a where-list; never `(:x is null or …)`, which would forgo the indexes."""
@@ -53,6 +55,18 @@ class Filters:
     def shown(self) -> str:
         """The filters as a message shows them."""
         return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.named)
+
+
+def with_deleted(table: str, columns: str, living: str, deleted: str, order: str) -> str:
+    """SQL for a page of living and deleted rows together, given SQL for the `row_id` of either in that order.
+
+    The indexes know the living: to ask for both at once would read the whole table. `:most` are as many as the pages up
+    to the end of this one hold.
+    """
+    both = (
+        f"select row_id from ({living} limit :most) living union all select row_id from ({deleted} limit :most) deleted"
+    )
+    return f"select {columns} from {table} where row_id in ({both}) {order} limit :limit offset :offset"
 
 
 def filters_from(

@@ -37,17 +37,16 @@ def fill(store: Store) -> None:
 def plans(store: Store, home: Path, tool: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The plan of each statement of a call, as one text."""
     heard: list[tuple[str, Any]] = []
-    execute = SqliteTransaction.rows, SqliteTransaction.value
 
-    def overheard(which: int) -> Any:
+    def overheard(execute: Any) -> Any:
         def statement(self: SqliteTransaction, sql: str, parameters: Any = None) -> Any:
             heard.append((sql, parameters))
-            return execute[which](self, sql, parameters)
+            return execute(self, sql, parameters)
 
         return statement
 
-    monkeypatch.setattr(SqliteTransaction, "rows", overheard(0))
-    monkeypatch.setattr(SqliteTransaction, "value", overheard(1))
+    for name in ("rows", "row", "value"):
+        monkeypatch.setattr(SqliteTransaction, name, overheard(getattr(SqliteTransaction, name)))
     store.call(tool, arguments)
     monkeypatch.undo()
     connection = connect(home)
@@ -55,7 +54,7 @@ def plans(store: Store, home: Path, tool: str, arguments: dict[str, Any], monkey
         return [
             "; ".join(row[3] for row in connection.execute(f"explain query plan {sql}", parameters))
             for sql, parameters in heard
-            if " from capsule" in sql
+            if " from capsule" in sql or " from artifacts" in sql
         ]
     finally:
         connection.close()
@@ -68,16 +67,58 @@ def test_a_page_by_run_phase_or_role_is_read_in_its_order(
 ) -> None:
     fill(store)
     where = {} if tool == "capsule_inventory" else {"workspace": "w1"}
-    for plan in plans(store, home, tool, {**where, label: LABELS[label]}, monkeypatch):
+    found = plans(store, home, tool, {**where, label: LABELS[label]}, monkeypatch)
+    assert found
+    for plan in found:
         assert "SCAN" not in plan
         assert "TEMP B-TREE" not in plan
+
+
+FILTERS = {**LABELS, "workspace": "w1", "tag": "t1", "name_prefix": "n1"}
+WITH_DELETED = [(tool, name) for tool in ("capsule_list", "capsule_latest") for name in ("workspace", *LABELS)]
+WITH_DELETED += [("capsule_inventory", name) for name in ("", *FILTERS)]
+WITH_DELETED += [("artifact_list", name) for name in ("", "workspace", "tag", *LABELS)]
+
+
+@pytest.mark.parametrize(("tool", "name"), WITH_DELETED)
+def test_with_those_that_are_deleted_the_whole_table_is_not_read(
+    store: Store, home: Path, tool: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store)
+    store.call("artifact_store", {"workspace": "w1", "name": "n1", "kind": "k", "data": {}})
+    store.call("capsule_delete", {"workspace": "w1", "name": "n1"})
+    asked = {name: FILTERS[name]} if name else {}
+    for plan in plans(store, home, tool, {**asked, "include_deleted": True}, monkeypatch):
+        assert "SCAN capsules;" not in f"{plan};"
+        assert "SCAN artifacts;" not in f"{plan};"
+
+
+@pytest.mark.parametrize("name", ["", *FILTERS])
+def test_pages_with_those_that_are_deleted_are_in_one_order_by_change(store: Store, home: Path, name: str) -> None:
+    fill(store)
+    for number in (1, 4, 5, 10):
+        store.call("capsule_delete", {"workspace": f"w{number % 2}", "name": f"n{number}"})
+    store.call("capsule_update", {"workspace": "w1", "name": "n3", "title": "changed last"})
+    asked = {"include_deleted": True, "limit": 2, **({name: FILTERS[name]} if name else {})}
+    pages = [store.call("capsule_inventory", {**asked, "offset": offset}) for offset in range(0, 14, 2)]
+    listed = [item["id"] for page in pages for item in page["items"]]
+    whole = store.call("capsule_inventory", {**asked, "limit": 100})["items"]
+    connection = connect(home)
+    ordered = [
+        one for (one,) in connection.execute("select id from capsules order by updated_at desc, change_seq desc")
+    ]
+    connection.close()
+    assert listed == [item["id"] for item in whole] == [one for one in ordered if one in listed]
+    assert {page["pagination"]["total"] for page in pages} == {len(listed)}
+    assert any("deleted_at" in item for item in whole)
+    assert any("deleted_at" not in item for item in whole)
 
 
 def test_a_page_by_tag_is_read_in_its_order_and_counted_without_the_capsules(
     store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store)
-    page, count = plans(store, home, "capsule_inventory", {"tag": "t1"}, monkeypatch)
+    count, page = plans(store, home, "capsule_inventory", {"tag": "t1"}, monkeypatch)
     assert page.startswith("SEARCH capsule_tags")
     assert "TEMP B-TREE" not in page
     assert count == "SEARCH capsule_tags USING PRIMARY KEY (tag=?)"

@@ -38,7 +38,7 @@ from ..arguments import (
 )  # fmt: skip
 from ..budget import ended_page
 from ..errors import MossError, invalid
-from ..filters import filters_from
+from ..filters import ALIVE, DELETED, Filters, filters_from, with_deleted
 from ..operation import operation
 from ..restoring import answers_of_restore, restore, restore_filters
 from ..values import DEFAULT_WORKSPACE, Page, label, norm, normalize, tags_json
@@ -213,16 +213,22 @@ def artifact_list(
     if kind is not None:
         checked_kind(kind)
     filters = filters_from(tx, workspace=workspace, tag=tag, kind=kind, run_id=run_id, phase=phase, role=role)
-    alive = [*([] if include_deleted else ["deleted_at is null"]), *([] if include_expired else [UNEXPIRED])]
-    newest = {"updated_at": "updated_at desc, change_seq desc", "created_at": "created_at desc, row_id desc"}[order_by]
-    rows = tx.rows(
-        f"select {list_columns} from artifacts {filters.where(*alive)} order by {newest} limit :limit offset :offset",
-        {**filters.parameters, "now": tx.now, "limit": page.limit + 1, "offset": page.offset},
-    )
-    items = [listed(row) for row in rows]
+    sql = _listing(filters, order_by, include_deleted=include_deleted, include_expired=include_expired)
+    limits = {"limit": page.limit + 1, "offset": page.offset, "most": page.offset + page.limit + 1}
+    items = [listed(row) for row in tx.rows(sql, {**filters.parameters, "now": tx.now, **limits})]
     pagination = {"limit": page.limit, "offset": page.offset, "has_more": len(items) > page.limit}
     items, pagination = ended_page(items[: page.limit], pagination, tx.config.page_max_chars)
     return {"items": items, "pagination": pagination}
+
+
+def _listing(filters: Filters, order_by: str, *, include_deleted: bool, include_expired: bool) -> str:
+    newest = {"updated_at": "updated_at desc, change_seq desc", "created_at": "created_at desc, row_id desc"}[order_by]
+    lasting = [] if include_expired else [UNEXPIRED]
+    order = f"order by {newest}"
+    living, deleted = (f"from artifacts {filters.where(state, *lasting)} {order}" for state in (ALIVE, DELETED))
+    if not include_deleted:
+        return f"select {list_columns} {living} limit :limit offset :offset"
+    return with_deleted("artifacts", list_columns, f"select row_id {living}", f"select row_id {deleted}", order)
 
 
 @operation(

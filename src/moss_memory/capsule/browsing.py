@@ -22,8 +22,8 @@ from ..filters import Filters, filters_from
 from ..operation import looks_for_meaning, operation
 from ..values import DEFAULT_WORKSPACE, Page, norm
 from .answers import CAPSULE, DELETED, ID, NAME, SUMMARY, WORKSPACE
-from .listing import listed
-from .rows import NEWEST_FIRST, capsules, shown, summary
+from .listing import listed, newest
+from .rows import capsules, shown, summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,14 +81,13 @@ def capsule_latest(
     Where there is none, `elsewhere` names the newest of other workspaces.
     """
     filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
-    where = filters.where(*_alive(include_deleted))
-    newest = tx.value(f"select id from capsules {where} {NEWEST_FIRST} limit 1", filters.parameters)
-    if newest is None:
+    found = newest(tx, filters, include_deleted=include_deleted)
+    if found is None:
         from ..elsewhere import newest_elsewhere  # few ask in an empty workspace
 
         filters = filters_from(tx, run_id=run_id, phase=phase, role=role)
         return {"item": None, "elsewhere": newest_elsewhere(tx, filters, norm(workspace))}
-    capsule = capsules.find(tx, Address(newest, None, None), include_deleted=True)
+    capsule = capsules.find(tx, Address(found, None, None), include_deleted=True)
     return {"item": shown(capsule, include_text=include_text)}
 
 
@@ -166,12 +165,8 @@ def capsule_search(
     )
 
 
-def _alive(include_deleted: bool) -> list[str]:
-    return [] if include_deleted else ["deleted_at is null"]
-
-
 def _listing(tx: ReadTransaction, filters: Filters, page: Page, *, include_deleted: bool) -> dict[str, Any]:
-    rows, total = listed(tx, filters, page, alive=_alive(include_deleted))
+    rows, total = listed(tx, filters, page, include_deleted=include_deleted)
     items = [summary(row) for row in rows]
     return {
         "items": items,
