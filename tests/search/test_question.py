@@ -202,3 +202,18 @@ def test_a_question_of_five_hundred_words_is_answered(shelf: Shelf) -> None:
     for few in (0, 200):
         with mock.patch.multiple(sqlite_search, _FEW=few, _IN_ONE_GO=few):
             assert shelf.search(question, limit=10).total == 201
+
+
+@pytest.mark.parametrize("rows", [0, 1, 127, 128, 300])
+def test_the_index_says_how_many_documents_it_holds(shelf: Shelf, rows: int) -> None:
+    for number in range(rows + 3):
+        shelf.put(f"text {number}")
+    shelf.connection.execute("update capsules set title = 'changed' where row_id % 7 = 0")
+    shelf.connection.execute("delete from capsules where row_id <= 3")
+    counted = shelf.connection.execute("select count(*) from search_index_docsize").fetchone()
+    assert (sqlite_search._documents(shelf.connection),) == counted == (rows,)
+
+
+def test_an_index_that_never_held_anything_holds_no_documents(shelf: Shelf) -> None:
+    assert sqlite_search._documents(shelf.connection) == 0
+    assert shelf.find("anything") == []

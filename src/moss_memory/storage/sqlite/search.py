@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from ...query.request import Request
 
 _FEW = 200
-"""Up to so many finds of words, asking the tables about filters is quicker than asking the index."""
+"""Up to so many finds of words, asking the tables about filters is quicker than asking the index, and each form is
+scored by itself: what bm25 gives a document is the sum of that."""
 
 _IN_ONE_GO = 2000
 """Up to so many, every document is scored: each further walk counts all words anew."""
@@ -51,6 +52,7 @@ _HOLDING = (
     "select form.key, search_index.rowid from json_each(:moss_forms) as form cross join search_index"
     " where search_index match form.value"
 )
+_SCORED_FORMS = _HOLDING.replace("search_index.rowid", f"search_index.rowid, {_BM25}")
 _TERMS = "select term, doc from search_terms where term >= ? and term < ?"
 
 
@@ -96,8 +98,7 @@ class Question:
     """
 
     def __init__(self, connection: apsw.Connection, words: Sequence[str]) -> None:
-        found: Any = connection.execute("select count(*) from search_index_docsize").fetchone()
-        documents: int = found[0]
+        documents = _documents(connection)
         forms: list[_Form] = []
         self.weight = 0.0
         """What all of the words say together, also those that no document holds."""
@@ -125,8 +126,11 @@ class Question:
         """The best documents as `(score, doc)`, with all that tie with the last, and how many hold any of the words."""
         if not self._forms:
             return [], 0
+        if self._finds <= _FEW:
+            scored, held = self._scored_by_forms(scope)
+            return self._by_score(scored, held), len(scored)
         if self._finds <= _IN_ONE_GO:
-            scored = self._scored(scope)
+            scored = scope.rows(_SCORED + scope.condition, moss_match=scope.match(self._expression))
             held = self.held(scope) if len(self._words) > 1 else {}
             return self._by_score(scored, held), len(scored)
         match = scope.match(self._expression)
@@ -138,15 +142,17 @@ class Question:
             self._add_best(kept, scope, most, match, low, high)
         return kept, total
 
-    def _scored(self, scope: Scope) -> list[tuple[Any, ...]]:
-        """Every document within the filters that holds any of the words, with its bm25."""
-        if self._finds <= _FEW:
-            match, condition = scope.part(self._expression), scope.documents("search_index.rowid")
-        else:
-            match, condition = scope.match(self._expression), scope.condition
-        return scope.rows(_SCORED + condition, moss_match=match)
+    def _scored_by_forms(self, scope: Scope) -> tuple[list[tuple[int, float]], dict[int, int]]:
+        """Every document within the filters that holds any of the words, with its bm25, and what each holds."""
+        sql = _SCORED_FORMS + scope.documents("search_index.rowid")
+        scored: dict[int, float] = {}
+        held: dict[int, int] = {}
+        for form, doc, bm25 in scope.rows(sql, moss_forms=self._matches(scope)):
+            scored[doc] = scored.get(doc, 0.0) + bm25
+            held[doc] = held.get(doc, 0) | 1 << form
+        return list(scored.items()), held
 
-    def _by_score(self, scored: list[tuple[Any, ...]], held: dict[int, int]) -> list[tuple[float, int]]:
+    def _by_score(self, scored: Sequence[tuple[Any, ...]], held: dict[int, int]) -> list[tuple[float, int]]:
         """Documents by score, given their bm25; FTS5 gives better ones smaller numbers."""
         scale = -1 / (IDEAL * self.weight)
         worth = self._worth
@@ -169,16 +175,19 @@ class Question:
 
     def held(self, scope: Scope, low: int = 0, high: int = _END) -> dict[int, int]:
         """What each document holds that holds anything, also those outside the filters."""
-        forms = json.dumps([scope.part(form.expression) for form in self._forms], ensure_ascii=False)
         rows = scope.connection.execute(
             _HOLDING if high == _END else _HOLDING + _WITHIN,
-            {"moss_forms": forms, "moss_low": low, "moss_high": high},
+            {"moss_forms": self._matches(scope), "moss_low": low, "moss_high": high},
         )
         found: dict[int, int] = {}
         held = found.get
         for form, doc in rows:
             found[doc] = held(doc, 0) | 1 << form
         return found
+
+    def _matches(self, scope: Scope) -> str:
+        """The FTS5 query of each form, for `json_each`."""
+        return json.dumps([scope.part(form.expression) for form in self._forms], ensure_ascii=False)
 
     def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
         """Every document within the filters that holds any of the words: its number, its bm25 over the ideal one, and
@@ -234,6 +243,20 @@ class Question:
             while len(kept) > most and kept[-1][0] < kept[most - 1][0]:
                 kept.pop()
             size *= 100
+
+
+def _documents(connection: apsw.Connection) -> int:
+    """How many documents the index holds: the first number of the record by which bm25 knows it.
+
+    To count them takes a tenth of a millisecond for every hundred thousand.
+    """
+    row: Any = connection.execute("select block from search_index_data where id = 1").fetchone()
+    number = 0
+    for byte in row[0] if row else b"":
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:
+            break
+    return number
 
 
 def _count(scope: Scope, match: str) -> int:
