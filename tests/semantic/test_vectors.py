@@ -12,7 +12,7 @@ import pytest
 
 from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.errors import MossError
-from moss_memory.meaning.embedder import embedder
+from moss_memory.meaning.embedder import embedder, forget
 from moss_memory.meaning.encoder import FLOOR
 from moss_memory.query.hits import Document
 from moss_memory.storage import embedding
@@ -390,6 +390,18 @@ def test_a_passage_in_memory_means_what_the_model_said() -> None:
     _, [vector] = decoded(encoded(starts, vectors), model.dimensions)
     cosine = float((vector * vectors[0]).sum()) / float(np.linalg.norm(vector.astype(float)))
     assert abs(cosine - 1) < 0.001
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_first_question_of_a_process_means_the_same_as_the_next_and_texts_never_differ(name: str) -> None:
+    forget()
+    asked = QUESTIONS[name]
+    first, again = embedder().question(asked), embedder().question(asked)
+    assert float(first @ again) > 0.999999
+    assert np.abs(first - again).max() < 0.00001
+    after = embedder().passages("Log in", LOGIN)[1]
+    forget()
+    assert np.array_equal(embedder().passages("Log in", LOGIN)[1], after)
 
 
 def test_the_nearness_of_a_document_does_not_depend_on_what_stands_beside_it() -> None:

@@ -90,6 +90,7 @@ def _mini_lm(path: str) -> Embedder:
         pieces_of=WordPieces(vocabulary(), unknown=_UNKNOWN).pieces_of,
         around=((_BEGIN,), (_END,)),
         fused=False,  # loaded in 170 instead of 246 ms, as quick, and the same vectors to a cosine of 0.9999999
+        quick=True,  # loaded and run once in 125 instead of 250 ms
     )
 
 

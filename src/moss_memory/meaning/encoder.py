@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 
 from ..errors import MossError
 from .passages import MOST_PASSAGES, PASSAGE_PIECES, passages
@@ -59,7 +60,10 @@ class Encoder:
         before_question: str = "",
         before_text: str = "",
         fused: bool = True,
+        quick: bool = False,
     ) -> None:
+        import functools
+
         import numpy as np
 
         self.name = name
@@ -71,7 +75,12 @@ class Encoder:
         self._pooling = pooling
         self._before_question = before_question
         self._before_text = pieces_of(before_text, PASSAGE_PIECES)[0] if before_text else []
-        self._session = session(path, fused=fused)
+        self._session = session(path, fused=fused, folded=not quick)
+        self._for_good = functools.partial(session, path, fused=fused) if quick else None
+        """How to load it for all that comes after one question. Many processes ask one, and to make ready what a model
+        needs for the next takes longer than to run it as it is. Questions mean the same to a cosine of 0.9999999."""
+        self._settling = allocate_lock()
+        self._was_asked = False
         self._inputs = [(one.name, np.int32 if "int32" in one.type else np.int64) for one in self._session.get_inputs()]
         if unknown := [one for one, _ in self._inputs if one not in _INPUTS]:
             raise ValueError(f"the encoder takes {', '.join(unknown)[:200]}; known are {', '.join(_INPUTS)}")
@@ -80,10 +89,14 @@ class Encoder:
 
     def question(self, text: str) -> Vectors:
         """The vector of a question, of length 1."""
+        if self._was_asked:
+            self._settle()
+        self._was_asked = True
         return self._vector(self._pieces_of(self._before_question + text, PASSAGE_PIECES)[0])
 
     def passages(self, title: str, text: str) -> tuple[list[int], Vectors]:
         """Where each passage of a text begins, and its vector of length 1, one a row; the first has the title."""
+        self._settle()
         whole = f"{title}\n{text}" if title and text else title or text
         numbers, starts = self._pieces_of(whole, PASSAGE_PIECES * MOST_PASSAGES)
         cuts = passages(whole, starts)
@@ -91,6 +104,16 @@ class Encoder:
         vectors = [self._vector([*self._before_text, *numbers[first:end]]) for first, end in cuts]
         shift = len(whole) - len(text)
         return [max(0, starts[first] - shift) if starts else 0 for first, _ in cuts], self._numpy.stack(vectors)
+
+    def _settle(self) -> None:
+        """Loads the model for good, if it is not."""
+        with self._settling:
+            if self._for_good is not None:
+                try:
+                    self._session = self._for_good()
+                except Exception as error:  # the file may be gone by now
+                    raise unusable(f"the model {self.name} cannot be loaded ({str(error)[:_REASON_CHARS]})") from error
+                self._for_good = None
 
     def _vector(self, pieces: Sequence[int]) -> Vectors:
         np = self._numpy
@@ -136,8 +159,12 @@ def _output(session: Any) -> str:
     return "sentence_embedding" if "sentence_embedding" in names else names[0]
 
 
-def session(path: str, *, fused: bool = True) -> Any:
-    """The model in a file, ready to run; fusing its parts takes a while, and is of use to some models."""
+def session(path: str, *, fused: bool = True, folded: bool = True) -> Any:
+    """The model in a file, ready to run.
+
+    Fusing its parts takes a while, and is of use to some models. So does folding what never changes, such as weights
+    that are kept in fewer bits than they are used in.
+    """
     # From 1.29 on the runtime reports to its maker and keeps an identifier of the machine, unless it is told not to
     # before it is imported. Nothing of Moss calls home; versions between have known either name.
     os.environ["ORT_DISABLE_TELEMETRY"] = os.environ["ORT_TELEMETRY_DISABLED"] = "1"
@@ -149,6 +176,8 @@ def session(path: str, *, fused: bool = True) -> Any:
     options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False  # else the longest text of a server's life is paid for to its end
     options.log_severity_level = 3
-    if not fused:
+    if not folded:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    elif not fused:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
