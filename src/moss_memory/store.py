@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .operation import Operation
-    from .storage.engine import Transaction
+    from .storage.engine import Result, Transaction
     from .storage.once import Once
     from .typed import Tools
 else:
@@ -41,6 +41,7 @@ class Store(Tools):
         self._clock_ms = clock_ms
         self._new_id = id_source
         self._closed = catalog.closed_by(config)
+        self._is_limited = read_only or bool(self._closed)
 
     def call(
         self,
@@ -90,15 +91,19 @@ class Store(Tools):
         advice: bool = True,
     ) -> dict[str, Any]:
         values = operation.decode(arguments, workspace)
-        self._check_allowed(operation, tool, values)
-        call = self._placed(self._call(operation.alias_of or tool, cancelled, progress, advice), workspace)
-        once = self._once(operation, key, values, arguments, call)
+        if self._is_limited:
+            self._check_allowed(operation, tool, values)
+        call = self._call(operation.alias_of or tool, cancelled, progress, advice)
+        if workspace != self.config.workspace:
+            call.config = self.config.replace(workspace=workspace)
+        writes = not operation.storeless and operation.writes(values)
+        once = self._once(operation, key, values, arguments, call) if writes or key is not None else None
         if operation.stores:
             _keep_credentials_out(operation, tool, arguments, values, call)
         try:
             if operation.storeless:
                 result = operation.body(call, **values)
-            elif operation.writes(values):
+            elif writes:
                 result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0, once)
             else:
                 result = self._read(operation.body, values, call, snapshot=not operation.reads_once(values))
@@ -107,7 +112,7 @@ class Store(Tools):
             raise
         except Exception as error:
             raise self._engine.translate(error) or internal_error(tool) from error
-        if self._closed:
+        if self._is_limited and self._closed:
             result = with_proposals(result, operation.answers, self._if_open)
         return _v1_answer(result) if operation.alias_of else result
 
@@ -161,12 +166,6 @@ class Store(Tools):
                 "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
             )
 
-    def _placed(self, call: Call, workspace: str) -> Call:
-        """The call with its default workspace among its settings."""
-        if workspace != self.config.workspace:
-            call.config = self.config.replace(workspace=workspace)
-        return call
-
     def _offered(self, tool: str) -> Operation | None:
         """The tool of that name, if it is one for callers and the configuration has not switched it off."""
         found = catalog.find(tool)
@@ -217,6 +216,28 @@ class Store(Tools):
         finally:
             tx.release()
 
+    def read(
+        self,
+        body: Callable[..., Result],
+        *,
+        what: str,
+        snapshot: bool = True,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+        **values: Any,
+    ) -> Result:
+        """Runs what only reads and is no tool, in one transaction; `what` is being done is told in an error.
+
+        Raises `MossError` as `call` does. Without a `snapshot` it must be one statement.
+        """
+        try:
+            found: Result = self._read(body, values, self._call(what, cancelled, progress), snapshot=snapshot)
+        except MossError:
+            raise
+        except Exception as error:
+            raise self._engine.translate(error) or internal_error(what) from error
+        return found
+
     def is_large(self) -> bool:
         """Whether what `grows` with the store may keep others waiting."""
         return self._engine.is_large()
@@ -255,14 +276,7 @@ class Store(Tools):
         """Looks through all that is stored for credentials: the kind and the place of each, never the value."""
         from .moving.credentials import credentials_in
 
-        call = self._call("doctor", cancelled, progress)
-        try:
-            found: list[dict[str, Any]] = self._read(credentials_in, {}, call, snapshot=True)
-        except MossError:
-            raise
-        except Exception as error:
-            raise self._engine.translate(error) or internal_error("doctor") from error
-        return found
+        return self.read(credentials_in, what="doctor", cancelled=cancelled, progress=progress)
 
     def export_folder(
         self,

@@ -6,6 +6,7 @@ import hashlib
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
+from moss_memory.artifact.rows import kept
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
@@ -37,13 +38,8 @@ class Kept:
         self.store = store or Store(load_config(home).replace(history_keep=1))
 
     def get(self, key: Key) -> Row | None:
-        """The artifact under a key, or none."""
-        try:
-            return self.store.call("artifact_fetch", self._address(key), advice=False)
-        except MossError as error:
-            if error.code == "NOT_FOUND":
-                return None
-            raise
+        """What is under a key, its time to live and when it was written, or none."""
+        return self.store.read(kept, what="artifact_fetch", snapshot=False, **self._address(key))
 
     def put(self, key: Key, data: dict[str, Any], *, new: bool = False, **more: Any) -> None:
         """Keeps the data under a key, in the place of what was there; `new` refuses a key that is taken."""

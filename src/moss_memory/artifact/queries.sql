@@ -70,3 +70,9 @@ from (
   order by expires_at, row_id limit :most
 ) as expired
 where artifacts.row_id = expired.row_id
+
+-- name: kept
+-- What a program keeps under a name, and when it was written.
+select data_json, ttl_seconds, created_at, updated_at from artifacts
+where workspace_norm = :workspace and name_norm = :name and deleted_at is null
+  and (expires_at is null or expires_at > :now)

@@ -6,6 +6,7 @@ import json
 
 from ..addressing import AddressedRows
 from ..storage.queries import load_queries
+from ..values import norm, normalize
 from ..versions import Versioned
 
 TYPE_CHECKING = False
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from ..storage.engine import Row
+    from ..storage.engine import ReadTransaction, Row
 
 COLUMNS = (
     "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "kind", "data_json", "text", "run_id", "phase",
@@ -70,6 +71,17 @@ def shown_values(values: Sequence[Any]) -> dict[str, Any]:
     item["data"] = decode(item["data"])[0]
     item["tags"] = json.loads(item["tags"]) if item["tags"] else []
     return item
+
+
+def kept(tx: ReadTransaction, *, workspace: str, name: str) -> dict[str, Any] | None:
+    """What a program needs of the artifact that it keeps under a name, or none; one statement."""
+    address = {"workspace": norm(workspace), "name": normalize(name, what="name"), "now": tx.now}
+    row = tx.row(sql["kept"], address)
+    if row is None:
+        return None
+    data_json, ttl_seconds, created_at, updated_at = row
+    data = decode(data_json)[0]
+    return {"data": data, "ttl_seconds": ttl_seconds, "created_at": created_at, "updated_at": updated_at}
 
 
 def listed(values: Row) -> dict[str, Any]:

@@ -61,7 +61,8 @@ class Readers:
             reader = self._idle.pop() if self._idle else None
             self.in_use += 1
         try:
-            close_all(gone)
+            if gone:
+                close_all(gone)
             return reader or self._open_what_is_there(identity, prepare)
         except BaseException:
             with self._lock:
