@@ -272,6 +272,86 @@ def test_a_name_that_is_taken_is_left_alone_and_said(store: Store) -> None:
     assert "another source has the name" in report["skipped"][0]["reason"]
 
 
+def test_a_second_folder_with_the_same_file_name_is_named_and_goes_to_another_workspace(
+    store: Store, tmp_path: Path
+) -> None:
+    for folder, text in (("api", "The api retries.\n"), ("web", "The web waits.\n"), ("copy", "The api retries.\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "CLAUDE.md").write_text(text)
+    assert store.adopt("markdown", str(tmp_path / "api"), workspace="shop")["taken"] == {"capsules": 1}
+    copied = store.adopt("markdown", str(tmp_path / "copy"), workspace="shop")
+    assert (copied["already_there"], copied["skipped"]) == (1, [])
+    for dry_run in (True, False):
+        second = store.adopt("markdown", str(tmp_path / "web"), workspace="shop", dry_run=dry_run)
+        assert (second["taken"], second["already_there"]) == ({}, 0)
+        assert [(one["item"], "-w" in one["reason"]) for one in second["skipped"]] == [("CLAUDE", True)]
+    assert store.adopt("markdown", str(tmp_path / "web"), workspace="web")["taken"] == {"capsules": 1}
+    kept = store.call("capsule_fetch", {"workspace": "shop", "name": "CLAUDE"})
+    assert kept["capsule_text"] == "The api retries.\n"
+
+
+def test_a_capsule_that_was_deleted_here_hides_no_other_text_of_its_name(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("one\n")
+    store.adopt("markdown", str(tmp_path), workspace="shop")
+    store.call("capsule_delete", {"workspace": "shop", "name": "a"})
+    assert store.adopt("markdown", str(tmp_path), workspace="shop")["already_there"] == 1
+    (tmp_path / "a.md").write_text("two\n")
+    assert [one["item"] for one in store.adopt("markdown", str(tmp_path), workspace="shop")["skipped"]] == ["a"]
+
+
+def test_a_thing_that_two_memories_tell_differently_is_named(store: Store, tmp_path: Path) -> None:
+    for name, said in (("one", "Retries twice"), ("two", "Never retries")):
+        lines = [{"type": "entity", "name": "checkout", "entityType": "service", "observations": [said]}]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    store.adopt("server-memory", str(tmp_path / "one.jsonl"), workspace="shop")
+    second = store.adopt("server-memory", str(tmp_path / "two.jsonl"), workspace="shop")
+    assert ([one["item"] for one in second["skipped"]], second["already_there"]) == (["checkout"], 0)
+    ops = [{"op": "node_delete", "id": "checkout"}]
+    store.call("branchmind_graph_apply", {"workspace": "shop", "ops": ops})
+    assert store.adopt("server-memory", str(tmp_path / "one.jsonl"), workspace="shop")["already_there"] == 1
+    assert len(store.adopt("server-memory", str(tmp_path / "two.jsonl"), workspace="shop")["skipped"]) == 1
+
+
+def project(tmp_path: Path, name: str, *titles: str) -> str:
+    """A project of task-master: each task after the first waits for the first."""
+    tasks = [{"id": place, "title": title, "status": "pending", "dependencies": [1] if place > 1 else []}
+             for place, title in enumerate(titles, start=1)]  # fmt: skip
+    path = tmp_path / name / "tasks.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"master": {"tasks": tasks}}))
+    return str(path.parent)
+
+
+def test_tasks_of_a_second_project_are_never_mixed_with_those_of_the_first(store: Store, tmp_path: Path) -> None:
+    store.adopt("task-master", project(tmp_path, "api", "Retry", "Park"), workspace="shop")
+    second = store.adopt("task-master", project(tmp_path, "web", "Draw", "Paint", "Show"), workspace="shop")
+    assert (second["taken"], second["already_there"]) == ({}, 0)
+    assert [one["item"] for one in second["skipped"]] == ["master", "master/1", "master/2", "master/3"]
+    titles = {one["title"] for one in store.call("tasks_list", {"workspace": "shop"})["items"]}
+    assert titles == {"master of api", "Retry", "Park"}
+    assert store.adopt("task-master", str(tmp_path / "web"), workspace="web")["taken"] == {"plans": 1, "tasks": 3}
+
+
+def test_new_tasks_of_the_same_project_are_taken_and_renamed_ones_named(store: Store, tmp_path: Path) -> None:
+    store.adopt("task-master", project(tmp_path, "api", "Retry", "Park"), workspace="shop")
+    again = store.adopt("task-master", project(tmp_path, "api", "Retry", "Park it", "Replay"), workspace="shop")
+    assert (again["taken"], again["already_there"]) == ({"tasks": 1}, 2)
+    assert [one["item"] for one in again["skipped"]] == ["master/2"]
+    tasks = {one["title"]: one for one in store.call("tasks_list", {"workspace": "shop"})["items"]}
+    assert tasks["Replay"]["parent"] == tasks["master of api"]["id"]
+
+
+def test_what_a_task_said_in_its_source_is_found(store: Store) -> None:
+    store.adopt("beads", str(WRITTEN / "written" / "beads.jsonl"), workspace="shop")
+    described = next(
+        line["description"]
+        for line in map(json.loads, (WRITTEN / "written" / "beads.jsonl").read_text().splitlines())
+        if line.get("description")
+    )
+    found = store.call("moss_search", {"query": f'"{described[:30]}"', "workspace": "shop"})["items"]
+    assert found
+
+
 def test_what_looks_like_a_credential_is_named_and_left_out(store: Store, tmp_path: Path) -> None:
     secret = "AKIA" + "IOSFODNN7EXAMPLQ"
     (tmp_path / "notes").mkdir()

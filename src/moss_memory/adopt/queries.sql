@@ -1,9 +1,9 @@
 -- name: capsule_of_name
--- The source of the capsule that has a name, or of one that had it.
-select source from capsules where workspace_norm = :workspace and name_norm = :name and deleted_at is null
+-- The source and text of the capsule that has a name, or of one that had it.
+select source, capsule_text from capsules where workspace_norm = :workspace and name_norm = :name and deleted_at is null
 union all
-select source from (
-  select source from capsules where workspace_norm = :workspace and name_norm = :name and deleted_at is not null
+select source, capsule_text from (
+  select source, capsule_text from capsules where workspace_norm = :workspace and name_norm = :name and deleted_at is not null
     and source = :source
   order by deleted_at desc limit 1
 ) as deleted
@@ -19,7 +19,7 @@ select branch_id from branches where workspace_norm = :workspace and name = 'mai
 
 -- name: last_version
 -- What is known of a node or edge, deleted or not.
-select meta_json from graph_versions where branch_id = :branch and doc = :doc and key = :key
+select meta_json, text from graph_versions where branch_id = :branch and doc = :doc and key = :key
 order by seq desc limit 1;
 
 -- name: kept_notes
@@ -28,4 +28,4 @@ select meta_json from doc_entries where branch_id = :branch and doc = :doc and m
 
 -- name: tagged_tasks
 -- Every plan and task with tags.
-select id, tags_json from tasks where workspace_norm = :workspace and tags_json is not null order by row_id;
+select id, title, tags_json from tasks where workspace_norm = :workspace and tags_json is not null order by row_id;

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 sql = load_queries(__file__)
 _GRAPH = "graph"
 _OPERATIONS = 500
+_OTHER = (
+    "is here with another text: changed here or there since it was taken, or from another folder; into a workspace of "
+    "its own (-w) it is taken"
+)
 _CONFIRMED = {"criteria": True, "tests": True}
 
 
@@ -64,6 +68,13 @@ class Taking:
     def _skip(self, key: str, reason: str) -> None:
         self.skipped.append({"file": self.file, "item": key[:200], "reason": reason})
 
+    def _know(self, item: Item, *, is_same: bool) -> None:
+        """What was taken before is counted; where it says something else by now, it is named as well as left."""
+        if is_same:
+            self.already_there += 1
+        else:
+            self._skip(item["key"], _OTHER)
+
     def _take_capsule(self, item: Item) -> None:
         """A text too long for one capsule becomes several, cut between paragraphs."""
         for place, text in enumerate(split_text(item["text"], self.tx.config.capsule_max_chars)):
@@ -84,7 +95,7 @@ class Taking:
                 self._date(made["id"], item)
                 self._count("capsules")
             elif there[0] == source:
-                self.already_there += 1
+                self._know(item, is_same=there[1] == text)
             else:
                 self._skip(item["key"], f"a capsule of another source has the name {name!r} in {self.workspace!r}")
 
@@ -110,7 +121,7 @@ class Taking:
                 new[key] = _node_change(item, self.source, self.file) if is_node else _edge_change(item, self.source)
                 self._count("nodes" if is_node else "edges")
             elif json.loads(known[0] or "{}").get("source") == self.source:
-                self.already_there += 1
+                self._know(item, is_same=not is_node or (known[1] or "") == item["text"])
             else:
                 self._skip(item["key"], "the graph has something else of that name")
         changes = list(new.values())
@@ -141,12 +152,16 @@ class Taking:
         """Plans first, then tasks, then what they depend on; what is done is closed last."""
         if not items:
             return
-        tasks = self._known_tasks()
+        known = self._known_tasks()
+        tasks = {mark: found[0] for mark, found in known.items()}
+        others = self._of_another(items, known)
         new = []
         for item in sorted(items, key=lambda item: item["kind"] != "plan"):
             mark = self._mark(item["key"])
-            if mark in tasks:
-                self.already_there += 1
+            if item["key"] in others:
+                self._know(item, is_same=False)
+            elif mark in known:
+                self._know(item, is_same=item["kind"] == "plan" or known[mark][1] == item["title"])
             else:
                 tasks[mark] = self._create(item, tasks)
                 new.append(item)
@@ -155,12 +170,22 @@ class Taking:
         for item in sorted(new, key=lambda item: item["kind"] == "plan"):
             self._close(item, tasks, items)
 
-    def _known_tasks(self) -> dict[str, str]:
-        """Which task has which tag of the source; it was given when the task was taken."""
-        known: dict[str, str] = {}
-        for task, tags in self.tx.stream(sql["tagged_tasks"], self._at):
-            known |= {tag: task for tag in json.loads(tags) if tag.startswith(f"{self.source}:")}
+    def _known_tasks(self) -> dict[str, tuple[str, str]]:
+        """The id and title of the task with each tag of the source; it was given when the task was taken."""
+        known: dict[str, tuple[str, str]] = {}
+        for task, title, tags in self.tx.stream(sql["tagged_tasks"], self._at):
+            known |= {tag: (task, title) for tag in json.loads(tags) if tag.startswith(f"{self.source}:")}
         return known
+
+    def _of_another(self, items: list[Item], known: dict[str, tuple[str, str]]) -> set[str]:
+        """Plans, with what is below, whose numbers are all known here by other titles: those of another project."""
+        others: set[str] = set()
+        for plan in [item["key"] for item in items if item["kind"] == "plan"]:
+            below = [item for item in items if item["parent"] == plan and item["kind"] == "task"]
+            met = [(known[mark][1], one["title"]) for one in below if (mark := self._mark(one["key"])) in known]
+            if met and all(here != there for here, there in met):
+                others |= {plan, *(one["key"] for one in below)}
+        return others
 
     def _mark(self, key: str) -> str:
         """The tag by which a task is known again."""
@@ -187,11 +212,15 @@ class Taking:
                 self._call(tasks_note, target=made_id, path=told["path"], note=step["said"])
             if step["done"]:
                 self._call(tasks_done, target=made_id, path=told["path"], checkpoints=_CONFIRMED)
-        origin = f"adopted from {self.source} {item['key']}" + (f": {item['times']}" if item.get("times") else "")
-        for said in (origin, *item["notes"]):
+        for said in (self._origin(item), *item["notes"]):
             self._call(tasks_note, target=made_id, note=said)
         self._count("plans" if item["kind"] == "plan" else "tasks")
         return made_id
+
+    def _origin(self, item: Item) -> str:
+        """Where a task comes from and what it said there: notes are searched, descriptions are not."""
+        origin = f"adopted from {self.source} {item['key']}" + (f": {item['times']}" if item.get("times") else "")
+        return f"{origin}\n\n{item['description']}"[:100_000].strip()
 
     def _link(self, item: Item, tasks: dict[str, str]) -> None:
         own = tasks[self._mark(item["key"])]
