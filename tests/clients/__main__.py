@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clients import bundle, conformance, inspector, langgraph_tests, peers, programs
+from clients.node import NotHere
 
 LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "conformance 2025-11-25": lambda folder: conformance.run("2025-11-25", folder),
@@ -28,6 +29,7 @@ LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "basic-memory adopted": peers.basic_memory,
     "memory-keeper adopted": peers.memory_keeper,
     "task-master adopted": peers.task_master,
+    "beads adopted": peers.beads,
     "LangGraph's store tests": langgraph_tests.run,
 }
 
@@ -39,7 +41,11 @@ def main() -> int:
     print(f"{'client':<26} {'passed':>8} {'failed':>8}", flush=True)
     all_failed = 0
     for name in parser.parse_args().only or LINES:
-        passed, failed = _run(LINES[name])
+        try:
+            passed, failed = _run(LINES[name])
+        except NotHere as why:
+            print(f"{name:<26} {'-':>8} {'-':>8}", f"cannot run here: {why}", sep="\n    ", flush=True)
+            continue
         print(f"{name:<26} {passed:>8} {len(failed):>8}", *failed, sep="\n    ", flush=True)
         all_failed += len(failed)
     print("\nnot offered by Moss, so not counted:")
@@ -55,6 +61,8 @@ def _run(line: Callable[[Path], tuple[int, list[str]]]) -> tuple[int, list[str]]
     with tempfile.TemporaryDirectory(prefix="moss-clients-") as folder:
         try:
             return line(Path(folder).resolve())
+        except NotHere:
+            raise
         except Exception as error:
             traceback.print_exc()
             return 0, [f"{type(error).__name__}: {error}"]

@@ -13,6 +13,10 @@ LEAST = 22
 """The conformance suite uses what older ones lack."""
 
 
+class NotHere(Exception):  # noqa: N818 - it is no failure of Moss
+    """Why a program of others cannot run on this machine."""
+
+
 def node() -> str:
     """A Node that is new enough: the system's, else the one that a package on PyPI carries."""
     found = shutil.which("node")
@@ -35,12 +39,24 @@ def installed(package: str, version: str) -> Path:
             [*_npm(), "install", "--no-audit", "--no-fund", "--prefix", str(folder), f"{package}@{version}"],
             capture_output=True,
             text=True,
-            env=environment(),  # what is built for Node is built for the one that will run it
+            env=_building(),
         )
         if done.returncode:
             shutil.rmtree(folder)
-            raise RuntimeError(f"{package} cannot be installed: {done.stderr[-500:]}")
+            raise NotHere(f"{package} cannot be installed: {reason_in(done.stderr)}")
     return folder / "node_modules" / package
+
+
+def reason_in(told: str) -> str:
+    """The last line of what an installer said that speaks of an error."""
+    lines = [line.removeprefix("npm error").strip() for line in told.splitlines()]
+    return next((line for line in reversed(lines) if "error" in line.lower()), told.strip())[-300:]
+
+
+def _building() -> dict[str, str]:
+    """The environment in which what is built for Node is built for the one that will run it: by its own headers."""
+    own = Path(node()).resolve().parent.parent
+    return environment(**({"npm_config_nodedir": str(own)} if (own / "include" / "node").is_dir() else {}))
 
 
 def _npm() -> list[str]:

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from clients.node import CACHE, environment, installed, node
+from clients.node import CACHE, NotHere, environment, installed, node, reason_in
 
 QUESTION = "how often is a failed payment tried again?"
 FACT = "A failed payment is tried three times, then parked"
+FIRST = 5
+"""So many of what is found are looked at: a task is found by its title in its own graph, its plan's and others."""
 MOSS = str(Path(sys.executable).with_name("moss"))
 
 
@@ -84,6 +86,17 @@ def task_master(folder: Path) -> tuple[int, list[str]]:
     return _adopted("task-master", project, folder, {"plans": 1, "tasks": 2})
 
 
+def beads(folder: Path) -> tuple[int, list[str]]:
+    """Two issues, written out as its own backup is."""
+    program = installed("@beads/bd", "latest") / "bin" / "bd"  # which its package downloads from GitHub
+    issues = folder / "issues.jsonl"
+    _ran([str(program), "init", "--quiet", "--prefix", "shop"], folder, HOME=str(folder))
+    for title, more in (("Retry payments", ["-d", FACT]), ("Park what fails", ["-d", "After the third try"])):
+        _ran([str(program), "create", title, *more], folder, HOME=str(folder))
+    _ran([str(program), "export", "--all", "-o", str(issues)], folder, HOME=str(folder))
+    return _adopted("beads", issues, folder, {"plans": 1, "tasks": 2})
+
+
 def _adopted(source: str, path: Path, folder: Path, counts: dict[str, int]) -> tuple[int, list[str]]:
     """What was written is counted, taken, found, and not taken again; the source stays as it is."""
     before = _files(path)
@@ -96,7 +109,7 @@ def _adopted(source: str, path: Path, folder: Path, counts: dict[str, int]) -> t
         f"took {taken['taken']}, not {counts}": taken["taken"] == counts,
         f"skipped {taken['skipped']}": not taken["skipped"],
         f"took again {again['taken']}": again["taken"] == {},
-        f"found {json.dumps(found)[:300]}": "three times" in json.dumps(found["items"][:1]),
+        f"found {json.dumps(found)[:300]}": "three times" in json.dumps(found["items"][:FIRST]),
         "the source was changed": _files(path) == before,
     }
     return sum(checks.values()), [said for said, holds in checks.items() if not holds]
@@ -166,8 +179,21 @@ def _basic_memory() -> str:
     """Its command, in an environment of its own: it needs a newer Python than Moss."""
     folder = CACHE / "basic-memory"
     if not (folder / "installed").exists():
-        newest = next(filter(None, map(shutil.which, ("python3.14", "python3.13", "python3.12"))), sys.executable)
-        subprocess.run([newest, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "basic-memory"], check=True)
+        subprocess.run([_python("3.12"), "-m", "venv", "--clear", str(folder)], check=True)
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "basic-memory"]
+        done = subprocess.run(pip, capture_output=True, text=True)
+        if done.returncode:
+            raise NotHere(f"basic-memory cannot be installed: {reason_in(done.stderr)}")
         (folder / "installed").touch()
     return os.path.join(folder, "bin", "basic-memory")
+
+
+def _python(least: str) -> str:
+    """A Python of at least that version which starts: this one, one on the path, or one that stands beside this one."""
+    named = [shutil.which(f"python3.{minor}") for minor in (14, 13, 12)]
+    beside = sorted(Path(sys.base_prefix).resolve().parent.glob("*3.*/bin/python3"), reverse=True)
+    asked = f"import sys; sys.exit(sys.version_info < {tuple(map(int, least.split('.')))})"
+    for candidate in (sys.executable, *filter(None, named), *map(str, beside)):
+        if subprocess.run([candidate, "-c", asked], capture_output=True).returncode == 0:
+            return candidate
+    raise NotHere(f"needs Python {least}, and none was found")
