@@ -190,6 +190,42 @@ def test_a_file_that_cannot_be_read_is_left_alone_and_its_line_named(
     assert os.listdir(path.parent) == [path.name]
 
 
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [("cursor", '{"mcpServers": {"moss": {"command": 5, "args": 7, "env": [1]}}}'),
+     ("cursor", '{"mcpServers": {"moss": {"command": "moss", "args": "x", "env": "y", "headers": 3}}}'),
+     ("cursor", '{"mcpServers": {"moss": {"url": "http://["}}}'),
+     ("codex", '[mcp_servers.moss]\ncommand = "moss"\nargs = 7\nenv = "x"\n')],
+)  # fmt: skip
+def test_an_entry_that_makes_no_sense_is_told_and_can_be_put_right(at_home: Cli, client: str, text: str) -> None:
+    path = write(file_of(client), text)
+    assert at_home("connect").code == 0
+    checked = at_home("connect", client, "--check")
+    assert (checked.code, json.loads(checked.out)["failed"]) == (1, [client])
+    assert path.read_text() == text
+    at_home("connect", client)
+    assert entry_in(client, path)["args"] == ["mcp", "--toolsets", "core"]
+
+
+@pytest.mark.parametrize("text", ["a = 1\nmcp_servers = 5\n", "a = 1\n[[mcp_servers]]\nb = 1\n"])
+def test_servers_that_are_no_table_are_left_alone(at_home: Cli, text: str) -> None:
+    path = write(file_of("codex"), text)
+    outcome = at_home("connect", "codex")
+    assert outcome.err.startswith(f"[INVALID_REQUEST] {path}, line 2: mcp_servers is not a table")
+    assert path.read_text() == text
+
+
+def test_what_stands_in_the_way_is_named(at_home: Cli, tmp_path: Path) -> None:
+    folder = write(tmp_path / ".cursor", "a file\n")
+    assert f"cannot be written ({folder}: " in at_home("connect", "cursor").err
+    folder.unlink()
+    path = write(file_of("cursor"), "{}")
+    backup = path.with_name("mcp.json.before-moss")
+    backup.mkdir()
+    assert f"cannot be written ({backup}: " in at_home("connect", "cursor").err
+    assert (path.read_text(), sorted(os.listdir(path.parent))) == ("{}", sorted([path.name, backup.name]))
+
+
 def test_bytes_that_are_no_text_are_left_alone(at_home: Cli) -> None:
     path = file_of("cursor")
     path.parent.mkdir()

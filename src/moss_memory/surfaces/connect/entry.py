@@ -83,17 +83,22 @@ def environment_of(client: Client) -> str:
     return "environment" if client.stdio.get("type") == "local" else "env"
 
 
+def _texts(value: Any) -> dict[str, str]:
+    """The texts of a table; none where people wrote something else."""
+    return {str(key): str(part) for key, part in value.items()} if isinstance(value, dict) else {}
+
+
 class Meaning:
     """What an entry asks the client to do: start a command, or talk to an address."""
 
     def __init__(self, client: Client, entry: dict[str, Any]) -> None:
         command = entry.get("command")
-        words = command if isinstance(command, list) else [command, *(entry.get("args") or [])] if command else []
-        self.words: list[str] = [str(word) for word in words]
-        self.environment = {str(key): str(value) for key, value in (entry.get(environment_of(client)) or {}).items()}
+        given = entry.get("args")
+        words = command if isinstance(command, list) else [command, *(given if isinstance(given, list) else [])]
+        self.words: list[str] = [str(word) for word in words] if command else []
+        self.environment = _texts(entry.get(environment_of(client)))
         self.url = str(entry.get("url") or entry.get("httpUrl") or entry.get("serverUrl") or "")
-        headers = entry.get("headers") or entry.get("http_headers") or {}
-        self.headers = {str(key): str(value) for key, value in headers.items()} if isinstance(headers, dict) else {}
+        self.headers = _texts(entry.get("headers") or entry.get("http_headers"))
         if "bearer_token_env_var" in entry:
             self.headers = {"Authorization": f"Bearer {client.variable}"}
         if client.variable:

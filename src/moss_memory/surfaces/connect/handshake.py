@@ -43,7 +43,12 @@ def shake_hands(meaning: Meaning, scope: str) -> tuple[str, int]:
 def _require_safe_address(meaning: Meaning, scope: str) -> None:
     from urllib.parse import urlsplit
 
-    if scope == PROJECT and not is_local(urlsplit(meaning.url).hostname):
+    try:
+        parts = urlsplit(meaning.url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise Silent(f"the entry's address is none: {meaning.url[:200]}") from None
+    if scope == PROJECT and not is_local(host):
         raise Silent("not tried: the project's file names another machine, and the token would go there")
 
 

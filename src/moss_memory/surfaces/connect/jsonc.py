@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from .unreadable import Unreadable, line_of, newline_of
 
@@ -226,8 +227,9 @@ def _one_line(match: re.Match[str]) -> str:
     return joined if len(joined) <= 100 else match[0]
 
 
+@lru_cache(maxsize=2)
 def _root(text: str) -> Node | None:
-    """The one value of a text; none where it holds only space and comments."""
+    """The one value of a text; none where it holds only space and comments. Kept: a file is asked several times."""
     parser = _Parser(text)
     parser.skip()
     if parser.place == len(text):

@@ -48,7 +48,9 @@ class SettingsFile:
         try:
             self._write(mark + text.encode(), keep=keep)
         except OSError as error:
-            raise invalid(f"{self.path} cannot be written ({error.strerror}); nothing was changed") from None
+            where = error.filename2 or error.filename
+            why = f"{where}: {error.strerror}" if where else error.strerror
+            raise invalid(f"{self.path} cannot be written ({why}); nothing was changed") from None
 
     def _write(self, data: bytes, *, keep: bool) -> None:
         mode = 0o600

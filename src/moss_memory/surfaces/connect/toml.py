@@ -65,6 +65,9 @@ def put(text: str, path: Path, value: dict[str, Any]) -> str:
     """The text with this table at the path; the same text where it is there already."""
     if found(text, path) == value:
         return text
+    above = found(text, path[:-1])
+    if above is not None and not isinstance(above, dict):
+        raise Unreadable(f"{'.'.join(path[:-1])} is not a table", _line_about(text, path))
     changed = _put(text, path, value)
     _require_alone(text, changed, path, value)
     return changed
@@ -208,9 +211,14 @@ def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | 
     except Unreadable:
         same = False
     if not same:
-        place = next((one for one in _statements(before) if one.path[0] == path[0]), None)
-        line = before.count("\n", 0, place.start) + 1 if place else 1
-        raise Unreadable(f"{path[0]} is written in one line; write it as tables, [{'.'.join(path[:-1])}.NAME]", line)
+        form = f"write it as tables, [{'.'.join(path[:-1])}.NAME]"
+        raise Unreadable(f"{path[0]} is written in one line; {form}", _line_about(before, path))
+
+
+def _line_about(text: str, path: Path) -> int:
+    """The line that first speaks of what the path begins with."""
+    place = next((one for one in _statements(text) if one.path[0] == path[0]), None)
+    return text.count("\n", 0, place.start) + 1 if place else 1
 
 
 def _pruned(value: Any) -> Any:
