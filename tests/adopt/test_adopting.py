@@ -422,6 +422,66 @@ def test_a_hostile_source_is_refused_and_writes_nothing(
     assert everything(store) == {"found": 0, "tasks": 0}
 
 
+LONG = "word " * 50_000
+CYCLE = [{"id": 1, "title": "a", "dependencies": [2]}, {"id": 2, "title": "b", "dependencies": [1]}]
+MANY = [
+    {"id": 1, "title": "a", "subtasks": [{"title": f"s{number}"} for number in range(201)]},
+    {"id": 2, "title": "b"},
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "content", "taken", "reason"),
+    [
+        ("server-memory", "memory.jsonl", [{"name": "a"}, {"name": "b", "observations": ["x\0y"]}], 1, "NUL"),
+        ("server-memory", "memory.jsonl", [{"name": "a"}, {"name": "b\ud800"}], 1, "surrogate"),
+        ("server-memory", "memory.jsonl", [{"name": "a"}, {"name": "task:TASK-001"}], 1, "keeps for plans"),
+        ("server-memory", "memory.jsonl", [{"name": "a"}, {"name": "b", "observations": ["x" * 1_000_001]}], 1, "most"),
+        ("task-master", "tasks.json", CYCLE, 3, "circle"),
+        ("task-master", "tasks.json", MANY, 2, "1 to 200"),
+        ("task-master", "tasks.json", [{"id": 1, "title": "a", "description": LONG, "details": LONG}], 2, ""),
+    ],
+)  # fmt: skip
+def test_what_the_store_refuses_is_named_and_the_rest_is_taken(
+    store: Store, tmp_path: Path, source: str, name: str, content: list[Any], taken: int, reason: str
+) -> None:
+    lines = "\n".join(json.dumps({"type": "entity", "entityType": "x", **one}) for one in content)
+    written = lines if source == "server-memory" else json.dumps({"master": {"tasks": content}})
+    (tmp_path / name).write_text(written)
+    report = store.adopt(source, str(tmp_path / name), workspace="shop")
+    assert sum(report["taken"].values()) == taken
+    assert [reason in one["reason"] for one in report["skipped"]] == ([True] if reason else [])
+    assert json.dumps(report).encode()
+    assert store.adopt(source, str(tmp_path / name), workspace="shop")["taken"] == {}
+
+
+def test_files_with_odd_names_are_taken_or_named(store: Store, tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path)
+    for name in (b" .md", b"a\xff.md", b"b\nc.md"):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(b"text of " + name[:1])
+    report = store.adopt("markdown", str(tmp_path), workspace="shop")
+    assert (report["taken"], len(report["skipped"])) == ({"capsules": 2}, 1)
+    assert "blank" in report["skipped"][0]["reason"]
+    assert {one["name"] for one in store.call("capsule_list", {"workspace": "shop"})["items"]} == {"a\ufffd", "b c"}
+
+
+def test_what_is_no_text_in_a_database_is_not_taken_for_text(store: Store, keeper: Path) -> None:
+    with sqlite3.connect(keeper) as connection:
+        connection.execute("update context_items set value = x'00ff' where id = '1'")
+    connection.close()
+    report = store.adopt("memory-keeper", str(keeper), workspace="shop")
+    assert ("retry_policy", "holds no text") in {(one["item"], one["reason"]) for one in report["skipped"]}
+
+
+def test_text_in_a_database_that_is_not_utf_8_is_refused(store: Store, keeper: Path) -> None:
+    with sqlite3.connect(keeper) as connection:
+        connection.execute("update context_items set value = cast(x'ff41' as text) where id = '1'")
+    connection.close()
+    with pytest.raises(MossError, match="holds text that is not UTF-8"):
+        store.adopt("memory-keeper", str(keeper), workspace="shop")
+
+
 def test_a_hostile_file_among_good_ones_is_named_and_nothing_is_written(store: Store, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"# Good\n")
     (tmp_path / "b.md").write_bytes(b"# Bad\n\none\0two\n")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..credentials import findings_in
-from ..errors import invalid
+from ..errors import MossError, invalid
+from ..operation import check_json
 from ..storage.files import real_path
 from .operations import Tried
 
@@ -34,6 +35,7 @@ def adopt(
     files = list(_reader(source)(real_path(path)))
     report: dict[str, Any] = {"files": len(files), "taken": {}, "already_there": 0, "skipped": [], "dry_run": dry_run}
     for place, file in enumerate(files):
+        file.items = _storable(file)
         items = file.items if allow_secrets else _without_secrets(file)
         report["skipped"] += file.skipped
         if items:
@@ -57,6 +59,19 @@ def _add(report: dict[str, Any], told: dict[str, Any]) -> None:
         report["taken"][kind] = report["taken"].get(kind, 0) + count
     report["already_there"] += told["already_there"]
     report["skipped"] += told["skipped"]
+
+
+def _storable(file: SourceFile) -> list[dict[str, Any]]:
+    """The items that a store can hold; those with NUL characters or halves of surrogate pairs in them are named."""
+    kept = []
+    for item in file.items:
+        try:
+            check_json(item, "item")
+        except MossError as error:
+            file.skip(item["key"].encode(errors="replace").decode(), error.message)
+        else:
+            kept.append(item)
+    return kept
 
 
 def _without_secrets(file: SourceFile) -> list[dict[str, Any]]:

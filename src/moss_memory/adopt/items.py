@@ -107,5 +107,5 @@ def seconds(written: Any) -> int | None:
 
 
 def text_of(value: Any) -> str:
-    """A value as text; nothing where it is none."""
-    return value if isinstance(value, str) else "" if value is None else str(value)
+    """A value as text; nothing where it is none, or bytes."""
+    return value if isinstance(value, str) else "" if value is None or isinstance(value, bytes) else str(value)

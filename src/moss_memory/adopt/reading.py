@@ -109,5 +109,6 @@ def the_file(path: str, *names: str) -> str:
 
 
 def named(path: str, base: str) -> SourceFile:
-    """A file by its name below the source."""
-    return SourceFile(os.path.relpath(path, base if os.path.isdir(base) else os.path.dirname(base) or "."))
+    """A file by its name below the source; what of it is not UTF-8 is replaced."""
+    below = os.path.relpath(path, base if os.path.isdir(base) else os.path.dirname(base) or ".")
+    return SourceFile(os.fsencode(below).decode(errors="replace"))

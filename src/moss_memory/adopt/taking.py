@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import contextmanager
 
 from ..capsule.operations import capsule_store
+from ..errors import MossError
+from ..reasoning.arguments import checked_text
+from ..reasoning.changes import checked_id
 from ..reasoning.documents import branchmind_notes_commit
 from ..reasoning.graph import branchmind_graph_apply
 from ..storage.queries import load_queries
@@ -16,6 +20,7 @@ from .items import TAG_MAX_CHARS, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from ..operation import Operation
@@ -25,11 +30,15 @@ if TYPE_CHECKING:
 
 sql = load_queries(__file__)
 _GRAPH = "graph"
+_NOTE_CHARS = 100_000
+"""So much a note of a task may hold, and its description."""
 _OPERATIONS = 500
 _OTHER = (
     "is here with another text: changed here or there since it was taken, or from another folder; into a workspace of "
     "its own (-w) it is taken"
 )
+_REFUSED = ("INVALID_REQUEST", "CONFLICT")
+"""How the store says that one thing cannot be as it is."""
 _CONFIRMED = {"criteria": True, "tests": True}
 
 
@@ -50,7 +59,8 @@ class Taking:
         """Takes every item, or raises and takes none."""
         for item in items:
             if item["kind"] == "capsule":
-                self._take_capsule(item)
+                with self._or_skipped(item):
+                    self._take_capsule(item)
         self._take_graph([item for item in items if item["kind"] in ("node", "edge")])
         self._take_notes([item for item in items if item["kind"] == "note"])
         self._take_work([item for item in items if item["kind"] in ("plan", "task")])
@@ -67,6 +77,16 @@ class Taking:
 
     def _skip(self, key: str, reason: str) -> None:
         self.skipped.append({"file": self.file, "item": key[:200], "reason": reason})
+
+    @contextmanager
+    def _or_skipped(self, item: Item) -> Iterator[None]:
+        """What the store refuses, before anything of it is written, is named, and the rest is taken."""
+        try:
+            yield
+        except MossError as error:
+            if error.code not in _REFUSED:
+                raise
+            self._skip(item["key"], error.message.replace("`", ""))
 
     def _know(self, item: Item, *, is_same: bool) -> None:
         """What was taken before is counted; where it says something else by now, it is named as well as left."""
@@ -118,8 +138,12 @@ class Taking:
                 continue
             known = None if branch is None else self.tx.row(sql["last_version"], self._key(branch, key))
             if known is None:
-                new[key] = _node_change(item, self.source, self.file) if is_node else _edge_change(item, self.source)
-                self._count("nodes" if is_node else "edges")
+                with self._or_skipped(item):
+                    _refuse_unfit(item)
+                    new[key] = (
+                        _node_change(item, self.source, self.file) if is_node else _edge_change(item, self.source)
+                    )
+                    self._count("nodes" if is_node else "edges")
             elif json.loads(known[0] or "{}").get("source") == self.source:
                 self._know(item, is_same=not is_node or (known[1] or "") == item["text"])
             else:
@@ -145,8 +169,10 @@ class Taking:
                 continue
             known.add(item["key"])
             meta = {**item["meta"], "adopted": item["key"], "file": self.file}
-            self._call(branchmind_notes_commit, content=item["text"], title=item["title"], doc=self.source, meta=meta)
-            self._count("notes")
+            told = {"content": item["text"], "title": item["title"], "doc": self.source, "meta": meta}
+            with self._or_skipped(item):
+                self._call(branchmind_notes_commit, **told)
+                self._count("notes")
 
     def _take_work(self, items: list[Item]) -> None:
         """Plans first, then tasks, then what they depend on; what is done is closed last."""
@@ -163,8 +189,9 @@ class Taking:
             elif mark in known:
                 self._know(item, is_same=item["kind"] == "plan" or known[mark][1] == item["title"])
             else:
-                tasks[mark] = self._create(item, tasks)
-                new.append(item)
+                with self._or_skipped(item):
+                    tasks[mark] = self._create(item, tasks)
+                    new.append(item)
         for item in new:
             self._link(item, tasks)
         for item in sorted(new, key=lambda item: item["kind"] == "plan"):
@@ -201,26 +228,27 @@ class Taking:
             kind=item["kind"],
             title=item["title"],
             parent=tasks.get(self._mark(item["parent"])) if item["kind"] == "task" else None,
-            description=item["description"][:100_000],
+            description=item["description"][:_NOTE_CHARS],
             priority=item["priority"],
             tags=[*item["tags"], self._mark(item["key"])],
             steps=steps,
         )
         made_id = str(made["id"])
         for step, told in zip(item["steps"], made["steps"], strict=True):
-            if step["said"]:
-                self._call(tasks_note, target=made_id, path=told["path"], note=step["said"])
+            for said in split_text(step["said"], _NOTE_CHARS):
+                self._call(tasks_note, target=made_id, path=told["path"], note=said)
             if step["done"]:
                 self._call(tasks_done, target=made_id, path=told["path"], checkpoints=_CONFIRMED)
-        for said in (self._origin(item), *item["notes"]):
-            self._call(tasks_note, target=made_id, note=said)
+        for text in (self._origin(item), *item["notes"]):
+            for said in split_text(text, _NOTE_CHARS):
+                self._call(tasks_note, target=made_id, note=said)
         self._count("plans" if item["kind"] == "plan" else "tasks")
         return made_id
 
     def _origin(self, item: Item) -> str:
         """Where a task comes from and what it said there: notes are searched, descriptions are not."""
         origin = f"adopted from {self.source} {item['key']}" + (f": {item['times']}" if item.get("times") else "")
-        return f"{origin}\n\n{item['description']}"[:100_000].strip()
+        return f"{origin}\n\n{item['description']}".strip()
 
     def _link(self, item: Item, tasks: dict[str, str]) -> None:
         own = tasks[self._mark(item["key"])]
@@ -230,7 +258,8 @@ class Taking:
                 self._skip(item["key"], f"depends on {key}, which is not there")
         others = [one for one in dict.fromkeys(needed) if one is not None and one != own and one.startswith("TASK")]
         if others and item["kind"] == "task":
-            self._call(tasks_edit, target=own, depends_on=others)
+            with self._or_skipped(item):
+                self._call(tasks_edit, target=own, depends_on=others)
 
     def _close(self, item: Item, tasks: dict[str, str], items: list[Item]) -> None:
         """Gives a task the status that it has in its source; one with open steps or tasks stays open and is named."""
@@ -242,6 +271,13 @@ class Taking:
             status = "ACTIVE"
         if status != "TODO":
             self._call(tasks_complete, target=tasks[self._mark(item["key"])], status=status)
+
+
+def _refuse_unfit(item: Item) -> None:
+    """Refuses alone what the graph would refuse with all the others."""
+    for end in ("id",) if item["kind"] == "node" else ("from", "to"):
+        checked_id(item[end], what=end)
+    checked_text(item.get("text"), what="text")
 
 
 def _node_change(item: Item, source: str, file: str) -> Item:

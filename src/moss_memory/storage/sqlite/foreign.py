@@ -36,6 +36,8 @@ def read_foreign(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
                 return _read(connection, path, statements)
             finally:
                 connection.close()
+        except UnicodeDecodeError:
+            raise invalid(f"{path} holds text that is not UTF-8", path="path") from None
         except apsw.Error as error:
             raise invalid(f"{path} is no database that can be read ({type(error).__name__})", path="path") from None
 
