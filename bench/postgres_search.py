@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import random
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,7 @@ from .filled import fill, vocabulary
 from .measure import Line, compared_us, medians_us, scratch_folder, worst_line
 
 if TYPE_CHECKING:
+    from moss_memory.config import Config
     from moss_memory.storage.engine import Engine
 
 DOCUMENTS = 20_000
@@ -62,7 +65,8 @@ def lines(rounds: int = 15) -> list[Line]:
         engine.close()
         connection.close()
         with Store(default_config(home)) as there, Store(config) as here:
-            return [*_searches(here, there, rounds, has_meaning=has_meaning), size]
+            searches = list(_searches(here, there, rounds, has_meaning=has_meaning))
+        return [*searches, _first(config, home, vocabulary(random.Random(7))[300], rounds), size]  # noqa: S311
 
 
 def _call(config: Any) -> Call:
@@ -131,8 +135,6 @@ def _size(url: str, connection: apsw.Connection) -> Line:
 
 
 def _searches(here: Store, there: Store, rounds: int, *, has_meaning: bool) -> Iterator[Line]:
-    import random
-
     words = vocabulary(random.Random(7))  # noqa: S311
     what = f"search of {DOCUMENTS:,} documents on PostgreSQL, {{}} : on SQLite"
     for kind, questions in QUESTIONS.items():
@@ -143,12 +145,37 @@ def _searches(here: Store, there: Store, rounds: int, *, has_meaning: bool) -> I
         "of a common and a middling one": f'"{words[3]} {words[100]}"',
     }
     yield _worst(what.format("phrases"), here, there, phrases, rounds)
+    new = [f"{words[rank]} {words[rank + 1]}" for rank in range(2_000, 2_000 + 100 * (rounds + 3), 100)]
+    yield _new_words(what.format("words that nobody asked before"), here, there, new, rounds)
     prefixes = {"short": f"{words[500][:3]}*", "long": f"{words[5000][:6]}*"}
     yield _worst(what.format("prefixes"), here, there, prefixes, rounds)
     for mode in ("semantic", "both") if has_meaning else ():
         call = {"query": f"{words[300]} {words[1000]}", "search_mode": mode}
         one, other = _compared(here, there, call, rounds)
         yield Line(what.format(f"mode `{mode}`"), one / other, 3, note=compared_us(one, other))
+
+
+def _new_words(what: str, here: Store, there: Store, asked: list[str], rounds: int) -> Line:
+    """Another question every time, so that nothing of it is known from the last."""
+    turns = [(store, iter(asked)) for store in (here, there)]
+
+    def ask(store: Store, left: Iterator[str]) -> None:
+        store.call("capsule_search", {"query": next(left), "search_mode": "keyword"})
+
+    one, other = medians_us(*(functools.partial(ask, *turn) for turn in turns), rounds=rounds)
+    return Line(what, one / other, 3, note=compared_us(one, other))
+
+
+def _first(config: Config, home: str, query: str, rounds: int) -> Line:
+    """The first search of a process, which connects and reads which documents there are."""
+
+    def ask(config: Config) -> None:
+        with Store(config) as store:
+            store.call("capsule_search", {"query": query, "search_mode": "keyword"})
+
+    one, other = medians_us(lambda: ask(config), lambda: ask(default_config(home)), rounds=rounds)
+    what = f"first search of {DOCUMENTS:,} documents on PostgreSQL, with connecting : on SQLite"
+    return Line(what, one / other, None, note=compared_us(one, other))
 
 
 def _worst(what: str, here: Store, there: Store, asked: dict[str, str], rounds: int) -> Line:
