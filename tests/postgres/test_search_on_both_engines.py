@@ -14,7 +14,7 @@ from moss_memory.query.hits import Hits
 from moss_memory.query.query import parse
 from moss_memory.query.request import Request
 from moss_memory.search.snippet import snippet
-from moss_memory.storage.postgres import folding, index, phrases, scope
+from moss_memory.storage.postgres import folding, index, postings, scope
 from search.shelf import Shelf
 from support.beside import Beside
 
@@ -101,7 +101,7 @@ def beside(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
     """An empty store whose index is folded, joined and cleaned after a few documents."""
     for module, name, value in (
         (index, "FRESH", 4), (folding, "JOINED", 2), (folding, "_MANY_DEAD", 2), (scope, "MANY", 3),
-        (phrases, "_MANY", 2),
+        (folding, "_POSTINGS_AT_ONCE", 5), (postings, "_MANY_BYTES", 12),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
     with Beside(home) as opened:
@@ -147,4 +147,13 @@ def test_a_word_that_a_text_holds_thousands_of_times_counts_as_often(beside: Bes
         values = {"workspace": "w", "title": None, "updated_at": row, "deleted_at": None}
         pair.run((INSERT, {"row": row, "id": str(row), "text": text, **values}))
     for query in ("often", "once often", '"often once"', "oft*", "often NOT upon"):
+        pair.assert_same(Request(parse(query), sources=("capsule",), limit=20))
+
+
+def test_a_word_that_does_not_begin_as_its_forms_do_is_counted_once(beside: Beside) -> None:
+    pair = Pair(beside)
+    for row, text in enumerate(("ied stars y", "stars", "y of it", "an ied star", "other"), 1):
+        values = {"workspace": "w", "title": None, "updated_at": row, "deleted_at": None}
+        pair.run((INSERT, {"row": row, "id": str(row), "text": text, **values}))
+    for query in ("ied", "ied stars", "y ied stars other"):
         pair.assert_same(Request(parse(query), sources=("capsule",), limit=20))

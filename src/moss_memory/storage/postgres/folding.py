@@ -6,15 +6,19 @@ before it commits and waits for nobody. Only a purge waits, for what it purged h
 
 from __future__ import annotations
 
-from itertools import accumulate
+import numpy as np
 
-from .packing import DOC, LENGTH, SLOT, as_numbers, packed, parts_of, unpacked
+from .documents import FRESH, hash_of
+from .held import BLOCKS
+from .packing import DOC, LENGTH, SLOT, packed
+from .postings import BLOCK_COLUMNS, NEAR, PLACE_COLUMNS, Postings, ascending_in, keys_of
 from .words import WORDS_LOCK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .postings import Numbers
     from .transaction import PostgresWrite
 
 FOLD_LOCK = 0x6D6F7373_00000010
@@ -24,29 +28,33 @@ _MANY_DEAD = 512
 _DEAD_SHARE = 8
 """Where more than one of so many documents is dead, the dead are taken out."""
 _WORDS_AT_ONCE = 2000
+_LISTED = ("slots", "docs", "lengths", "lives", "workspaces")
+"""What a segment says of its documents."""
+_PAST_ALL = 1 << 31
+_POSTINGS_AT_ONCE = 1_000_000
 
-_JOIN = (
-    """
-with gone as (delete from search_segments where segment = any(cast(:old as integer[])) returning slots, docs, lengths)
-insert into search_segments (segment, level, slots, docs, lengths)
-  select cast(:new as integer), cast(:level as smallint), string_agg(slots, ''), string_agg(docs, ''),
-    string_agg(lengths, '') from gone
-""",
-    """
+_BLOCKS_AT_ONCE = 4000
+_ORPHANS = "delete from search_words where id = any(cast(:words as integer[]))"
+_JOIN = """
 with gone as (
-  delete from search_postings where segment = any(cast(:old as integer[]))
-  returning word, slots, weights, sizes, places)
-insert into search_postings (word, segment, slots, weights, sizes, places)
-  select word, cast(:new as integer), string_agg(slots, ''), string_agg(weights, ''), string_agg(sizes, ''),
-    string_agg(places, '')
-  from gone group by word
-""",
-)
-_ORPHANS = """
-delete from search_words where id = any(cast(:words as integer[]))
-  and not exists (select 1 from search_postings where word = id)
-  and id not in (select unnest(words) from search_fresh)
+  delete from search_segments where segment = any(cast(:old as integer[]))
+  returning segment, slots, docs, lengths, lives, workspaces)
+insert into search_segments (segment, level, slots, docs, lengths, lives, workspaces)
+  select cast(:new as integer), cast(:level as smallint), string_agg(slots, ''), string_agg(docs, ''),
+    string_agg(lengths, ''), string_agg(lives, ''), string_agg(workspaces, '')
+  from (select * from gone order by segment) as in_order -- which is about the order of the slots
 """
+_COLUMNS = f"{BLOCK_COLUMNS}, {PLACE_COLUMNS}"
+_NEAR = f"case when key < 0 then -1 - key else key >> {NEAR} end"
+"""The same for all words that may share a block."""
+_SIZES = (
+    f"select {_NEAR}, sum(length(weights)) from search_postings where segment = any(cast(:old as integer[]))"
+    " group by 1 order by 1"
+)
+_BETWEEN = (
+    f"select {_COLUMNS} from search_postings where segment = any(cast(:old as integer[]))"
+    f" and {_NEAR} >= :start and {_NEAR} < :end"
+)
 
 
 def fold(tx: PostgresWrite) -> None:
@@ -81,76 +89,38 @@ def _has_words_alone(tx: PostgresWrite) -> bool:
 
 def _fold_fresh(tx: PostgresWrite) -> None:
     """Makes a segment of what is fresh; what another transaction is removing stays as it is."""
-    fresh = list(
-        tx.rows(
-            "select slot, doc, length, words, weights, sizes, places from search_fresh order by slot"
-            " for update skip locked"
-        )
-    )
+    (fresh,) = tx.together((f"{FRESH} order by slot for update of search_fresh skip locked", {}))
     if not fresh:
         return
     segment = _new_segment(tx)
+    slots, *_, docs, lengths, lives, workspaces, _ = zip(*fresh, strict=True)
+    tx.queue("delete from search_fresh where slot = any(cast(:slots as integer[]))", {"slots": list(slots)})
     tx.queue(
-        "delete from search_fresh where slot = any(cast(:slots as integer[]))", {"slots": [row[0] for row in fresh]}
-    )
-    tx.queue(
-        "insert into search_segments (segment, level, slots, docs, lengths)"
-        " values (:segment, 0, :slots, :docs, :lengths)",
+        "insert into search_segments (segment, level, slots, docs, lengths, lives, workspaces)"
+        " values (:segment, 0, :slots, :docs, :lengths, :lives, :workspaces)",
         {
             "segment": segment,
-            "slots": packed(SLOT, [row[0] for row in fresh]),
-            "docs": packed(DOC, [row[1] for row in fresh]),
-            "lengths": packed(LENGTH, [row[2] for row in fresh]),
+            "slots": packed(SLOT, slots),
+            "docs": packed(DOC, docs),
+            "lengths": packed(LENGTH, lengths),
+            "lives": bytes(lives),
+            "workspaces": b"".join([hash_of(workspace) for workspace in workspaces]),
         },
     )
-    held: dict[int, _Postings] = {}
-    for slot, _, _, words, weights, sizes, places in fresh:
-        for posting in zip(words, weights, sizes, parts_of(sizes, places), strict=True):
-            one = held.get(posting[0])
-            if one is None:
-                one = held[posting[0]] = _Postings()
-            one.add(slot, *posting[1:])
-    _add_postings(tx, segment, held)
+    postings = Postings.of_documents([row[:5] for row in fresh])
+    _add_blocks(tx, segment, postings.blocks())
 
 
-class _Postings:
-    """The postings of one word, to be packed."""
-
-    __slots__ = ("places", "sizes", "slots", "weights")
-
-    def __init__(self) -> None:
-        self.slots: list[int] = []
-        self.weights = bytearray()
-        self.sizes = bytearray()
-        self.places: list[bytes] = []
-
-    def add(self, slot: int, weight: int, size: int, places: bytes) -> None:
-        self.slots.append(slot)
-        self.weights.append(weight)
-        self.sizes.append(size)
-        self.places.append(places)
-
-    def columns(self) -> dict[str, bytes]:
-        """As they are stored."""
-        return {
-            "slots": packed(SLOT, self.slots),
-            "weights": bytes(self.weights),
-            "sizes": bytes(self.sizes),
-            "places": b"".join(self.places),
-        }
-
-
-def _add_postings(tx: PostgresWrite, segment: int, held: dict[int, _Postings]) -> None:
-    words = sorted(held)
-    for start in range(0, len(words), _WORDS_AT_ONCE):
-        part = words[start : start + _WORDS_AT_ONCE]
-        rows = [held[word].columns() for word in part]
+def _add_blocks(tx: PostgresWrite, segment: int, blocks: list[tuple[Any, ...]]) -> None:
+    names = ("keys", "words", "counts", "bases", "slots", "weights", "sizes", "places")
+    for start in range(0, len(blocks), _BLOCKS_AT_ONCE):
+        part = blocks[start : start + _BLOCKS_AT_ONCE]
         tx.queue(
-            "insert into search_postings (word, segment, slots, weights, sizes, places)"
-            " select word, cast(:segment as integer), slots, weights, sizes, places from unnest("
-            " cast(:words as integer[]), cast(:slots as bytea[]), cast(:weights as bytea[]), cast(:sizes as bytea[]),"
-            " cast(:places as bytea[])) as given (word, slots, weights, sizes, places)",
-            {"segment": segment, "words": part, **{name: [row[name] for row in rows] for name in rows[0]}},
+            f"insert into search_postings (segment, key, {_COLUMNS}) select cast(:segment as integer), given.*"
+            " from unnest(cast(:keys as integer[]), cast(:words as bytea[]),"
+            " cast(:counts as bytea[]), cast(:bases as integer[]), cast(:slots as bytea[]), cast(:weights as bytea[]),"
+            " cast(:sizes as bytea[]), cast(:places as bytea[])) as given",
+            {"segment": segment, **dict(zip(names, map(list, zip(*part, strict=True)), strict=True))},
         )
 
 
@@ -162,11 +132,23 @@ def _join_levels(tx: PostgresWrite) -> None:
     level = 0
     while len(levels.get(level, ())) >= JOINED:
         new = _new_segment(tx)
-        for sql in _JOIN:
-            values = {"new": new, "level": level + 1, "old": levels[level]}
-            tx.queue(sql, {name: value for name, value in values.items() if f":{name}" in sql})
+        tx.queue(_JOIN, {"new": new, "level": level + 1, "old": levels[level]})
+        _join_blocks(tx, new, levels[level])
         level += 1
         levels.setdefault(level, []).append(new)
+
+
+def _join_blocks(tx: PostgresWrite, new: int, old: list[int]) -> None:
+    """Joins the postings of segments, those of some words at a time."""
+    sizes = list(tx.rows(_SIZES, {"old": old}))
+    start = taken = 0
+    for near, size in [*sizes, (_PAST_ALL, _POSTINGS_AT_ONCE)]:
+        taken += size
+        if taken >= _POSTINGS_AT_ONCE:
+            (rows,) = tx.together((_BETWEEN, {"old": old, "start": start, "end": near}))
+            _add_blocks(tx, new, Postings.of_blocks(rows).blocks())
+            start, taken = near, size
+    tx.queue("delete from search_postings where segment = any(cast(:old as integer[]))", {"old": old})
 
 
 def _new_segment(tx: PostgresWrite) -> int:
@@ -177,65 +159,50 @@ def _new_segment(tx: PostgresWrite) -> int:
 def _take_out_dead(tx: PostgresWrite) -> None:
     """Removes the postings of all dead slots, and the words that were held by no other document."""
     rows = list(tx.rows("select slot, words from search_dead"))
-    dead = {slot for slot, _ in rows}
-    words = sorted({word for _, distances in rows for word in accumulate(as_numbers(distances))})
+    if not rows:
+        return
+    dead = np.array([slot for slot, _ in rows])
+    words = np.unique(ascending_in([held for _, held in rows]))
+    (fresh,) = tx.together(("select words from search_fresh join search_docs using (slot)", {}))
+    held = ascending_in([words for (words,) in fresh])
     for start in range(0, len(words), _WORDS_AT_ONCE):
         part = words[start : start + _WORDS_AT_ONCE]
-        found = tx.rows(
-            "select word, segment, slots, weights, sizes, places from search_postings"
-            " where word = any(cast(:words as integer[]))",
-            {"words": part},
+        left = _without(tx, dead, part.tolist())
+        if orphans := part[~np.isin(part, left) & ~np.isin(part, held)].tolist():
+            tx.queue(_ORPHANS, {"words": orphans})
+    _take_out_documents(tx, dead)
+    tx.queue("delete from search_dead where slot = any(cast(:slots as integer[]))", {"slots": dead.tolist()})
+
+
+def _without(tx: PostgresWrite, dead: Numbers, words: list[int]) -> Numbers:
+    """Writes the blocks of some words anew that hold dead slots; the words that others still hold."""
+    (rows,) = tx.together((BLOCKS.format(f"segment, key, {_COLUMNS}"), {"keys": keys_of(words)}))
+    postings = Postings.of_blocks([row[2:] for row in rows])
+    segments, keys = (np.repeat([row[at] for row in rows], [len(row[6]) for row in rows]) for at in (0, 1))
+    is_dead = np.isin(postings.slots, dead)
+    for segment in np.unique(segments[is_dead]).tolist():
+        changed = np.unique(keys[is_dead & (segments == segment)])
+        tx.queue(
+            "delete from search_postings where segment = :segment and key = any(cast(:keys as integer[]))",
+            {"segment": segment, "keys": changed.tolist()},
         )
-        for word, segment, *postings in found:
-            _rewrite(tx, (word, segment), _without(dead, *postings))
-        tx.queue(_ORPHANS, {"words": part})
-    if dead:
-        _take_out_documents(tx, dead)
-        tx.queue("delete from search_dead where slot = any(cast(:slots as integer[]))", {"slots": list(dead)})
+        kept = np.flatnonzero((segments == segment) & np.isin(keys, changed) & ~is_dead)
+        _add_blocks(tx, segment, postings.take(kept).blocks_by(keys[kept]))
+    return postings.numbers[~is_dead]
 
 
-def _take_out_documents(tx: PostgresWrite, dead: set[int]) -> None:
+def _take_out_documents(tx: PostgresWrite, dead: Numbers) -> None:
     """Removes dead slots from the segments' lists of documents."""
-    for segment, slots, docs, lengths in tx.rows("select segment, slots, docs, lengths from search_segments"):
-        listed = unpacked(SLOT, slots)
-        if dead.isdisjoint(listed):
+    for segment, *columns in tx.rows(f"select segment, {', '.join(_LISTED)} from search_segments"):
+        keep = ~np.isin(np.frombuffer(columns[0], dtype="<i4"), dead)
+        if keep.all():
             continue
-        keep = [at for at, slot in enumerate(listed) if slot not in dead]
-        columns = {
-            "slots": (SLOT, listed), "docs": (DOC, unpacked(DOC, docs)), "lengths": (LENGTH, unpacked(LENGTH, lengths)),
-        }  # fmt: skip
-        kept = {name: packed(code, [numbers[at] for at in keep]) for name, (code, numbers) in columns.items()}
-        if keep:
-            tx.queue(
-                "update search_segments set slots = :slots, docs = :docs, lengths = :lengths where segment = :segment",
-                {**kept, "segment": segment},
-            )
-        else:
+        if not keep.any():
             tx.queue("delete from search_segments where segment = :segment", {"segment": segment})
-
-
-def _rewrite(tx: PostgresWrite, key: tuple[int, int], kept: _Postings | None) -> None:
-    """Puts what is left in the place of what was there, if anything was taken out."""
-    if kept is None:
-        return
-    place: dict[str, Any] = {"word": key[0], "segment": key[1]}
-    if not kept.slots:
-        tx.queue("delete from search_postings where word = :word and segment = :segment", place)
-        return
-    tx.queue(
-        "update search_postings set slots = :slots, weights = :weights, sizes = :sizes, places = :places"
-        " where word = :word and segment = :segment",
-        {**kept.columns(), **place},
-    )
-
-
-def _without(dead: set[int], slots: bytes, weights: bytes, sizes: bytes, places: bytes) -> _Postings | None:
-    """Postings without those of dead slots, or none where they held none."""
-    listed = unpacked(SLOT, slots)
-    if dead.isdisjoint(listed):
-        return None
-    kept = _Postings()
-    for posting in zip(listed, weights, sizes, parts_of(sizes, places), strict=True):
-        if posting[0] not in dead:
-            kept.add(*posting)
-    return kept
+            continue
+        kept = {
+            name: np.frombuffer(column, dtype=np.uint8).reshape(len(keep), -1)[keep].tobytes()
+            for name, column in zip(_LISTED, columns, strict=True)
+        }
+        changes = ", ".join([f"{name} = :{name}" for name in _LISTED])
+        tx.queue(f"update search_segments set {changes} where segment = :segment", {**kept, "segment": segment})

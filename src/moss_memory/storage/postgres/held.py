@@ -1,224 +1,237 @@
-"""What one search reads of the index of words: which documents hold which words, how often and where."""
+"""What one search reads of the index of words: which documents hold which words, how often and where.
+
+A document is told by its place among all `Documents`, so that what is known of documents is arrays as long as those.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...query.expression import Operand
-from .packing import HEAVY, IN_BODY, PLACES, SLOT, TITLE_WEIGHT, parts_of, spans_of, unpacked, weight_of
-from .phrases import starts_in
+from .documents import Documents, Reading
+from .packing import HEAVY, IN_BODY, PLACES, TITLE_WEIGHT
+from .phrases import starts_in, whole_weights
+from .postings import BLOCK_COLUMNS, PLACE_COLUMNS, Postings, keys_of
 from .words import beginning_of, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Iterable
 
     from ...query.expression import Expression
     from ..engine import Parameters, Row
+    from .postings import Numbers
     from .transaction import PostgresTransaction
 
     Span = tuple[str, str]
     """A range of words, from the first to before the second."""
-    Weights = dict[int, int]
-    """Of each slot, how often it holds something, in the title five times over."""
+    Weights = tuple[Numbers, Numbers]
+    """Documents that hold something, each once, and how often each does, in the title five times over."""
 
 _GROWS = "\U0010ffff"
-_NARROW = 4
-"""Of words that share so many letters nearly all are forms of one, so their postings are read along with them."""
-_STATE = (
-    "select cast(sum(docs) as bigint), cast(sum(length) as bigint), (select array_agg(slot) from search_dead)"
-    " from search_totals"
+_LOOK_UP = (
+    "select * from search_look_up({}, cast(:firsts as text[]), cast(:lasts as text[]), cast(:asked as text[]), {})"
 )
-_WORDS = "select coalesce(whole, word), id from search_words where {} order by word"
-_HELD = (
-    "select coalesce(whole, known.word), id, slots, weights{} from search_words as known"
-    " left join search_postings on search_postings.word = id where {} order by known.word"
-)
-_POSTINGS = "select word, slots, weights{} from search_postings where word = any(cast(:words as integer[]))"
-_FRESH = "select slot, words, weights{} from search_fresh where words && {}"
-_PLACES = {False: "", True: ", sizes, places"}
-
-
-class _Held:
-    """The documents that hold one word."""
-
-    __slots__ = ("_placed", "weights")
-
-    def __init__(self) -> None:
-        self.weights: Weights = {}
-        self._placed: list[tuple[array[int] | list[int], bytes, bytes, bytes]] = []
-
-    def add(self, slots: array[int] | list[int], weights: bytes, sizes: bytes = b"", places: bytes = b"") -> None:
-        """Adds postings of documents, with `sizes` also their places."""
-        self.weights.update(zip(slots, weights, strict=True))
-        if sizes:
-            self._placed.append((slots, weights, sizes, places))
-
-    def is_heavy(self) -> bool:
-        """Whether the whole weight of some stands before its places."""
-        return HEAVY in self.weights.values()
-
-    def weigh(self) -> bool:
-        """Reads such weights; false where the places were not read."""
-        for slots, weights, sizes, places in self._placed:
-            for slot, weight, (start, end) in zip(slots, weights, spans_of(sizes, places), strict=True):
-                if weight == HEAVY and slot in self.weights:
-                    self.weights[slot] = weight_of(places[start:end])
-        return bool(self._placed)
-
-    def starts(self, wanted: set[int], distance: int) -> set[int]:
-        """Where a phrase may begin in each of the documents, if the word is so far behind its beginning."""
-        found: set[int] = set()
-        for block in self._placed:
-            found.update(starts_in(*block, wanted, distance))
-        return found
+BLOCKS = "select {} from search_postings where key = any(cast(:keys as integer[]))"
+_WORD, _BLOCK, _PLACED = 2, slice(3, 8), slice(3, 10)
+"""Where in what it answers a word stands, or else a block."""
+_COLUMNS = {False: BLOCK_COLUMNS, True: f"{BLOCK_COLUMNS}, {PLACE_COLUMNS}"}
 
 
 class Index:
-    """The index as one state of the store has it; words are read once."""
+    """The index as one state of the store has it."""
 
     def __init__(self, tx: PostgresTransaction) -> None:
         self._tx = tx
         self._words: dict[Span, list[tuple[str, int]]] = {}
-        self._held: dict[int, _Held] = {}
-        self._dead: list[int] = []
+        self._dead: Numbers = np.zeros(0, dtype=np.int64)
+        self._reading: Reading | None = None
+        self._all: Documents | None = None
+        self._ahead: tuple[set[int], list[Row]] = set(), []
+        """The keys of blocks that were read ahead, and the blocks."""
         self.documents = 0
         self.average = 1.0
         """How many words a document has."""
 
-    def look_up(self, spans: Iterable[Span], *, places: bool = False) -> None:
-        """Reads in one message which words there are in each range, and of narrow ranges who holds them, and where."""
+    @property
+    def all(self) -> Documents:
+        """All documents."""
+        if self._all is None:
+            self.read([])
+        assert self._all is not None
+        return self._all
+
+    def look_up(self, spans: Iterable[Span], words: Iterable[str] | None, *, places: bool = False) -> None:
+        """Reads in one message which words there are in each range; and ahead who holds some words, or all of those,
+        for which `read` is asked next."""
         asked = list(dict.fromkeys(spans))
-        narrow = [span for span in asked if _is_narrow(span)]
-        statements: list[tuple[str, Parameters]] = [(_STATE, {})]
-        statements += [_words_between(span, held=span in narrow, places=places) for span in asked]
-        if narrow:
-            statements.append(_fresh_between(narrow, places=places))
-        state, *found = self._tx.together(*statements)
-        self._set_state(state[0])
-        fresh = found.pop() if narrow else []
-        blocks: list[Row] = []
-        for span, rows in zip(asked, found, strict=True):
-            inside = [row for row in rows if span[0] <= row[0] < span[1]]
-            self._words[span] = list(dict.fromkeys([(row[0], row[1]) for row in inside]))
-            if span in narrow:
-                blocks += [row[1:] for row in inside]
-        self._take(blocks, fresh, [number for span in narrow for _, number in self._words[span]])
+        ahead = None if words is None else set(words)
+        edges = [_edges(span) for span in asked]
+        values = {
+            "firsts": [first for first, _ in edges],
+            "lasts": [last for _, last in edges],
+            "asked": None if ahead is None else [key_of(word) for word in ahead],
+        }
+        (rows,) = self._tx.together((_LOOK_UP.format(self._reading is None, places), values))
+        if self._reading is None:
+            self._set_state(rows.pop(0))
+        found = sorted({(row[_WORD], row[0]) for row in rows if row[_WORD] is not None})
+        for span in asked:
+            self._words[span] = [row for row in found if span[0] <= row[0] < span[1]]
+        columns = _PLACED if places else _BLOCK
+        keys = set(keys_of([number for word, number in found if ahead is None or word in ahead]))
+        # A word may be outside its own range, as `ied` is, whose stem is `y`: what is read of it does not count.
+        self._ahead = keys, [row[columns] for row in rows if row[_WORD] is None and row[0] in keys]
 
     def _set_state(self, row: Row) -> None:
-        documents, length, dead = row
-        self.documents = documents or 0
-        self.average = length / documents if documents else 1.0
-        self._dead = dead or []
+        self.documents, length, _, dead, fresh, _, segments, *_ = row
+        self.average = length / self.documents if self.documents else 1.0
+        self._dead = np.frombuffer(dead or b"", dtype=">i4")
+        self._reading = Reading(self._tx, fresh, segments)
 
     def between(self, span: Span) -> list[tuple[str, int]]:
         """The words of a range that was looked up, in order, each with its number."""
         return self._words[span]
 
-    def read(self, numbers: Iterable[int], *, places: bool = False) -> None:
-        """Reads which documents hold these words, if it was not, and with `places` where."""
-        new = [number for number in set(numbers) if number not in self._held]
-        if new:
-            any_of = ("cast(:words as integer[])", {"words": new})
-            blocks, fresh = self._tx.together(
-                (_POSTINGS.format(_PLACES[places]), {"words": new}),
-                (_FRESH.format(_PLACES[places], any_of[0]), any_of[1]),
-            )
-            self._take(blocks, fresh, new)
+    def read(self, numbers: Iterable[int], *, places: bool = False) -> Held:
+        """Reads in one message which documents hold these words, and with `places` where."""
+        if self._reading is None:
+            self.look_up([], [])
+        assert self._reading is not None
+        wanted = sorted(set(numbers))
+        (known, blocks), self._ahead = self._ahead, (set(), [])
+        missing = [key for key in keys_of(wanted) if key not in known]
+        statements: list[tuple[str, Parameters]] = [] if self._all is not None else self._reading.asked
+        if missing:
+            statements = [*statements, (BLOCKS.format(_COLUMNS[places]), {"keys": missing})]
+        answers = self._tx.together(*statements) if statements else []
+        if missing:
+            blocks += answers.pop()
+        if self._all is None:
+            self._all = self._reading.documents(answers)
+        held = Held(self._all, Postings.of_blocks(blocks), wanted, self._dead, places=places)
+        return held if held.is_whole else self.read(wanted, places=True)
 
-    def _take(self, blocks: list[Row], fresh: list[Row], numbers: Iterable[int]) -> None:
-        """Keeps what was read of some words: rows of segments, and rows of fresh documents."""
-        held = {number: _Held() for number in numbers}
-        for number, slots, *postings in blocks:
-            if slots is not None:
-                held[number].add(unpacked(SLOT, slots), *postings)
-        for slot, words, weights, *placed in fresh:
-            parts = parts_of(*placed) if placed else []
-            for number in held.keys() & set(words):
-                at = words.index(number)
-                own = (placed[0][at : at + 1], parts[at]) if placed else ()
-                held[number].add([slot], weights[at : at + 1], *own)
-        for one in held.values():
-            for slot in self._dead:
-                one.weights.pop(slot, None)
-        self._held |= held
-        self._weigh([number for number, one in held.items() if one.is_heavy()])
 
-    def _weigh(self, heavy: list[int]) -> None:
-        """Finds out the whole weights, which stand before the places; where those were not read, they are now."""
-        bare = [number for number in heavy if not self._held[number].weigh()]
-        for number in bare:
-            del self._held[number]
-        self.read(bare, places=True)
+class Held:
+    """The postings of some words."""
 
-    def weights(self, number: int) -> Weights:
-        """The documents that hold a word that was read."""
-        return self._held[number].weights
+    def __init__(
+        self, documents: Documents, blocks: Postings, wanted: list[int], dead: Numbers, *, places: bool
+    ) -> None:
+        self._count = len(documents)
+        self._parts: list[tuple[Postings, Numbers, Numbers]] = []
+        """Postings, those among them that are held, and the document of each of these."""
+        for part in (blocks, documents.postings) if len(documents.postings) else (blocks,):
+            chosen = np.flatnonzero(np.isin(part.numbers, wanted))
+            at = documents.places_of(part.slots[chosen])
+            if len(dead):
+                at[np.isin(part.slots[chosen], dead)] = -1
+            is_there = at >= 0
+            self._parts.append((part, chosen[is_there], at[is_there]))
+        self._numbers = np.concatenate([part.numbers[chosen] for part, chosen, _ in self._parts])
+        self._at = np.concatenate([at for _, _, at in self._parts])
+        weights = np.concatenate([part.weights[chosen] for part, chosen, _ in self._parts])
+        self.is_whole = places or not (weights == HEAVY).any()
+        """Whether all weights are known: a large one stands before the places."""
+        if places and (weights == HEAVY).any():
+            weights = np.concatenate([whole_weights(part.take(chosen)) for part, chosen, _ in self._parts])
+        self._weights = weights.astype(np.float64)
 
-    def prepare(self, operands: list[Operand]) -> None:
-        """Reads what some operands need."""
-        for places in (False, True):
-            spans = [span for one in operands if (len(one.words) > 1) == places for span in _spans(one)]
-            if places and spans:
-                self._held.clear()  # what was read without its places is read again
-                spans = [span for one in operands for span in _spans(one)]
-            if spans:
-                self.look_up(spans, places=places)
-                self.read([number for span in spans for _, number in self._words[span]], places=places)
+    def of(self, number: int) -> Weights:
+        """The documents that hold a word."""
+        chosen = self._numbers == number
+        return self._at[chosen], self._weights[chosen]
 
-    def holding(self, operand: Operand) -> Weights:
-        """The documents that hold the words of an operand side by side."""
-        parts = [[number for _, number in self._words[span]] for span in _spans(operand)]
-        if len(parts) > 1:
-            return self._phrase(parts)
-        return self.weights(parts[0][0]) if len(parts[0]) == 1 else self.any_of(parts[0])
-
-    def any_of(self, numbers: Iterable[int]) -> Weights:
+    def any_of(self, numbers: list[int]) -> Weights:
         """The documents that hold any of these words, as if they were one."""
-        found: Weights = {}
-        for number in numbers:
-            for slot, weight in self.weights(number).items():
-                found[slot] = found.get(slot, 0) + weight
-        return found
+        if len(numbers) == 1:
+            return self.of(numbers[0])
+        chosen = np.isin(self._numbers, numbers)
+        weights = np.bincount(self._at[chosen], weights=self._weights[chosen], minlength=self._count)
+        at = np.flatnonzero(weights)
+        return at, weights[at]
 
-    def _phrase(self, parts: list[list[int]]) -> Weights:
+    def phrase(self, parts: list[list[int]]) -> Weights:
         """The documents where a word of each part follows one of the part before."""
-        holding = [set().union(*[self.weights(number) for number in part]) for part in parts]
-        slots = set.intersection(*holding)
-        starts: set[int] | None = None
-        for distance, part in sorted(enumerate(parts), key=lambda one: len(holding[one[0]])):
-            here = set().union(*[self._held[number].starts(slots, distance) for number in part])
-            starts = here if starts is None else starts & here
-            slots = {start // PLACES for start in starts}
-        found: Weights = {}
-        for start in starts or ():
-            slot, place = divmod(start, PLACES)
-            found[slot] = found.get(slot, 0) + (1 if place >= IN_BODY else TITLE_WEIGHT)
-        return found
+        holding = [self._mask(numbers) for numbers in parts]
+        wanted = np.logical_and.reduce(holding)
+        starts: Numbers | None = None
+        for distance, numbers in sorted(enumerate(parts), key=lambda one: holding[one[0]].sum()):
+            here = self._starts(numbers, wanted, distance)
+            starts = here if starts is None else starts[_is_among(starts, here)]
+            wanted = mask_of(starts // PLACES, self._count)
+        assert starts is not None
+        often = np.where(starts % PLACES >= IN_BODY, 1, TITLE_WEIGHT)
+        weights = np.bincount(starts // PLACES, weights=often, minlength=self._count)
+        at = np.flatnonzero(weights)
+        return at, weights[at]
+
+    def _mask(self, numbers: list[int]) -> Numbers:
+        return mask_of(self._at[np.isin(self._numbers, numbers)], self._count)
+
+    def _starts(self, numbers: list[int], wanted: Numbers, distance: int) -> Numbers:
+        """Where phrases may begin in the wanted documents, in order, if one of the words is so far behind the
+        beginning."""
+        found = []
+        for part, chosen, at in self._parts:
+            here = np.flatnonzero(np.isin(part.numbers[chosen], numbers) & wanted[at])
+            found.append(starts_in(part.take(chosen[here]), at[here], distance))
+        starts = np.concatenate(found)
+        starts.sort()
+        return starts
+
+
+def mask_of(at: Numbers, count: int) -> Numbers:
+    """Which of so many documents are among some."""
+    mask = np.zeros(count, dtype=bool)
+    mask[at] = True
+    return mask
+
+
+def _is_among(numbers: Numbers, others: Numbers) -> Numbers:
+    """Which numbers are among others, both in order."""
+    if not len(others):
+        return np.zeros(len(numbers), dtype=bool)
+    at = np.minimum(np.searchsorted(others, numbers), len(others) - 1)
+    found: Numbers = others[at] == numbers
+    return found
 
 
 class Matched:
     """The documents that an expression matches, and the phrases by which each of them does."""
 
     def __init__(self, index: Index, node: Operand | Expression) -> None:
+        operands = _operands(node)
+        spans = [span for one in operands for span in _spans(one)]
+        places = any(len(one.words) > 1 for one in operands)
+        index.look_up(spans, None, places=places)
         self._index = index
-        index.prepare(_operands(node))
-        self.slots, phrases = self._match(node)
-        self.phrases = [(hits, {slot: weights[slot] for slot in slots}) for hits, weights, slots in phrases]
+        self._held = index.read([number for span in spans for _, number in index.between(span)], places=places)
+        self.mask, phrases = self._match(node)
+        self.phrases = [(hits, (at[mask[at]], weights[mask[at]])) for hits, (at, weights), mask in phrases]
 
-    def _match(self, node: Operand | Expression) -> tuple[set[int], list[tuple[int, Weights, set[int]]]]:
+    def _match(self, node: Operand | Expression) -> tuple[Numbers, list[tuple[int, Weights, Numbers]]]:
         """What a node matches; of each phrase in it how many documents hold it, and where it counts."""
         if isinstance(node, Operand):
-            weights = self._index.holding(node)
-            slots = set(weights)
-            return slots, [(len(weights), weights, slots)]
+            weights = self._holding(node)
+            mask = mask_of(weights[0], len(self._index.all))
+            return mask, [(len(weights[0]), weights, mask)]
         parts = [self._match(part) for part in node.parts]
+        masks = [mask for mask, _ in parts]
         if node.operator == "OR":
-            return set().union(*(slots for slots, _ in parts)), [phrase for _, phrases in parts for phrase in phrases]
-        first, others = parts[0][0], [slots for slots, _ in parts[1:]]
-        matched = first.difference(*others) if node.operator == "NOT" else first.intersection(*others)
+            return np.logical_or.reduce(masks), [phrase for _, phrases in parts for phrase in phrases]
+        if node.operator == "NOT":
+            masks[1:] = [~mask for mask in masks[1:]]
+        matched = np.logical_and.reduce(masks)
         counted = parts[:1] if node.operator == "NOT" else parts
-        kept = [(hits, weights, slots & matched) for _, phrases in counted for hits, weights, slots in phrases]
+        kept = [(hits, weights, mask & matched) for _, phrases in counted for hits, weights, mask in phrases]
         return matched, kept
+
+    def _holding(self, operand: Operand) -> Weights:
+        """The documents that hold the words of an operand side by side."""
+        parts = [[number for _, number in self._index.between(span)] for span in _spans(operand)]
+        return self._held.phrase(parts) if len(parts) > 1 else self._held.any_of(parts[0])
 
 
 def _operands(node: Operand | Expression) -> list[Operand]:
@@ -235,29 +248,11 @@ def _spans(operand: Operand) -> list[Span]:
     return spans
 
 
-def _is_narrow(span: Span) -> bool:
-    return len(span[0]) >= _NARROW or span[1] == span[0] + "\0"
-
-
-def _words_between(span: Span, *, held: bool, places: bool) -> tuple[str, Parameters]:
-    """The statement for the words of a range, and with `held` for their postings."""
-    condition, values = _condition(span, "known.word" if held else "word", 0)
-    return (_HELD.format(_PLACES[places], condition) if held else _WORDS.format(condition)), values
-
-
-def _fresh_between(spans: list[Span], *, places: bool) -> tuple[str, Parameters]:
-    """The statement for the fresh documents that hold any word of the ranges."""
-    conditions = [_condition(span, "word", at) for at, span in enumerate(spans)]
-    numbers = " union all ".join([f"select id from search_words where {condition}" for condition, _ in conditions])
-    values = {name: value for _, named in conditions for name, value in named.items()}
-    return _FRESH.format(_PLACES[places], f"array({numbers})"), values
-
-
-def _condition(span: Span, column: str, at: int) -> tuple[str, Parameters]:
-    """That a word is of a range, or may be: long ones are kept under their beginnings."""
+def _edges(span: Span) -> Span:
+    """The range in which the words of a range are kept, and maybe some more: long ones are kept under their
+    beginnings."""
     start, end = span
     if end == start + "\0":
-        return f"{column} = :first_{at}", {f"first_{at}": key_of(start)}
+        return key_of(start), key_of(start) + "\x01"  # nothing can be in between
     first = beginning_of(start)
-    values = {f"first_{at}": first, f"last_{at}": end if first == start else first + _GROWS}
-    return f"{column} >= :first_{at} and {column} < :last_{at}", values
+    return first, end if first == start else first + _GROWS

@@ -34,15 +34,6 @@ def packed(code: str, numbers: Iterable[int]) -> bytes:
     return found.tobytes()
 
 
-def unpacked(code: str, data: bytes) -> array[int]:
-    """The numbers of such bytes."""
-    found = array(code)
-    found.frombytes(data)
-    if not _LITTLE:
-        found.byteswap()
-    return found
-
-
 def posting(title: list[int], body: list[int]) -> tuple[int, int, bytes]:
     """One word in one document, packed: a byte for its weight, one for the size of its places, and the places."""
     if not title and len(body) == 1:  # as most are, so it is the quick way
@@ -107,23 +98,3 @@ def spans_of(sizes: bytes, places: bytes) -> list[tuple[int, int]]:
         found.append((at, at + size))
         at += size
     return found
-
-
-def parts_of(sizes: bytes, places: bytes) -> list[bytes]:
-    """The places of each document as they are packed, its own size included."""
-    ends = [end for _, end in spans_of(sizes, places)]
-    return [places[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-
-
-def weight_of(places: bytes) -> int:
-    """The whole weight of a posting that is too heavy for a byte."""
-    return as_numbers(places)[0]
-
-
-def places_of(weight: int, places: bytes) -> list[int]:
-    """Where a word stands in a document, the title's places first."""
-    numbers = as_numbers(places)
-    if weight == HEAVY:
-        weight, *numbers = numbers
-    in_title = (weight - len(numbers)) // (TITLE_WEIGHT - 1)
-    return [*accumulate(numbers[:in_title]), *list(accumulate(numbers[in_title:], initial=IN_BODY))[1:]]

@@ -1,69 +1,57 @@
-"""Where phrases may begin: the places of a word in many documents, read at once where numpy is installed.
+"""Where phrases may begin: the places of words in many documents, read at once.
 
-A beginning is one number, a slot and a place, so that the beginnings of all words of a phrase are compared as sets.
+A beginning is one number, a document and a place, so that the beginnings of all words of a phrase are compared as sets.
 """
 
 from __future__ import annotations
 
-from .packing import IN_BODY, PLACES, places_of, spans_of
+import numpy as np
+
+from .packing import HEAVY, IN_BODY, PLACES, TITLE_WEIGHT
+from .postings import numbers_in, runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Iterable
-    from typing import Any
-
-_MANY = 512
-"""From so many documents on reading them at once is quicker."""
+    from .postings import Numbers, Postings
 
 
-def starts_in(
-    slots: array[int] | list[int], weights: bytes, sizes: bytes, places: bytes, wanted: set[int], distance: int
-) -> Iterable[int]:
-    """The beginnings, in the documents that are wanted, of phrases in which the word is so far from the first."""
-    numpy = _numpy() if len(slots) >= _MANY and 0 not in sizes else None
-    if numpy is not None:
-        return _at_once(numpy, slots, weights, sizes, places, wanted, distance)
-    postings = zip(slots, weights, spans_of(sizes, places), strict=True)
-    return _one_by_one([posting for posting in postings if posting[0] in wanted], places, distance)
+class _Unpacked:
+    """The numbers that stand at the places of postings, and for each posting where its places begin and how many."""
+
+    __slots__ = ("counts", "first", "numbers", "weights")
+
+    def __init__(self, postings: Postings) -> None:
+        self.numbers = numbers_in(postings.places)
+        edges = np.append(0, np.cumsum(postings.places < 128))
+        ends = edges[np.cumsum(postings.lengths)]
+        first = ends - np.diff(ends, prepend=0)
+        first += postings.sizes == 0  # its size stands there
+        is_heavy = postings.weights == HEAVY
+        self.weights = postings.weights.astype(np.int64)
+        self.weights[is_heavy] = self.numbers[first[is_heavy]]
+        self.first = first + is_heavy
+        self.counts = ends - self.first
 
 
-def _one_by_one(postings: list[tuple[int, int, tuple[int, int]]], places: bytes, distance: int) -> list[int]:
-    found = []
-    for slot, weight, (start, end) in postings:
-        first = slot * PLACES - distance
-        if weight == 1 and end == start + 1:  # most are there once, in the text
-            found.append(first + IN_BODY + places[start])
-        else:
-            found += [first + place for place in places_of(weight, places[start:end])]
-    return found
+def whole_weights(postings: Postings) -> Numbers:
+    """How often each document holds its word, in the title five times over, also where that is much."""
+    return _Unpacked(postings).weights
 
 
-def _at_once(
-    np: Any, slots: Any, weights: bytes, sizes: bytes, places: bytes, wanted: set[int], distance: int
-) -> list[int]:
-    """The same by whole arrays; documents with the word in their titles, or with long distances, one by one."""
-    own = np.array(slots, dtype=np.int64)
-    lengths = np.frombuffer(sizes, dtype=np.uint8).astype(np.int64)
-    ends = np.cumsum(lengths)
-    steps = np.frombuffer(places, dtype=np.uint8).astype(np.int64)
-    is_wanted = np.isin(own, np.fromiter(wanted, dtype=np.int64, count=len(wanted)))
-    is_plain = np.frombuffer(weights, dtype=np.uint8) == lengths  # a byte a place, and none in the title
-    is_plain &= ~np.logical_or.reduceat(steps >= 128, ends - lengths)
-    walked = np.cumsum(steps)
-    before = walked[ends - 1] - np.add.reduceat(steps, ends - lengths)
-    chosen = is_wanted & is_plain
-    first = own[chosen] * PLACES + (IN_BODY - distance) - before[chosen]
-    found: list[int] = (walked[np.repeat(chosen, lengths)] + np.repeat(first, lengths[chosen])).tolist()
-    others = np.flatnonzero(is_wanted & ~is_plain).tolist()
-    spans = [(int(ends[at] - lengths[at]), int(ends[at])) for at in others]
-    left = [(slots[at], weights[at], span) for at, span in zip(others, spans, strict=True)]
-    return found + _one_by_one(left, places, distance)
-
-
-def _numpy() -> Any:
-    try:
-        import numpy  # noqa: ICN001 - it may be missing: it comes with the extra `semantic`
-    except ImportError:
-        return None
-    return numpy
+def starts_in(postings: Postings, documents: Numbers, distance: int) -> Numbers:
+    """The beginnings of phrases in which the words are so far from the first, the document of each posting
+    given."""
+    if not len(postings):
+        return np.zeros(0, dtype=np.int64)
+    found = _Unpacked(postings)
+    counts = found.counts
+    steps = found.numbers[runs(found.first, counts)]
+    walked = np.append(0, np.cumsum(steps))
+    first = np.cumsum(counts) - counts
+    in_title = (found.weights - counts) // (TITLE_WEIGHT - 1)
+    body = first + in_title
+    from_title = documents * PLACES - distance - walked[first]
+    from_body = documents * PLACES - distance - walked[body] + IN_BODY
+    is_body = np.arange(len(steps)) >= np.repeat(body, counts)
+    starts: Numbers = walked[1:] + np.where(is_body, np.repeat(from_body, counts), np.repeat(from_title, counts))
+    return starts

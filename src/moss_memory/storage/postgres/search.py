@@ -7,7 +7,8 @@ ties here.
 from __future__ import annotations
 
 import math
-from heapq import nlargest
+
+import numpy as np
 
 from ...query.expression import wanted
 from ...query.hits import Document, Hit, Hits, number_of
@@ -18,11 +19,11 @@ from .scope import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ...query.request import Request
     from .held import Weights
-    from .scope import Inside
+    from .postings import Numbers
     from .transaction import PostgresTransaction
 
 _K1 = 1.2
@@ -37,54 +38,39 @@ def by_words(tx: PostgresTransaction, request: Request) -> Hits:
     if query.expression is None:
         scope = Scope(tx, request, index, without=query.unwanted)
         question = Question(index, query.words)
-        found = question.scores(scope)
+        at, scores = question.scores(scope)
         matcher = Matcher(question.forms())
     else:
         scope = Scope(tx, request, index)
         matched = Matched(index, query.expression)
         if query.excludes:
-            return _everything_but(scope, matched.slots, request)
+            return _everything_but(scope, index.all.docs[scope.within(matched.mask)].tolist(), request)
         matcher = Matcher(operands=wanted(query.expression))
-        inside = scope.within(matched.slots)
-        scored = bm25(index, matched.phrases, inside)
-        found = [(score, inside.docs[slot]) for slot, score in scored.items()]
-    items = [Hit(Document.of(doc), score) for score, doc in page_of(best(found, request.most), request, scope.changes)]
-    return Hits(items, len(found), matcher)
+        at = scope.within(matched.mask)
+        scores = bm25(index, matched.phrases)[at]
+    found = best(scores, request.most)
+    kept = list(zip(scores[found].tolist(), index.all.docs[at[found]].tolist(), strict=True))
+    items = [Hit(Document.of(doc), score) for score, doc in page_of(kept, request, scope.changes)]
+    return Hits(items, len(at), matcher)
 
 
-def best(found: list[tuple[float, int]], most: int) -> list[tuple[float, int]]:
-    """The best so many and all that tie with the last of them."""
-    if len(found) <= most:
-        return found
-    least = nlargest(most, found)[-1][0]
-    return [one for one in found if one[0] >= least]
+def best(scores: Numbers, most: int) -> Numbers:
+    """Where the best so many are, and all that tie with the last of them."""
+    if len(scores) <= most:
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= np.partition(scores, -most)[-most])
 
 
-def bm25(index: Index, phrases: Sequence[tuple[int, Weights]], inside: Inside) -> dict[int, float]:
-    """The bm25 of every slot inside, as FTS5 reckons it; of each phrase it is known how many documents hold it."""
-    norms = _Norms(index.average)
-    lengths = inside.lengths
-    found = dict.fromkeys(inside.slots, 0.0)
-    for hits, weights in phrases:
+def bm25(index: Index, phrases: Iterable[tuple[int, Weights]]) -> Numbers:
+    """The bm25 of every document, as FTS5 reckons it; of each phrase it is known how many documents hold it."""
+    found = np.zeros(len(index.all))
+    for hits, (at, often) in phrases:
         idf = math.log((index.documents - hits + 0.5) / (hits + 0.5))
         if idf <= 0:
             idf = _LEAST_IDF
-        for slot in weights.keys() & inside.slots:
-            often = weights[slot]
-            found[slot] += idf * ((often * (_K1 + 1.0)) / (often + norms[lengths[slot]]))
+        norm = _K1 * (1 - _B + _B * index.all.lengths[at] / index.average)
+        found[at] += idf * ((often * (_K1 + 1.0)) / (often + norm))
     return found
-
-
-class _Norms(dict[int, float]):
-    """What the length of a document takes from how often it holds a word, each reckoned once."""
-
-    def __init__(self, average: float) -> None:
-        super().__init__()
-        self._average = average
-
-    def __missing__(self, length: int) -> float:
-        norm = self[length] = _K1 * (1 - _B + _B * length / self._average)
-        return norm
 
 
 class Question:
@@ -93,15 +79,15 @@ class Question:
     def __init__(self, index: Index, words: Sequence[str]) -> None:
         self._index = index
         spans = ranges_of(words)
-        index.look_up([(span.beginning, span.end) for span in spans])
+        index.look_up([(span.beginning, span.end) for span in spans], words)
         forms = [span.forms_among(index.between((span.beginning, span.end))) for span in spans]
-        index.read([number for rows in forms for _, number in rows])
+        held = index.read([number for rows in forms for _, number in rows])
         found: list[tuple[Word, list[Weights]]] = []
         for span, rows in zip(spans, forms, strict=True):
-            held = [(form, index.weights(number), number) for form, number in rows if index.weights(number)]
-            word = Word(span.word, [(form, len(weights)) for form, weights, _ in held], index.documents)
-            open_ones = [index.any_of([number for _, _, number in held])] if word.is_open else None
-            found.append((word, [weights for _, weights, _ in held] if open_ones is None else open_ones))
+            some = [(form, number, weights) for form, number in rows if len((weights := held.of(number))[0])]
+            word = Word(span.word, [(form, len(weights[0])) for form, _, weights in some], index.documents)
+            open_ones = [held.any_of([number for _, number, _ in some])] if word.is_open else None
+            found.append((word, [weights for _, _, weights in some] if open_ones is None else open_ones))
         self.weight = 0.0
         """What all of the words say together, also those that no document holds."""
         for word, _ in found:
@@ -113,43 +99,44 @@ class Question:
         """Every form of every word that there is."""
         return [form for word, _ in self._words for form in word.forms]
 
-    def scores(self, scope: Scope) -> list[tuple[float, int]]:
-        """The score of every document within the filters that holds any of the words, and the document."""
-        return [(SHARE_WEIGHT * share + score, doc) for doc, score, share in self.everything(scope)]
+    def scores(self, scope: Scope) -> tuple[Numbers, Numbers]:
+        """The documents within the filters that hold any of the words, by their places, and the score of each."""
+        at, scores, shares = self._walk(scope)
+        return at, SHARE_WEIGHT * shares + scores
 
     def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
         """Every document within the filters that holds any of the words: its number, its bm25 over the ideal one, and
         the share of what the words say that it holds."""
-        inside, scored, held = self._walk(scope)
-        scale = 1 / (IDEAL * self.weight)
-        shares = self._shares(inside, held)
-        docs = inside.docs
-        return [(docs[slot], score * scale, shares[slot]) for slot, score in scored.items()]
+        at, scores, shares = self._walk(scope)
+        return list(zip(self._index.all.docs[at].tolist(), scores.tolist(), shares.tolist(), strict=True))
 
-    def _shares(self, inside: Inside, held: list[set[int]]) -> dict[int, float]:
-        """The share of each slot, summed in the order of the words, so that equal ones are equal to the last digit."""
-        bits = dict.fromkeys(inside.slots, 0)
-        for place, slots in enumerate(held):
-            for slot in slots & bits.keys():
-                bits[slot] |= 1 << place
-        known = {one: self._share(one) for one in set(bits.values())}
-        return {slot: known[one] for slot, one in bits.items()}
+    def _walk(self, scope: Scope) -> tuple[Numbers, Numbers, Numbers]:
+        """What is within the filters, the bm25 of each over the ideal one, and the share of each."""
+        held = np.zeros((max(len(self._words), 1), len(self._index.all)), dtype=bool)
+        for row, (_, forms) in zip(held, self._words, strict=False):
+            for at, _ in forms:
+                row[at] = True
+        inside = scope.within(np.logical_or.reduce(held))
+        phrases = [(len(weights[0]), weights) for _, forms in self._words for weights in forms]
+        scores = bm25(self._index, phrases)[inside] * (1 / (IDEAL * self.weight))
+        return inside, scores, self._shares(held[:, inside])
 
-    def _share(self, bits: int) -> float:
-        return sum([word.idf for place, (word, _) in enumerate(self._words) if bits >> place & 1]) / self.weight
+    def _shares(self, held: Numbers) -> Numbers:
+        """The share of each document, summed in the order of the words, so that equal ones are equal to the last
+        digit."""
+        if held.all():
+            return np.full(held.shape[1], self._share([True] * len(held)))
+        which, first = np.zeros(held.shape[1], dtype=np.int64), np.zeros(0, dtype=np.int64)
+        for eight in np.packbits(held, axis=0):
+            _, first, which = np.unique(which * 256 + eight, return_index=True, return_inverse=True)
+        return np.array([self._share(pattern) for pattern in held[:, first].T.tolist()], dtype=np.float64)[which]
 
-    def _walk(self, scope: Scope) -> tuple[Inside, dict[int, float], list[set[int]]]:
-        """What is within the filters, the bm25 of each, and for each word the slots that hold it."""
-        held = [set().union(*forms) for _, forms in self._words]
-        inside = scope.within(set().union(*held))
-        phrases = [(len(weights), weights) for _, forms in self._words for weights in forms]
-        return inside, bm25(self._index, phrases, inside), held
+    def _share(self, held: list[bool]) -> float:
+        return sum([word.idf for holds, (word, _) in zip(held, self._words, strict=False) if holds]) / self.weight
 
 
-def _everything_but(scope: Scope, slots: set[int], request: Request) -> Hits:
-    """Every document in the filters that the expression does not match, newest first."""
-    inside = scope.within(slots)
-    matched = [inside.docs[slot] for slot in inside.slots]
+def _everything_but(scope: Scope, matched: list[int], request: Request) -> Hits:
+    """Every document in the filters but these, newest first."""
     parts = [
         f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
         f" where {scope.row_condition(source)} and not ({number_of(source)} = any(:moss_docs))"

@@ -1,9 +1,9 @@
 -- The index of words, filled from Moss's own tokenizer before each commit.
 --
 -- A document that changes is indexed anew under a new slot, so a posting never changes. What was indexed lately lies in
--- search_fresh, one row a document; now and then those are folded into a segment: a row for each word, with the packed
--- postings of all its documents, and one row with the documents themselves. Segments of one level are joined into one
--- of the next. Where a document was indexed before is remembered in search_dead until its postings are taken out.
+-- search_fresh, one row a document; now and then those are folded into a segment: blocks of postings, and one row with
+-- the documents themselves. Segments of one level are joined into one of the next. Where a document was indexed before
+-- is remembered in search_dead until its postings are taken out.
 --
 -- Measured for 20,000 documents of 1,000 characters against a row a posting: see postgres/index.py.
 
@@ -36,38 +36,43 @@ create table search_docs (
   words     bytea not null      -- the distances between the numbers of its words
 );
 
-create index search_docs_by_workspace on search_docs (workspace);
-create index search_docs_gone on search_docs (slot) where live = 0;
-
+-- What was indexed lately; the rest of it is in search_docs.
 create table search_fresh (
   slot    integer primary key,
-  doc     bigint not null,
-  length  integer not null,
-  words   integer[] not null,
+  tag     bigint not null default cast(random() * 9e15 as bigint), -- as that of a segment
   weights bytea not null,  -- as in search_postings, one word after the other
   sizes   bytea not null,
   places  bytea not null
 );
 
 create table search_segments (
-  segment integer primary key,
-  level   smallint not null,
-  slots   bytea not null,   -- 32 bits each
-  docs    bytea not null,   -- 64 bits each
-  lengths bytea not null    -- 32 bits each
+  segment    integer primary key,
+  -- Any number, so that who has read the segment takes no other for it: numbers are given out again where a backup is
+  -- put back.
+  tag        bigint not null default cast(random() * 9e15 as bigint),
+  level      smallint not null,
+  slots      bytea not null,    -- of each document, 32 bits each
+  docs       bytea not null,    -- 64 bits each
+  lengths    bytea not null,    -- 32 bits each
+  lives      bytea not null,    -- 8 bits each
+  workspaces bytea not null     -- 64 bits of a hash each
 );
 
 -- Never given out twice, also not when everything is forgotten.
 create sequence search_segment_numbers as integer cycle;
 
+-- A block holds the postings of one word with many, or of all others that are near, packed: see postgres/postings.py.
 create table search_postings (
-  word    integer not null,
+  key     integer not null,   -- the number of its one word, or one below 0 that its words share
   segment integer not null,
-  slots   bytea not null,   -- of each document, 32 bits each
-  weights bytea not null,   -- how often it holds the word, in the title five times over; 255 and more: see places
-  sizes   bytea not null,   -- how many bytes its places take; 0 where they are too many to be told here
-  places  bytea not null,   -- their distances, those in the title first
-  primary key (word, segment)
+  base    integer not null,   -- the lowest of its slots
+  words   bytea not null,     -- their numbers
+  counts  bytea not null,     -- how many documents hold each
+  slots   bytea not null,     -- of each of these
+  weights bytea not null,     -- how often it holds the word, in the title five times over; 255 and more: see places
+  sizes   bytea not null,     -- how many bytes its places take; 0 where they are too many to be told here
+  places  bytea not null,     -- their distances, those in the title first
+  primary key (key, segment)
 ) with (autovacuum_vacuum_scale_factor = 0.02); -- whole segments go at once, and the next take their room
 
 create table search_dead (
@@ -80,3 +85,38 @@ create table search_totals (
   docs   bigint not null,
   length bigint not null
 );
+
+-- What a search reads first, in one statement that a session plans once: the state of the index, the words of ranges,
+-- and the blocks that hold some words, or where none are told all of those.
+create function search_look_up(
+  with_state boolean, firsts text[], lasts text[], asked text[], with_places boolean,
+  out number bigint, out total bigint, out word text, out words bytea, out counts bytea, out base integer,
+  out slots bytea, out weights bytea, out sizes bytea, out places bytea
+) returns setof record language plpgsql stable set plan_cache_mode to force_generic_plan as $$
+declare
+  numbers integer[];
+begin
+  if with_state then
+    return query select coalesce(sum(docs), 0)::bigint, coalesce(sum(length), 0)::bigint, null::text,
+      (select string_agg(int4send(slot), '') from search_dead),
+      (select string_agg(int4send(slot) || int8send(tag), '') from search_fresh), null::integer,
+      (select string_agg(int4send(segment) || int8send(tag), '') from search_segments),
+      null::bytea, null::bytea, null::bytea
+    from search_totals;
+  end if;
+  numbers := array(
+    select known.id from unnest(firsts, lasts) as span (first, last)
+    cross join lateral (
+      select id from search_words as one where one.word >= span.first and one.word < span.last offset 0) as known);
+  return query select known.id::bigint, null::bigint, coalesce(known.whole, known.word), null::bytea, null::bytea,
+    null::integer, null::bytea, null::bytea, null::bytea, null::bytea
+  from search_words as known where id = any(numbers);
+  if asked is not null then
+    numbers := array(select id from search_words as one where one.word = any(asked));
+  end if;
+  return query select block.key::bigint, null::bigint, null::text, block.words, block.counts, block.base, block.slots,
+    block.weights, case when with_places then block.sizes end, case when with_places then block.places end
+  from search_postings as block
+  where block.key = any(array(
+    select one from unnest(numbers) as one union select -1 - (one >> 5) from unnest(numbers) as one));
+end $$;

@@ -53,7 +53,7 @@ end $$;
 -- Indexes documents under new slots, and forgets where they, and those that are gone, were indexed before.
 create function index_documents(
   changed bigint[], slots integer[], docs bigint[], workspaces text[], lives smallint[], lengths integer[],
-  kept bytea[], words text[], weights bytea[], sizes bytea[], places bytea[]
+  words bytea[], weights bytea[], sizes bytea[], places bytea[]
 ) returns void language plpgsql as $$
 begin
   with gone as (delete from search_docs old where old.doc = any(changed) returning old.slot, old.length, old.words),
@@ -62,11 +62,8 @@ begin
   insert into search_totals (docs, length)
     select 0 - count(*), 0 - sum(gone.length) from gone having count(*) > 0;
   insert into search_docs (slot, doc, workspace, live, length, words)
-    select * from unnest(slots, docs, workspaces, lives, lengths, kept);
-  insert into search_fresh (slot, doc, length, words, weights, sizes, places)
-    select one.slot, one.doc, one.length, cast(one.words as integer[]), one.weights, one.sizes, one.places
-    from unnest(slots, docs, lengths, words, weights, sizes, places)
-      as one (slot, doc, length, words, weights, sizes, places);
+    select * from unnest(slots, docs, workspaces, lives, lengths, words);
+  insert into search_fresh (slot, weights, sizes, places) select * from unnest(slots, weights, sizes, places);
   insert into search_totals (docs, length)
     select count(*), sum(one) from unnest(lengths) one having count(*) > 0;
 end $$;
