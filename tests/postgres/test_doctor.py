@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
+from moss_memory.storage.postgres import index
 from support.cli_typist import CAPSULE
 
 if TYPE_CHECKING:
@@ -52,6 +53,44 @@ def test_a_server_that_may_lose_what_it_acknowledged_is_not_healthy(cli: Cli) ->
     assert found["durability"]["status"] == "fail"
     assert all(name in found["durability"]["message"] for name in LOST)
     assert "1 active capsule" in found["store"]["message"]
+
+
+DAMAGES = {
+    "a document is missing": "delete from search_docs where slot = (select min(slot) from search_docs)",
+    "one is there that is no text": "insert into search_docs (slot, doc, workspace, live, length, words)"
+    " values (7, 1600, 'w', 1, 3, '')",
+    "postings of fresh documents are lost": "delete from search_fresh",
+    "postings of a segment are lost": "delete from search_postings where key = (select max(key) from search_postings)",
+    "a text was changed behind the index": "alter table capsules disable trigger capsules_change_noted;"
+    " update capsules set capsule_text = capsule_text || ' quokka';"
+    " alter table capsules enable trigger capsules_change_noted",
+    "it counts another number of documents": "insert into search_totals (docs, length) values (1, 10)",
+}
+
+
+def test_an_index_that_disagrees_with_the_texts_is_found_and_built_again(
+    cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for damage, sql in DAMAGES.items():
+        for place, fresh_ones in enumerate((1, 1 << 30)):  # what is stored first is folded at once, what comes next not
+            monkeypatch.setattr(index, "FRESH", fresh_ones)
+            assert cli("store", "--name", f"{damage} {place}", stdin=CAPSULE).code == 0
+        found = names_found(cli)
+        assert checks(cli("doctor", "--json"))["search index"]["status"] == "ok"
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(sql)
+        damaged = checks(cli("doctor", "--json"))["search index"]
+        assert damaged["status"] == "fail", damage
+        assert "moss doctor --fix" in damaged["todo"]
+        assert "built again" in checks(cli("doctor", "--fix", "--json"))["search index"]["message"], damage
+        assert checks(cli("doctor", "--json"))["search index"]["status"] == "ok", damage
+        assert names_found(cli) == found
+
+
+def names_found(cli: Cli) -> list[str]:
+    """What a search for a word of every capsule finds, in its order."""
+    found = cli("search", "tokens", "--search-mode", "keyword", "--limit", "100").json["items"]
+    return [one["address"]["name"] for one in found]
 
 
 def test_a_server_that_is_not_there_is_said_without_the_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

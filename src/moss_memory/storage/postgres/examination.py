@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...errors import MossError
-from ..finding import FAILED, PENDING, SOUND, Finding
+from ..finding import FAILED, MENDED, PENDING, SOUND, Finding
 from ..schema_version import SCHEMA_VERSION
 from . import standing
 from .connection import connect
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Look = Callable[[PostgresTransaction], Iterator[Finding]]
 
+_PATIENCE_S = 60.0
 _OF_SERVER = (standing.server, standing.hosts, standing.durability, standing.connections)
 
 
@@ -28,8 +29,9 @@ def look_over(engine: PostgresEngine, call: Call, *, fix: bool) -> Iterator[Find
     yield from of_server
     if of_server[-1].state == FAILED or of_server[-1].subject == "schema":
         return
-    for subject, look in _OF_STORE:
-        yield from _attempt(engine, call, subject, look)
+    yield from _attempt(engine, call, "schema", _schema)
+    yield from _index(engine, call, fix=fix)
+    yield from _attempt(engine, call, "meaning", _meaning)
 
 
 def _server(engine: PostgresEngine) -> list[Finding]:
@@ -72,4 +74,27 @@ def _schema(tx: PostgresTransaction) -> Iterator[Finding]:
     yield Finding("schema", SOUND, version=version, known=SCHEMA_VERSION, capsules=capsules)
 
 
-_OF_STORE: tuple[tuple[str, Look], ...] = (("schema", _schema),)
+def _index(engine: PostgresEngine, call: Call, *, fix: bool) -> Iterator[Finding]:
+    found = list(_attempt(engine, call, "index", _compare))
+    yield from _caught(engine, "index", lambda: _rebuilt(engine, call)) if fix and found[0].state == FAILED else found
+
+
+def _compare(tx: PostgresTransaction) -> Iterator[Finding]:
+    from .index_check import check_index  # it brings numpy along
+
+    check_index(tx)
+    yield Finding("index", SOUND)
+
+
+def _rebuilt(engine: PostgresEngine, call: Call) -> list[Finding]:
+    from .index_check import build_again
+
+    engine.write(build_again, patience_s=_PATIENCE_S, call=call)
+    return [Finding("index", MENDED)]
+
+
+def _meaning(tx: PostgresTransaction) -> Iterator[Finding]:
+    made: dict[str, int] = dict(tx.rows("select model, count(*) from vectors group by model order by model"))
+    count = tx.value("select count(*) from unembedded")
+    folder = tx.config.model_folder
+    yield Finding("meaning", PENDING if count else SOUND, count=count, made=made, folder=folder)

@@ -44,7 +44,7 @@ _ADD = (
 )
 
 
-class _Cut:
+class Cut:
     """A document cut into words: where each stands in its title and in its text."""
 
     __slots__ = ("doc", "length", "live", "places", "slot", "workspace")
@@ -97,22 +97,20 @@ def bring_up_to_date(tx: PostgresWrite, *, changes: bool, erases: bool) -> None:
 def _index_changed(tx: PostgresWrite) -> None:
     """Indexes so many documents at once, until none is left; now and then it folds."""
     tx.queue(f"select pg_advisory_xact_lock_shared({WORDS_LOCK})")
-    is_time = False
     while True:
         changed = list(tx.rows(_TAKE, {"most": _AT_ONCE}))
         if changed:
             _index(tx, changed)
-            is_time = is_time or any(slot is not None and slot % FRESH == 0 for _, slot, *_ in changed)
-        if len(changed) < _AT_ONCE:
-            break
-    if is_time:
-        from .folding import fold  # one call of many
+        if any(slot is not None and slot % FRESH == 0 for _, slot, *_ in changed):
+            from .folding import fold  # one call of many
 
-        fold(tx)
+            fold(tx)
+        if len(changed) < _AT_ONCE:
+            return
 
 
 def _index(tx: PostgresWrite, changed: list[Row]) -> None:
-    cut = [_Cut(*row[:-1]) for row in changed if row[1] is not None]
+    cut = [Cut(*row[:-1]) for row in changed if row[1] is not None]
     removals = changed[0][-1]
     numbers = give_numbers(tx, {word for document in cut for word in document.places}, tx.known_words(removals))
     tx.learn_words(removals, numbers)

@@ -16,9 +16,10 @@ _PARTS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|::|:([a-z_][a-z0-9_]*)")
 """What a colon may stand in: texts, comments and casts are passed by; the rest are parameters."""
 _INSERTED = re.compile(r"\s*insert into (\w+)(?: as \w+)? \(([^)]*)\)")
 _CHANGED = re.compile(
-    r"\b(?:insert into|update|delete from) (?:capsules|artifacts|doc_entries|graph_versions|records)\b"
+    r"\b(?:insert into|update|delete from) "
+    r"(?:capsules|artifacts|doc_entries|graph_versions|records|changed_documents)\b"
 )
-"""What changes the tables that are searched."""
+"""What changes the tables that are searched, or says of documents that they are to be indexed anew."""
 _MOST_KEPT = 4000
 _COUNTED = "row_id"
 """The column that PostgreSQL counts by itself, wherever a table has it and no value is given."""

@@ -1,0 +1,101 @@
+"""Whether the index of words agrees with the stored texts, and building it again from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...errors import MossError
+from .folding import prepare_to_scrub
+from .index import Cut
+from .postings import BLOCK_COLUMNS, Postings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..engine import Row
+    from .transaction import PostgresTransaction, PostgresWrite
+
+    Held = dict[int, tuple[int, int]]
+    """Of each slot how many words it holds, and what they weigh together."""
+
+_TABLES = (
+    "search_postings", "search_segments", "search_fresh", "search_dead", "search_docs", "search_words", "search_totals",
+)  # fmt: skip
+_DOCUMENTS = (
+    "select texts.doc, slot, texts.workspace, cast(texts.live as integer), title, body,"
+    " docs.workspace, docs.live, length, words from search_source as texts full join search_docs as docs"
+    " on docs.doc = texts.doc"
+)
+_FRESH = "select slot, words, weights from search_fresh join search_docs using (slot)"
+_BLOCKS_AT_ONCE = 500
+"""So many postings lie in as many blocks of words that many hold that it is some megabytes."""
+
+
+def check_index(tx: PostgresTransaction) -> None:
+    """Raises where the index does not agree with the texts, as this reading transaction sees both."""
+    numbers: dict[str, int] = dict(tx.stream("select coalesce(whole, word), id from search_words"))
+    told = dict(_documents(tx, numbers))
+    held = _held(tx)
+    for (slot,) in tx.stream("select slot from search_dead"):
+        held.pop(slot, None)
+    if told != held:
+        raise _differs("what the texts hold and what the postings say are not the same")
+    counted = tx.row("select cast(sum(docs) as bigint) from search_totals") or (0,)
+    if (counted[0] or 0) != tx.value("select count(*) from search_docs"):
+        raise _differs("the number of documents is another than that of their rows")
+
+
+def build_again(tx: PostgresWrite) -> None:
+    """Empties the index and lets the commit fill it from the texts."""
+    prepare_to_scrub(tx)
+    for table in _TABLES:
+        tx.run(f"delete from {table}")
+    tx.run("insert into changed_documents (doc) select doc from search_source")
+
+
+def _documents(tx: PostgresTransaction, numbers: dict[str, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Of each document what it holds by its text; raises where its row says something else."""
+    for doc, slot, workspace, live, title, body, *indexed in tx.stream(_DOCUMENTS):
+        if doc is None or slot is None:
+            raise _differs("a text is not indexed, or what is indexed is no longer there")
+        cut = Cut(doc, slot, workspace, live, title, body)
+        if not cut.places.keys() <= numbers.keys():
+            raise _differs("a word of a text is not in the dictionary")
+        _, _, *row, weights, _, _ = cut.row(numbers)
+        if row != indexed:
+            raise _differs("a text was changed without its index")
+        if weights:
+            yield slot, (len(weights), sum(weights))
+
+
+def _held(tx: PostgresTransaction) -> Held:
+    """The same by the postings."""
+    found: Held = {}
+    rows = list(tx.stream(_FRESH))
+    _add(found, Postings.of_documents(rows))
+    for part in _parts(tx.stream(f"select {BLOCK_COLUMNS} from search_postings")):
+        _add(found, Postings.of_blocks(part))
+    return found
+
+
+def _add(found: Held, postings: Postings) -> None:
+    slots, which, counts = np.unique(postings.slots, return_inverse=True, return_counts=True)
+    weights = np.bincount(which, weights=postings.weights, minlength=len(slots)).astype(np.int64)
+    for slot, count, weight in zip(slots.tolist(), counts.tolist(), weights.tolist(), strict=True):
+        before = found.get(slot, (0, 0))
+        found[slot] = (before[0] + count, before[1] + weight)
+
+
+def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    part: list[Row] = []
+    for row in rows:
+        part.append(row)
+        if len(part) == _BLOCKS_AT_ONCE:
+            yield part
+            part = []
+    yield part
+
+
+def _differs(how: str) -> MossError:
+    return MossError("STORAGE_CORRUPT", f"the search index does not agree with the stored texts: {how}")
