@@ -483,3 +483,14 @@ def assert_confined(answer: Answer, *, browser: bool) -> None:
         assert "unsafe" not in policy
         assert "frame-ancestors 'none'" in policy
         assert headers["referrer-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/sign-in", 401)])
+def test_a_browser_that_went_astray_gets_a_page_and_a_program_a_line(
+    server: HttpServer, path: str, status: int
+) -> None:
+    page = server.ask("GET", path, [("Accept", "text/html,*/*")])
+    line = server.ask("GET", path)
+    assert (page.status, line.status) == (status, status)
+    assert "pressing Enter there prints a new one" in page.text
+    assert "<p>" not in line.text

@@ -87,6 +87,8 @@ class Site:
                 await reply(send, 200, _page_of("Moss is here", _HOW), kind=HTML)
             else:
                 await reply(send, 405, headers=[(b"allow", b"GET")])
+        elif _reads_pages(scope):
+            await reply(send, 404, _page_of("There is nothing here", _HOW), kind=HTML)
         else:
             await reply(send, 404, "there is nothing here\n")
 
@@ -101,6 +103,8 @@ class Site:
             await reply(send, 200, _LOGO, kind=b"image/svg+xml")
         elif not code and posted and self._endpoint.knows(scope[HEADERS]):
             await reply(send, 200, self._new_link() + "\n")
+        elif not code and _reads_pages(scope):
+            await reply(send, 401, _page_of("You are not signed in", _HOW), kind=HTML)
         elif not code:
             await self._endpoint.ask_for_token(send)
         elif posted and b"origin" not in scope[HEADERS]:
@@ -154,6 +158,11 @@ class Site:
                 ended.cancel()
 
         return receive_or_end
+
+
+def _reads_pages(scope: Scope) -> bool:
+    """Whether a browser asks, and not a program."""
+    return b"text/html" in scope[HEADERS].get(b"accept", b"")
 
 
 def form_token() -> str:
