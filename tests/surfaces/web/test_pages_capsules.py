@@ -195,12 +195,3 @@ def test_a_store_that_is_served_for_reading_shows_no_form_that_changes_it(browse
         assert refused.status == 405
         tab.close()
     assert "deleted_at" not in store.call("capsule_fetch", {"id": capsule})
-
-
-def test_an_empty_store_says_how_to_begin(browser: Browser, empty_store: Store) -> None:
-    with PagesServer(empty_store) as server:
-        tab = Tab(browser, server.origin, server.address)
-        expect(tab.open().locator(".lead")).to_contain_text("Nothing is stored yet")
-        expect(tab.open("/capsules").locator(".empty")).to_be_visible()
-        tab.close()
-        assert tab.troubles == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup
@@ -18,7 +20,10 @@ _TAGS = {
     "a", "blockquote", "br", "code", "del", "div", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
     "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
-_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}} | {f"h{level}": {"id"} for level in range(2, 7)}
+_BLOCKS = ("blockquote", "ol", "p", "table", "ul", *(f"h{level}" for level in range(2, 7)))
+_ATTRIBUTES = {tag: {"dir"} for tag in _BLOCKS} | {f"h{level}": {"dir", "id"} for level in range(2, 7)}
+_ATTRIBUTES |= {"a": {"href", "title"}, "ol": {"dir", "start"}}
+_FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LAST_LEVEL = 6
 
 
@@ -26,6 +31,8 @@ def rendered(text: str) -> Markup:
     """A text as HTML: headings start at the second level and have an id, nothing is loaded, nothing runs."""
     tokens = _parser.parse(text)
     _settle_headings(tokens)
+    if _FROM_THE_RIGHT.search(text):
+        _settle_directions(tokens)
     html = _parser.renderer.render(tokens, _parser.options, {})
     return Markup(_clean(html))  # noqa: S704 - cleaned just here
 
@@ -57,6 +64,13 @@ def _settle_headings(tokens: Sequence[Token]) -> None:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) - above, _LAST_LEVEL)}"
+
+
+def _settle_directions(tokens: Sequence[Token]) -> None:
+    """Lets each outermost block read in the direction of its own first word."""
+    for token in tokens:
+        if token.nesting == 1 and token.level == 0:
+            token.attrSet("dir", "auto")
 
 
 def _image(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:

@@ -40,7 +40,8 @@ def environment(base: str) -> Environment:
     )
     made.filters |= {
         "ago": ago, "clock": clock, "compact": compact, "iso": iso, "markdown": rendered, "number": number,
-        "pretty": pretty, "said": said, "spelled_day": spelled_day, "when": when,
+        "pretty": pretty, "said": said, "sentence": sentence, "spelled": spelled, "spelled_day": spelled_day,
+        "when": when,
     }  # fmt: skip
     made.tests["match_work"] = lambda name: name.startswith(("task/", "plan/"))
     made.globals |= {
@@ -48,6 +49,7 @@ def environment(base: str) -> Environment:
         "base": base,
         "link": linked_to(base),
         "turned": turned,
+        "unfiltered": unfiltered,
         "day_of": day_of,
     }
     return made
@@ -66,6 +68,11 @@ def turned(visit: Visit, **changes: Any) -> str:
     """The query of this page with some of its values changed; another filter begins again at the first page."""
     kept = {name: value for name, value in visit.query.items() if name not in ("offset", "said", "id")}
     return query_of(**{**kept, **changes}) or "?"
+
+
+def unfiltered(visit: Visit) -> str:
+    """The query of this page without any filter but the workspace."""
+    return query_of(workspace=visit.query.get("workspace")) or "?"
 
 
 def query_of(**values: Any) -> str:
@@ -118,6 +125,11 @@ def spelled_day(written: str) -> str:
         return written[:10]
 
 
+def spelled(written: str) -> str:
+    """A time that was written as programs do, as people write it; the time of the day is left as it is."""
+    return f"{spelled_day(written)}, {written[11:16]}"
+
+
 def number(value: int) -> str:
     """A number with thin spaces between its thousands."""
     return f"{value:,}".replace(",", "\u202f")
@@ -126,6 +138,12 @@ def number(value: int) -> str:
 def said(message: str) -> Markup:
     """A message of Moss with what it marks by backticks set as code."""
     return Markup(_MARK.sub(r"<code>\1</code>", str(escape(message))))  # noqa: S704 - escaped just here
+
+
+def sentence(message: str) -> Markup:
+    """A message of Moss as a sentence of its own."""
+    text = message[:1].upper() + message[1:]
+    return said(text if text.endswith((".", "!", "?")) else f"{text}.")
 
 
 def compact(value: Any) -> str:

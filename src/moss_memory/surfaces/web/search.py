@@ -29,6 +29,11 @@ _WORDS = re.compile(r"\w+")
 _LEAST_CHARS = 3
 _TITLE_CHARS = 160
 _FOUND = re.compile(r"(</?b>)")
+_MARKS = re.compile(r"(?:\|[ \t:-]*-[ \t:-]*)+\||\*\*|`")
+_HEADING = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+(.+)$")
+_ITEMS = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+\.)[ \t]+|(?:\s*\|)+\s*")
+_WRITTEN = ("capsule", "note")
+"""The kinds whose texts are Markdown."""
 _WORK = re.compile(r"task/(TASK-\d+)|plan/(PLAN-\d+)")
 _OF_WORK = ("plan", "task", "step")
 _HITS = 20
@@ -47,7 +52,7 @@ def found(site: Site, visit: Visit) -> Response:
             error = refusal
     for hit in answer["items"]:
         hit["family"] = next(family for name, _, family in _KINDS if name == hit["type"])
-        hit["shown"] = marked(hit["snippet"])
+        hit["shown"] = marked(read_aloud(hit["snippet"]) if hit["type"] in _WRITTEN else hit["snippet"])
         hit["once"] = hit["shown"].striptags() == " ".join(hit["title"].split())
         hit["title"] = marked_title(hit["title"], question)
         hit["path"], hit["query"] = _place(hit)
@@ -73,6 +78,12 @@ def _searched(site: Site, visit: Visit, question: str, kinds: list[str]) -> dict
     return site.call(
         "moss_search", query=question, types=kinds or None, search_mode=mode, **place, **site.rows(visit, _HITS)
     )
+
+
+def read_aloud(snippet: str) -> str:
+    """A piece of Markdown without its marks, which say nothing in the middle of a text."""
+    plain = _HEADING.sub(r"\1 |", _MARKS.sub("", snippet))
+    return _ITEMS.sub(" · ", plain).strip(" ·").replace("... · ", "... ", 1)
 
 
 def marked(snippet: str) -> Markup:

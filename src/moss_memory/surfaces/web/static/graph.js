@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const WIDTH = 196, PAD = 12, LINE = 16, MOST_LINES = 3, SMALLEST = 1 / 1.6, LARGEST = 2.5;
+  const WIDTH = 196, PAD = 12, LINE = 16, MOST_LINES = 3, SMALLEST = 1 / 1.6, LARGEST = 2.5, MARGIN = 24, GAP = 18;
   const SIGNS = { added: "+", changed: "~", removed: "\u2212", elsewhere: "\u2212" };
   const KNOWN = ["question", "hypothesis", "evidence", "decision", "test", "update", "frame", "note", "task"];
 
@@ -58,6 +58,23 @@
     return path;
   }
 
+  // Cards without a link say nothing by their place: they stand in rows below the others, as wide as what is seen.
+  function inRows(cards, { width, height }, seen) {
+    const most = Math.max(Math.floor((Math.max(width, seen) - 2 * MARGIN + GAP) / (WIDTH + GAP)), 1);
+    let top = height ? height - MARGIN + 2 * GAP : MARGIN;
+    for (let at = 0; at < cards.length; at += most) {
+      const row = cards.slice(at, at + most);
+      const tallest = Math.max(...row.map((card) => card.height));
+      row.forEach((card, place) => {
+        card.x = MARGIN + WIDTH / 2 + place * (WIDTH + GAP);
+        card.y = top + card.height / 2;
+      });
+      top += tallest + GAP;
+    }
+    const wide = 2 * MARGIN + Math.min(most, cards.length) * (WIDTH + GAP) - GAP;
+    return cards.length ? { width: Math.max(width, wide), height: top - GAP + MARGIN } : { width, height };
+  }
+
   class Picture {
     constructor(root) {
       this.root = root;
@@ -81,30 +98,35 @@
     laidOut() {
       const { nodes, edges } = this.shown();
       const graph = new dagre.graphlib.Graph({ multigraph: true });
-      graph.setGraph({ rankdir: "BT", nodesep: 18, ranksep: 56, marginx: 24, marginy: 24 });
+      graph.setGraph({ rankdir: "BT", nodesep: GAP, ranksep: 56, marginx: MARGIN, marginy: MARGIN });
       graph.setDefaultEdgeLabel(() => ({}));
+      const linked = new Set(edges.filter((edge) => edge.from !== edge.to).flatMap((edge) => [edge.from, edge.to]));
+      const alone = [];
       nodes.forEach((node, place) => {
         const text = lines(node.title, WIDTH - 2 * PAD);
-        graph.setNode(`n${place}`, { node, text, width: WIDTH, height: 36 + text.length * LINE });
+        const card = { node, text, width: WIDTH, height: 36 + text.length * LINE };
+        if (linked.has(node.id)) graph.setNode(`n${place}`, card);
+        else alone.push(card);
       });
       const place = new Map(nodes.map((node, at) => [node.id, `n${at}`]));
       edges.forEach((edge, at) => {
         const start = place.get(edge.from), end = place.get(edge.to);
         if (start !== end) graph.setEdge(start, end, { edge, width: 10, height: 12, labelpos: "c" }, `e${at}`);
       });
-      dagre.layout(graph);
-      return graph;
+      if (linked.size) dagre.layout(graph);
+      const links = graph.edges().map((key) => graph.edge(key));
+      const cards = [...graph.nodes().map((key) => graph.node(key)), ...alone];
+      return { links, cards, size: inRows(alone, linked.size ? graph.graph() : { width: 0, height: 0 }, this.canvas.clientWidth / SMALLEST) };
     }
 
     draw() {
-      const graph = this.laidOut();
-      const size = graph.graph();
-      this.size = { width: Math.max(size.width || 0, WIDTH), height: Math.max(size.height || 0, 60) };
+      const { links, cards, size } = this.laidOut();
+      this.size = { width: Math.max(size.width, WIDTH), height: Math.max(size.height, 60) };
       this.svg = made("svg", { tabindex: "0", role: "group", "aria-label": "Graph: arrow keys move it, plus and minus zoom" });
       this.world = made("g", {}, this.svg);
       this.places = new Map();
-      for (const key of graph.edges()) this.drawEdge(graph.edge(key));
-      for (const key of graph.nodes()) this.drawNode(graph.node(key));
+      for (const link of links) this.drawEdge(link);
+      for (const card of cards) this.drawNode(card);
       this.canvas.replaceChildren(this.svg);
     }
 
@@ -163,7 +185,7 @@
       if (whole < SMALLEST && decision) {
         this.x = decision.x;
         this.y = decision.y;
-      }
+      } else this.y = Math.min(this.y, height / 2 / this.scale);
       this.move();
     }
 
