@@ -103,6 +103,8 @@ def test_the_tour_ends_well_and_leaves_nothing_behind(cli: Cli, tmp_path: Path) 
     outcome = cli.process("tour", stdin=b"")
     assert outcome.code == 0, outcome.err
     assert outcome.err == ""
+    assert outcome.out.startswith("Moss is a memory for AI coding agents")
+    assert '"id":' not in outcome.out, "people read tables"
     for shown in ("[CAPSULE_TOO_THIN]", "$ moss fetch", "$ moss search", "$ moss append", "$ moss compose"):
         assert shown in outcome.out
     for client, line in tour.connections(moss_for_clients()):

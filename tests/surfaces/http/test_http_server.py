@@ -104,6 +104,7 @@ def test_a_server_for_reading_refuses_to_write(tmp_path: Path) -> None:
     with HttpServer(home) as writing:
         writing.post(call("capsule_store", {"name": "auth", "capsule_text": FULL}))
     with HttpServer(home, "--read-only") as reading:
+        assert ", to read only, until" in reading.said
         for tool, arguments in [
             ("capsule_store", {"name": "b", "capsule_text": FULL}),
             ("capsule_delete", {"name": "auth"}),

@@ -56,7 +56,7 @@ class MossServer:
         self._socket = listening
         self._desk = desk
         self._reach = reach
-        self._read_only = read_only
+        self.read_only = read_only
         self.home = home
         self.token_path = token_path(home)
         port = listening.getsockname()[1]
@@ -129,7 +129,7 @@ class MossServer:
 
         from ..web.app import routes
 
-        made = routes(self._desk.store(), base=self._base, form_token=form_token, read_only=self._read_only)
+        made = routes(self._desk.store(), base=self._base, form_token=form_token, read_only=self.read_only)
         names = frozenset(getattr(route, "path", "").strip("/").partition("/")[0] for route in made)
         return Router([Mount(self._base, routes=made)]), names
 

@@ -68,11 +68,11 @@ def _announce(server: MossServer) -> None:
     """Says where the server is, how a browser gets in and how each client is connected."""
     from ...http.clients import connections
 
-    again = "; Enter prints a new one" if is_terminal(STDIN) else ""
+    again = ", and Enter prints a new one" if is_terminal(STDIN) else ""
     lines = [
-        f"Moss serves {server.home} at {server.address} until Ctrl-C.",
+        f"Moss serves {server.home} at {server.address}{', to read only,' if server.read_only else ''} until Ctrl-C.",
         "",
-        f"Pages, by a link that works once and for five minutes{again}:",
+        f"Open this link in a browser; it works once and for five minutes{again}:",
         f"  {server.new_link()}",
         "",
         f"MCP at {server.address}/mcp, for programs that send the token in {server.token_path}:",

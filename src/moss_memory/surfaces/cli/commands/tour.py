@@ -12,13 +12,16 @@ from moss_memory.store import Store
 
 from ...connect.command import moss_for_clients
 from ..parsing.command import find_command
-from ..showing.output import show
+from ..showing.output import show, width
+from ..showing.table import table_of
 from ..speaking.recovery import recovery_line
 from .tool import perform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ..parsing.command import Command
 
 
 def _capsule(**sections: str) -> str:
@@ -44,6 +47,13 @@ _DATABASE = _capsule(
     Open_questions="None.",
 )
 
+_WHAT = """\
+Moss is a memory for AI coding agents, on this machine only. What one session found
+out and decided, the next one loads: in another agent too, weeks later, by its name or
+by a question.
+
+This is a minute with it, on a store that is thrown away afterwards; yours is not touched."""
+
 CLIENTS = (
     ("Claude Code", "claude mcp add moss -- {typed} mcp --toolsets core"),
     ("Codex", "codex mcp add moss -- {typed} mcp --toolsets core"),
@@ -53,7 +63,7 @@ CLIENTS = (
 )
 """What connects each client; `connections` fills in how it finds Moss."""
 
-_SHOWN_CHARS = 90
+_WIDE = 100
 
 
 def _own_home() -> str:
@@ -67,7 +77,7 @@ def tour(_: str | None) -> int:
     """Shows a store being used, step by step; fails loudly when a step does not do what it says."""
     import tempfile
 
-    show("A minute with Moss, on a store that is thrown away afterwards; yours is not touched.")
+    show(_WHAT)
     with tempfile.TemporaryDirectory(prefix="moss-tour-") as home:
         _guided(home)
     show(f"\nConnect your agent; all of them share the one store in {_own_home()}:")
@@ -145,9 +155,9 @@ class Guide:
     def run(self, line: str, *, file: str = "", text: str | None = None) -> dict[str, Any]:
         """Runs a command line as a user would type it, and shows its answer."""
         show(f"   $ moss {line}" + (f" < {file}" if file else ""))
-        answer = self._perform(line, text)
-        shown = json.dumps(_shortened(answer), ensure_ascii=False, indent=2)
-        show("\n".join("   " + part for part in shown.splitlines()))
+        command, answer = self._perform(line, text)
+        shown = table_of(answer, command.operation.answers, width=(width() or _WIDE) - 3, reading=True)
+        show("\n".join(f"   {part}".rstrip() for part in shown.splitlines()))
         return answer
 
     def refused(self, line: str, *, file: str, text: str) -> MossError:
@@ -167,7 +177,7 @@ class Guide:
         if not held:
             raise _broken(f"not true that {what}")
 
-    def _perform(self, line: str, text: str | None) -> dict[str, Any]:
+    def _perform(self, line: str, text: str | None) -> tuple[Command, dict[str, Any]]:
         found = find_command(shlex.split(line))
         if found is None:
             raise _broken(f"there is no command `moss {line}`")
@@ -175,18 +185,7 @@ class Guide:
         request = command.parse(words)
         if text is not None and command.text:
             request.arguments[command.text] = text
-        return perform(self._store, command, request)
-
-
-def _shortened(value: Any) -> Any:
-    """The answer with its long texts cut, so that a step stays on one screen."""
-    if isinstance(value, dict):
-        return {key: _shortened(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_shortened(part) for part in value]
-    if isinstance(value, str) and len(value) > _SHOWN_CHARS:
-        return value[:_SHOWN_CHARS] + " \u2026"
-    return value
+        return command, perform(self._store, command, request)
 
 
 def _broken(what: str) -> MossError:
