@@ -36,8 +36,8 @@ if TYPE_CHECKING:
         def among(self, docs: list[int]) -> set[int]:
             """Those of the documents that are within the filters."""
 
-        def changes(self, docs: list[int]) -> dict[int, tuple[int, int, int]]:
-            """When each document last changed, comparable across sources."""
+        def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
+            """When documents last changed, comparable across sources; of each the newest, as many as are wanted."""
 
     class Question(Protocol):
         """A natural question in the terms of an engine's index."""

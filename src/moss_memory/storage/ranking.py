@@ -73,17 +73,35 @@ def _shared_beginning(word: str, stem: str) -> str:
 
 
 def page_of(
-    kept: list[tuple[Any, int]], request: Request, changes: Callable[[list[int]], dict[int, tuple[int, int, int]]]
+    kept: list[tuple[Any, int]],
+    request: Request,
+    changes: Callable[[list[int], int], dict[int, tuple[int, int, int]]],
 ) -> list[tuple[Any, int]]:
-    """The page of the best as `(key, doc)`, best key first, then newest; asked only of those that tie."""
+    """The page of the best as `(key, doc)`, best key first, then newest; asked only of those that tie.
+
+    As many may tie with the last of the page as the store has rows: of them only the newest are asked for.
+    """
     kept.sort(key=itemgetter(0), reverse=True)
     start, end = request.offset, min(request.most, len(kept))
     while 0 < start < end and kept[start - 1][0] == kept[start][0]:
         start -= 1
+    tied = end
+    while start < tied and kept[tied - 1][0] == kept[end - 1][0]:
+        tied -= 1
     while start < end < len(kept) and kept[end][0] == kept[end - 1][0]:
         end += 1
-    part = kept[start:end]
-    if len({key for key, _ in part}) < len(part):
-        changed = changes([doc for _, doc in part])
-        part.sort(key=lambda row: (row[0], changed[row[1]]), reverse=True)
+    part = [
+        *_newest_first(kept[start:tied], tied - start, changes),
+        *_newest_first(kept[tied:end], request.most - tied, changes),
+    ]
     return part[request.offset - start : request.most - start]
+
+
+def _newest_first(
+    part: list[tuple[Any, int]], most: int, changes: Callable[[list[int], int], dict[int, tuple[int, int, int]]]
+) -> list[tuple[Any, int]]:
+    """The best of some that are sorted by their keys, those that tie by when they last changed."""
+    if len({key for key, _ in part}) == len(part):
+        return part
+    changed = changes([doc for _, doc in part], most)
+    return sorted((row for row in part if row[1] in changed), key=lambda row: (row[0], changed[row[1]]), reverse=True)

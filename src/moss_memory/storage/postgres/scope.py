@@ -88,15 +88,16 @@ class Scope(Filters):
         sql = f"select number from unnest(:moss_docs) as given (number) where true{self.documents('number')}"
         return {doc for (doc,) in self.rows(sql, moss_docs=docs)}
 
-    def changes(self, docs: list[int]) -> dict[int, tuple[int, int, int]]:
-        """When each document last changed, comparable across sources."""
+    def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
+        """When documents last changed, comparable across sources; of each the newest, as many as are wanted."""
         asked = []
         for source in self.sources:
             if rows := [doc >> 4 for doc in docs if doc & 15 == source.code]:
                 sql = (
                     f"select {number_of(source)}, updated_at, change_seq from {source.table} where row_id = any(:rows)"
+                    " order by updated_at desc, change_seq desc, row_id desc limit :most"
                 )
-                asked.append((sql, {"rows": rows}))
+                asked.append((sql, {"rows": rows, "most": most}))
         return {row[0]: (*row[1:], row[0]) for rows in self._tx.together(*asked) for row in rows}
 
 

@@ -79,15 +79,17 @@ class Scope(Filters):
         sql = f"select value from json_each(:moss_docs) where true{self.documents('value')}"
         return {doc for (doc,) in self.rows(sql, moss_docs=json_list(docs))}
 
-    def changes(self, docs: list[int]) -> dict[int, tuple[int, int, int]]:
-        """When each document last changed, comparable across sources."""
+    def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
+        """When documents last changed, comparable across sources; of each the newest, as many as are wanted."""
         found = {}
+        listed = json_list(docs)
         for source in self.sources:
             sql = (
                 f"select {number_of(source)}, updated_at, change_seq from {source.table}"
-                f" where row_id in {rows_of(source)}"
+                f" where row_id in {rows_of(source)} order by updated_at desc, change_seq desc, row_id desc"
+                " limit :moss_limit"
             )
-            for doc, updated_at, change_seq in self.rows(sql, moss_docs=json_list(docs)):
+            for doc, updated_at, change_seq in self.rows(sql, moss_docs=listed, moss_limit=most):
                 found[doc] = (updated_at, change_seq, doc)
         return found
 

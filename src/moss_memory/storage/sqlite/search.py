@@ -264,15 +264,14 @@ def _count(scope: Scope, match: str) -> int:
     return total
 
 
-def _first(scope: Scope, match: str, most: int) -> list[tuple[int, float]]:
+def _first(scope: Scope, match: str, most: int) -> list[tuple[Any, ...]]:
     """The best documents by bm25 as `(doc, bm25)`, with all that tie with the last."""
     limit = most + _SPARE
-    while True:
-        sql = f"{_SCORED}{scope.condition} order by 2 limit :moss_limit"
-        found = scope.rows(sql, moss_match=match, moss_limit=limit)
-        if len(found) < limit or found[-1][1] > found[most - 1][1]:
-            return [(doc, bm25) for doc, bm25 in found]
-        limit *= 8
+    found = scope.rows(f"{_SCORED}{scope.condition} order by 2 limit :moss_limit", moss_match=match, moss_limit=limit)
+    last = found[most - 1][1] if len(found) == limit else math.inf
+    if found and found[-1][1] == last:  # more may tie with it than were asked for
+        return scope.rows(_SCORED + scope.condition + _BOUND, moss_match=match, moss_bound=last)
+    return found
 
 
 def _everything_but(scope: Scope, expression: str, request: Request) -> Hits:
