@@ -156,6 +156,9 @@ class Question:
         """Documents by score, given their bm25; FTS5 gives better ones smaller numbers."""
         scale = -1 / (IDEAL * self.weight)
         worth = self._worth
+        if not held:  # one word, which all of them hold
+            share = SHARE_WEIGHT * worth(1)[0]
+            return [(share + bm25 * scale, doc) for doc, bm25 in scored]
         return [(SHARE_WEIGHT * worth(held.get(doc, 1))[0] + bm25 * scale, doc) for doc, bm25 in scored]
 
     def _worth(self, held: int) -> tuple[float, float]:
