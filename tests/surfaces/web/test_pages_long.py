@@ -85,6 +85,10 @@ def test_cards_without_links_stand_in_rows_that_are_seen(tab: Tab, store: Store)
     [
         ("...|---|:--|\n| <b>Key</b> | done | `a.py` |\n| Form", "... <b>Key</b> · done · a.py · Form"),
         ("## Objective\n\nOne **part**\n\n- a\n- b\n1. c", "Objective · One part · a · b · c"),
+        (
+            "to the test\n\n## Key locations\n\n- `a.py`\n\n## Open questions\n- b",
+            "to the test · Key locations · a.py · Open questions · b",
+        ),
         ("a | b - c", "a · b - c"),
         ("# &lt;script&gt;\nplain", "&lt;script&gt; · plain"),
     ],

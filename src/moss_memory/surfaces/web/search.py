@@ -31,7 +31,7 @@ _TITLE_CHARS = 160
 _FOUND = re.compile(r"(</?b>)")
 _MARKS = re.compile(r"(?:\|[ \t:-]*-[ \t:-]*)+\||\*\*|`")
 _HEADING = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+(.+)$")
-_ITEMS = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d+\.)[ \t]+|(?:\s*\|)+\s*")
+_ITEMS = re.compile(r"(?m)(?:\s*(?:^[ \t]*(?:[-*+]|\d+\.)[ \t]|\|))+\s*")
 _WRITTEN = ("capsule", "note")
 """The kinds whose texts are Markdown."""
 _WORK = re.compile(r"task/(TASK-\d+)|plan/(PLAN-\d+)")
@@ -82,7 +82,7 @@ def _searched(site: Site, visit: Visit, question: str, kinds: list[str]) -> dict
 
 def read_aloud(snippet: str) -> str:
     """A piece of Markdown without its marks, which say nothing in the middle of a text."""
-    plain = _HEADING.sub(r"\1 |", _MARKS.sub("", snippet))
+    plain = _HEADING.sub(r"|\1|", _MARKS.sub("", snippet))
     return _ITEMS.sub(" · ", plain).strip(" ·").replace("... · ", "... ", 1)
 
 
