@@ -59,6 +59,17 @@ def test_the_board_has_every_task_in_the_column_of_its_status(tab: Tab, store: S
     expect(page.locator(".rail")).to_contain_text("claude-code")
 
 
+def test_the_signs_of_types_are_as_wide_as_high_whatever_the_type(tab: Tab) -> None:
+    for path in (
+        f"/reasoning?workspace={SHOP}",
+        f"/reasoning?workspace={SHOP}&branch=task/TASK-003&doc=TASK-003-graph",
+    ):
+        page = tab.open(path)
+        for sign in page.locator("main .dot, main .tag:not(:has(*)):empty").all():
+            box = sign.bounding_box()
+            assert box is None or abs(box["width"] - box["height"]) < 1, f"{path}: {sign.get_attribute('class')}"
+
+
 def test_a_plan_leads_to_its_tasks_and_a_task_to_its_reasoning(tab: Tab) -> None:
     page = tab.open(f"/tasks/PLAN-001?workspace={SHOP}")
     page.get_by_role("link", name="Idempotency key on provider calls").click()
