@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 
-from moss_memory.config import load_config, setting_problem
+from moss_memory.config import default_config, load_config, setting_problem
+from moss_memory.errors import MossError
 from moss_memory.server_url import has_password, is_well_formed, without_password
+from moss_memory.store import Store
 from support.store_truth import refusal
 
 TELLING = {
@@ -66,3 +70,12 @@ def test_a_url_that_can_be_read_in_two_ways_is_refused_and_not_repeated(
     error = refusal(load_config, home)
     assert error.code == "INVALID_REQUEST"
     assert "fish" not in str(error.payload())
+
+
+@pytest.mark.parametrize("missing", ["psycopg", "numpy"])
+def test_a_store_on_a_server_says_what_to_install(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found(name))
+    with pytest.raises(MossError, match=r"install moss-memory\[postgres\]") as refused:
+        Store(default_config("/nowhere").replace(url="postgresql://moss@127.0.0.1:1/team"))
+    assert refused.value.code == "INVALID_REQUEST"

@@ -278,13 +278,13 @@ def read_foreign(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
 
 def _postgres(config: Config, *, filling: bool) -> Engine:
     """The engine on a server, whose driver is an extra."""
-    try:
-        from .postgres.engine import PostgresEngine
-    except ModuleNotFoundError as error:
-        if error.name != "psycopg":
-            raise
+    from importlib.util import find_spec
+
+    if any(find_spec(module) is None for module in ("psycopg", "numpy")):  # a search would miss the second much later
         raise MossError(
             "INVALID_REQUEST",
             "a store on PostgreSQL needs what the extra `postgres` brings; install moss-memory[postgres]",
-        ) from None
+        )
+    from .postgres.engine import PostgresEngine
+
     return PostgresEngine(config, filling=filling)
