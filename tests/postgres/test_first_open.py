@@ -32,3 +32,18 @@ def test_many_who_come_first_at_once_all_write(url: str) -> None:
         ids = list(pool.map(write, range(AT_ONCE)))
     with Store(default_config("/nowhere").replace(url=there)) as store:
         assert {item["id"] for item in store.call("capsule_list", {})["items"]} == set(ids)
+
+
+def test_a_store_whose_index_was_laid_out_otherwise_is_found_again_after_the_next_write(url: str) -> None:
+    with Store(default_config("/nowhere").replace(url=url)) as store:
+        old = store.call("capsule_store", {"name": "old", "capsule_text": FULL})["id"]
+    with psycopg.connect(url) as connection:
+        connection.execute("drop index artifacts_by_workspace")
+        for function in ("take_changed", "number_words", "index_documents", "search_look_up", "count_removal"):
+            connection.execute(f"drop function {function} cascade")
+        connection.execute("drop sequence search_slots, search_word_removals")
+        connection.execute("update moss_schema set version = 14")
+    with Store(default_config("/nowhere").replace(url=url)) as store:
+        new = store.call("capsule_store", {"name": "new", "capsule_text": FULL})["id"]
+        found = store.call("capsule_search", {"query": "work", "search_mode": "keyword"})["items"]
+        assert {one["id"] for one in found} == {old, new}

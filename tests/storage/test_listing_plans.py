@@ -74,6 +74,16 @@ def test_a_page_by_run_phase_or_role_is_read_in_its_order(
         assert "TEMP B-TREE" not in plan
 
 
+@pytest.mark.parametrize("asked", [{}, {"workspace": "w1"}, {"run_id": "r"}])
+def test_a_page_of_artifacts_is_read_in_its_order(
+    store: Store, home: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.call("artifact_store", {"workspace": "w1", "name": "n1", "kind": "k", "run_id": "r", "data": {}})
+    (plan,) = plans(store, home, "artifact_list", asked, monkeypatch)
+    assert "USING INDEX" in plan
+    assert "TEMP B-TREE" not in plan
+
+
 FILTERS = {**LABELS, "workspace": "w1", "tag": "t1", "name_prefix": "n1"}
 WITH_DELETED = [(tool, name) for tool in ("capsule_list", "capsule_latest") for name in ("workspace", *LABELS)]
 WITH_DELETED += [("capsule_inventory", name) for name in ("", *FILTERS)]
