@@ -372,8 +372,15 @@ def test_no_module_below_the_surfaces_asks_for_a_slow_import(path: Path) -> None
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [str(node.module)] if isinstance(node, ast.ImportFrom) and not node.level else []
         if ".storage.postgres" in name_of(path):
-            names = [name for name in names if name != "psycopg"]  # its driver, imported where a URL names a server
+            # Its driver, imported where a URL names a server; and what reckons with postings, where one searches.
+            names = [name for name in names if name not in ("psycopg", "numpy")]
         assert not set(names) & (SLOW_IMPORTS - {"unicodedata"}), f"{name_of(path)} imports {names}"
+
+
+def test_a_store_on_a_server_is_opened_and_written_without_numpy(tmp_path: Path) -> None:
+    modules = [f"moss_memory.storage.postgres.{name}" for name in ("engine", "transaction", "attempts", "index")]
+    script = f"import sys, {', '.join(modules)}; sys.exit('numpy' in sys.modules)"
+    subprocess.run([sys.executable, "-I", "-c", script], check=True, cwd=tmp_path)
 
 
 def test_importing_the_package_imports_almost_nothing(tmp_path: Path) -> None:

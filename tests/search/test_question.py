@@ -116,7 +116,7 @@ def test_however_many_rows_tie_all_of_them_are_scored_once_more_at_the_most(shel
     rows = [shelf.put("same text", updated_at=at) for at in range(200)]
     ran: list[str] = []
     shelf.connection.exec_trace = lambda _cursor, sql, _values: ran.append(sql) or True  # type: ignore[func-returns-value]
-    with mock.patch.multiple(sqlite_search, _SPARE=0, _IN_ONE_GO=0):
+    with mock.patch.multiple(sqlite_search, _SPARE=0, _IN_ONE_GO=0, _FEW=0):
         assert shelf.find("text", limit=2, offset=3) == [rows[-4], rows[-5]]
     assert len([sql for sql in ran if "bm25" in sql]) == 2
 

@@ -43,7 +43,8 @@ def listed(tx: ReadTransaction, filters: Filters, page: Page, *, include_deleted
             return list(tx.rows(sql, {**parameters, "most": page.offset + page.limit})), total + gone
     if "name_prefix" in filters and "tag" not in filters:
         return _named(tx, filters, parameters, total), total
-    return list(tx.rows(f"select {summary_columns} from {_living(filters)} {_PAGE}", parameters)), total
+    sql = f"select {summary_columns} from {_living(filters)} {_PAGE}"
+    return list(tx.rows(sql, parameters)), total
 
 
 def _living(filters: Filters) -> str:
