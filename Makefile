@@ -14,9 +14,11 @@ run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a dem
 	@echo
 	@$(BIN)/moss serve --demo
 
-test: $(VENV)/.developed ## install what the tests need and run them all
+test: $(VENV)/.developed ## install what the tests need and run them all, the contract on PostgreSQL too
 	@$(COMPILE) tests/support
 	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --engine=postgres --door=store tests/contract tests/postgres \
+	  --ignore=tests/contract/test_hostile_input.py
 
 test-postgres: $(VENV)/.developed ## run on PostgreSQL what can run on every engine, and what tries PostgreSQL itself
 	@$(COMPILE)
