@@ -24,27 +24,25 @@ KEPT_CHARS = 40
 class Dictionary:
     """The numbers of words that a process has met, good for as long as no words are taken out."""
 
-    __slots__ = ("_numbers", "_removals")
+    __slots__ = ("_kept",)
 
     def __init__(self) -> None:
-        self._removals = -1
-        self._numbers: dict[str, int] = {}
+        self._kept: tuple[int, dict[str, int]] = (-1, {})
+        """How often words had been taken out, and the numbers: read and written as one, for threads share it."""
 
     def known(self, removals: int) -> dict[str, int]:
         """What is still right after words were taken out so often."""
-        numbers = self._numbers  # read first: another thread writes it last
-        return numbers if self._removals == removals else {}
+        then, numbers = self._kept
+        return numbers if then == removals else {}
 
     def learn(self, removals: int, numbers: dict[str, int]) -> None:
         """Remembers numbers that are committed."""
-        numbers = {word: number for word, number in numbers.items() if len(word) <= KEPT_CHARS}
+        short = {word: number for word, number in numbers.items() if len(word) <= KEPT_CHARS}
         known = self.known(removals)
-        if known and len(known) + len(numbers) <= MOST_KEPT:
-            known.update(numbers)
-            return
-        self._removals = -1  # nobody may take the old ones for those of now
-        self._numbers = numbers
-        self._removals = removals
+        if known and len(known) + len(short) <= MOST_KEPT:
+            known.update(short)
+        else:
+            self._kept = (removals, short)
 
 
 def key_of(word: str) -> str:
