@@ -15,6 +15,7 @@ from moss_memory.config import default_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 from soak.trial import Trial
+from support.debian import installed
 from support.pooler import Pooler
 from support.postgres import PostgresServer
 from support.small_disk import SmallDisk
@@ -61,7 +62,7 @@ def _large(number: int) -> dict[str, object]:
 
 def behind_a_pooler(folder: Path) -> Trial:
     """Every tool answers, and many callers share few sessions."""
-    program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+    program = installed("pgbouncer", _pgbouncer)
     if program is None:
         return Trial(1, 1, "pgbouncer is not installed; install the package of that name")
     server = PostgresServer()
@@ -81,3 +82,7 @@ def behind_a_pooler(folder: Path) -> Trial:
         pooler.close()
         server.close()
     return Trial(WRITES, missing, "every tool answered")
+
+
+def _pgbouncer() -> str | None:
+    return shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")

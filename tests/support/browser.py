@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
-import subprocess
-import tempfile
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.debian import installed
 from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -29,27 +27,13 @@ def find_browser() -> str | None:
 
 def chromium() -> str:
     """The browser to test with. Without one the test is skipped and says so; where CI is set it fails."""
-    found = find_browser() or _installed()
+    found = installed("chromium", find_browser)
     if found:
         return found
     reason = "there is no Chromium and it cannot be installed: run `apt-get install chromium`"
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)
-
-
-def _installed() -> str | None:
-    """Debian's Chromium, installed now; one process at a time."""
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        return None
-    with open(os.path.join(tempfile.gettempdir(), "moss-chromium.lock"), "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if found := find_browser():
-            return found
-        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for words in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-            subprocess.run(["apt-get", *words], env=environment, capture_output=True, check=False)
-    return find_browser()
 
 
 class Chromium:
