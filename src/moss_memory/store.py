@@ -356,14 +356,31 @@ class Store(Tools):
     ) -> dict[str, Any]:
         """Takes over what another memory holds, a transaction a file, without writing to it; again adds nothing."""
         from .adopt.adopting import adopt
+
+        choices: dict[str, Any] = {
+            "workspace": workspace or self.config.workspace or "default",
+            "dry_run": dry_run,
+            "allow_secrets": allow_secrets or self.config.allow_secrets,
+            "progress": progress,
+        }
+        if not dry_run or self._engine.is_made():
+            return adopt(self._taking(cancelled), source, path, **choices)
+        import tempfile
+
+        with (
+            tempfile.TemporaryDirectory(prefix="moss-adopt-") as home,  # to count makes no store
+            Store(Config(home, {**self.config.values, "url": ""}, self.config.sources, [])) as empty,
+        ):
+            return adopt(empty._taking(cancelled), source, path, **choices)
+
+    def _taking(self, cancelled: Callable[[], bool] | None) -> Callable[..., dict[str, Any]]:
+        """What takes the items of one file of another memory into this store."""
         from .adopt.operations import adopt_items
 
         def take(**arguments: Any) -> dict[str, Any]:
             return self._run(adopt_items, "adopt", arguments, "", cancelled, None, True)
 
-        place = workspace or self.config.workspace or "default"
-        allowed = allow_secrets or self.config.allow_secrets
-        return adopt(take, source, path, workspace=place, dry_run=dry_run, allow_secrets=allowed, progress=progress)
+        return take
 
     def export_lines(
         self, write: Callable[[bytes], None], *, workspace: str | None = None, include_deleted: bool = False

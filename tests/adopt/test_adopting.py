@@ -525,3 +525,13 @@ def test_a_path_that_holds_nothing_is_refused(store: Store, tmp_path: Path, path
             store.adopt(source, str(tmp_path / path), workspace="shop")
     with pytest.raises(MossError, match="must be one of"):
         store.adopt("elsewhere", str(tmp_path), workspace="shop")
+
+
+def test_counting_what_would_be_taken_makes_no_store(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# A\n\nThe quokka smiles.\n")
+    with open_test_store(str(tmp_path / "home")) as store:
+        counted = store.adopt("markdown", str(tmp_path / "notes"), dry_run=True)
+        assert not (tmp_path / "home").exists()
+        assert counted["taken"]
+        assert store.adopt("markdown", str(tmp_path / "notes"))["taken"] == counted["taken"]
