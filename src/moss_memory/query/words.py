@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..storage.sqlite.tokenizer import places_of, porter_stems, words_of
+from ..storage.tokenizer import places_of, porter_stems, words_of
 from .pairs import asked, runs_in, spaced
 
 TYPE_CHECKING = False

@@ -1,6 +1,6 @@
 """SQLite's own tokenizers, so that a word in a query and a word in the index can never disagree.
 
-A leaf: it imports nothing of Moss, and the language of queries below storage may use it.
+A leaf: it imports nothing of Moss. The others find it as `storage/tokenizer.py`.
 """
 
 from __future__ import annotations
