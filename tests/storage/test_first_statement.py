@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from contract.doors import Clock, open_test_store
 from moss_memory.store import Store
 from storage.test_busy import lock_held_elsewhere
+from support.beside import Beside
 from support.patience import PATIENCE_S
 from support.python_process import finish
 from support.store_truth import capsule, events, open_at, refusal
+
+if TYPE_CHECKING:
+    from moss_memory.storage.engine import Transaction
 
 BAD: list[tuple[str, str, dict[str, Any]]] = [
     ("CAPSULE_TOO_THIN", "capsule_store", {"capsule_text": "thin"}),
@@ -95,3 +99,16 @@ def test_a_write_that_waits_for_another_thread_can_be_cancelled(store: Store, ho
     assert len(events(home)) == 1
     # With patience: the thread that kept its place passes through the lock once more before it ends.
     store.call("capsule_store", {"capsule_text": capsule()})
+
+
+def test_a_call_that_lets_others_write_before_its_first_statement_has_nothing_to_let_go_of(
+    store: Store, home: Path
+) -> None:
+    store.call("capsule_store", {"name": "a", "capsule_text": capsule()})
+    with lock_held_elsewhere(home):
+        Beside(home).write(_breathes)
+    assert len(events(home)) == 1
+
+
+def _breathes(tx: Transaction) -> None:
+    assert tx.breathe()

@@ -11,7 +11,8 @@ from typing import Any
 from moss_memory import bulk
 from moss_memory.config import load_config
 from moss_memory.reasoning import purging
-from moss_memory.storage.sqlite import erasing, transaction
+from moss_memory.storage import transaction
+from moss_memory.storage.sqlite import erasing
 from moss_memory.store import Store
 
 NOW_MS = 1_900_000_000_000

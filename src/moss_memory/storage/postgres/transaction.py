@@ -6,7 +6,7 @@ import time
 
 import psycopg
 
-from ..schema_version import SCHEMA_VERSION
+from ..transaction import CHANGES_PER_CALL, Reading, Writing
 from .failures import Unconfirmed, is_lost
 from .statements import for_rows, translated
 
@@ -23,24 +23,19 @@ if TYPE_CHECKING:
 
     Cursor: TypeAlias = psycopg.Cursor[tuple[Any, ...]]
 
-SLICE_S = 0.05
-"""How long a slice of long work keeps others from writing, roughly."""
 STREAMED = 1000
 """So many rows of a long read are held at a time."""
 SNAPSHOT = "begin isolation level repeatable read read only"
-_CHANGES_PER_CALL = 1 << 24
 
 
-class PostgresTransaction:
+class PostgresTransaction(Reading):
     """One call's statements on one connection, all of them on one state of the store."""
 
-    __slots__ = ("_connection", "_cursors", "_engine", "_now_ms", "_queued", "call", "config", "tool")
+    __slots__ = ("_connection", "_cursors", "_engine", "_queued")
 
     def __init__(self, engine: PostgresEngine, call: Call, *, snapshot: bool) -> None:
+        super().__init__(call)
         self._engine = engine
-        self.call = call
-        self.config = call.config
-        self.tool = call.operation
         self._connection: Connection | None = None
         self._now_ms = call.clock_ms()
         self._cursors = 0
@@ -54,10 +49,6 @@ class PostgresTransaction:
     @property
     def now_ms(self) -> int:
         return self._engine.now_ms(self.call, self._now_ms)
-
-    @property
-    def now(self) -> int:
-        return self.now_ms // 1000
 
     @property
     def erases(self) -> dict[str, Any]:
@@ -141,18 +132,6 @@ class PostgresTransaction:
         row = self.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
-    @property
-    def schema_version(self) -> int:
-        """The version of the schema that this transaction sees: no other is ever open."""
-        return SCHEMA_VERSION
-
-    def check_cancelled(self) -> None:
-        self.call.check_cancelled()
-
-    def progress(self, done: int, total: int | None = None) -> None:
-        if self.call.progress is not None:
-            self.call.progress(done, total)
-
     def search(self, request: Request) -> Hits:
         self.see_one_state()
         if request.needs_no_model:
@@ -164,22 +143,11 @@ class PostgresTransaction:
 
         return by_meaning(PostgresSearching(self._engine, self), request)
 
-    def vectors_of(self, source: str, rows: list[int]) -> int:
-        from ...query.hits import Document  # only erasing asks
-
-        numbers = [Document(source, row).number for row in rows]
-        counted = f"select count(*) from vectors where {self.is_any('doc', 'numbers')}"
-        found: int = self.value(counted, {"numbers": numbers})
-        return found
-
     def is_any(self, column: str, parameter: str) -> str:
         return f"{column} = any(:{parameter})"
 
     def contains(self, column: str, parameter: str) -> str:
         return f"jsonb_exists({column}::jsonb, :{parameter})"
-
-    def commit(self) -> None:
-        self.rollback()  # there is nothing to keep
 
     def rollback(self) -> None:
         self._queued = []
@@ -200,7 +168,7 @@ class PostgresTransaction:
             self._engine.give_back(connection)
 
 
-class PostgresWrite(PostgresTransaction):
+class PostgresWrite(Writing, PostgresTransaction):
     """A transaction that changes the store: all of its statements happen, or none do.
 
     It holds nobody up until its first statement: whatever a call judges before, it judges beside the other writers.
@@ -208,20 +176,10 @@ class PostgresWrite(PostgresTransaction):
     changes would be dated in another order than they were made.
     """
 
-    __slots__ = (
-        "_address", "_began_s", "_changes", "_erases", "_indexes", "_learnt", "_number", "_patience_s", "_recorded",
-        "_taken", "_workspace",
-    )  # fmt: skip
-
     def __init__(self, engine: PostgresEngine, patience_s: float, call: Call) -> None:
         super().__init__(engine, call, snapshot=False)
-        self._patience_s = patience_s
-        self._workspace: str | None = None
-        self._address: str | None = None
-        self._changes = 0
+        self._prepare(patience_s)
         self._number = 0
-        self._recorded = False
-        self._began_s = 0.0
         self._indexes = False
         self._erases = False
         self._taken: list[str] = []
@@ -311,28 +269,21 @@ class PostgresWrite(PostgresTransaction):
             self.send("rollback to savepoint attempt", None)
         self._queued.append(("release savepoint attempt", None))
 
-    def new_id(self) -> str:
-        return self.call.new_id(self.now_ms)
-
     def next_change(self, count: int = 1) -> int:
         if not self._changes:
             self.connection  # noqa: B018 - the number is given when the transaction begins
-            self._changes = self._number * _CHANGES_PER_CALL
+            self._changes = self._number * CHANGES_PER_CALL
         self._changes += count
         return self._changes
 
     def go_on_after(self, change: int) -> None:
-        last = change // _CHANGES_PER_CALL
+        last = change // CHANGES_PER_CALL
         self.connection  # noqa: B018
         if last >= self._number:
             self._number = last + 1
             self._changes = 0
             moved = "select setval(pg_get_serial_sequence('events', 'seq'), greatest(:number, max(seq))) from events"
             self.execute(moved, {"number": self._number})
-
-    def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
-        self._workspace = workspace
-        self._address = address
 
     def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
         if anything:
@@ -342,26 +293,8 @@ class PostgresWrite(PostgresTransaction):
             self._erases = True
         result.update({told: True, **self.erases})
 
-    def breathe(self) -> bool:
-        if self._connection is not None and time.monotonic() - self._began_s > SLICE_S:
-            self.append_event(self.call.operation)
-            self.commit()
-            self.release()  # the next statement begins again
-            self._changes = 0
-            self._recorded = False
-        return self.call.cancelled is None or not self.call.cancelled()
-
-    def record_event(self, *, workspace: str, address: str, payload: str) -> str:
-        self._recorded = True
-        return self._add_event(self.call.operation, workspace, address, payload)
-
-    def change_nothing(self) -> None:
-        self._recorded = True
-
-    def append_event(self, tool: str) -> bool:
-        if self._connection is not None and not self._recorded:
-            self._add_event(tool, self._workspace, self._address, None)
-        return self._connection is not None
+    def _pause(self) -> None:
+        self.release()
 
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
         event_id = self.new_id()

@@ -20,9 +20,10 @@ import time
 
 import apsw
 
+from ..transaction import SLICE_S
 from .failures import BUSY_TIMEOUT_MS
 from .opening import only_value
-from .transaction import LEASE_MS, SLICE_S, now_ms
+from .transaction import LEASE_MS, now_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

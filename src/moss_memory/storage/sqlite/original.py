@@ -10,6 +10,7 @@ import apsw
 
 from ...errors import MossError
 from ...values import DEFAULT_WORKSPACE, NAME_MAX_CHARS, counted, estimate_tokens, new_id, normalize, wall_clock_ms
+from ..transaction import CHANGES_PER_CALL
 from .copying import keep_copy, remove
 from .migrate import migrations_after
 
@@ -22,7 +23,6 @@ _LABEL = "v1"
 _OLD = "capsules_of_the_original"
 _LABELS = ("title", "source", "run_id", "phase", "role")
 _LAST_TIME = 2**53 - 1
-_CHANGES_PER_CALL = 1 << 24
 _TOLD = 20
 
 
@@ -164,7 +164,7 @@ class Move:
             "created_at": _time(row["created_at"]),
             "updated_at": _time(row["updated_at"]),
             "deleted_at": None if row["deleted_at"] is None else _time(row["deleted_at"]),
-            "change_seq": _CHANGES_PER_CALL + self.count,
+            "change_seq": CHANGES_PER_CALL + self.count,
         }
         places = ", ".join([f":{column}" for column in values])
         self._connection.execute(f"insert into capsules ({', '.join(values)}) values ({places})", values)

@@ -8,8 +8,8 @@ import time
 import apsw
 
 from ...errors import MossError
+from ..transaction import CHANGES_PER_CALL, Reading, Writing
 from .lock import is_alive
-from .migrate import SCHEMA_VERSION
 from .opening import only_value
 
 TYPE_CHECKING = False
@@ -26,24 +26,21 @@ if TYPE_CHECKING:
 ERASE_PATIENCE_S = 2.0
 LEASE_MS = 10_000
 """For so long after its last slice who erases is believed to be still at it."""
-SLICE_S = 0.05
-"""How long a slice of long work keeps others from writing, roughly."""
-_CHANGES_PER_CALL = 1 << 24
 
 
-class SqliteTransaction:
+class SqliteTransaction(Reading):
     """One call's statements on one connection, all of them on one state of the store."""
 
-    __slots__ = ("_connection", "_engine", "_now_ms", "_reader", "call", "config", "tool")
+    __slots__ = ("_connection", "_engine", "_reader")
 
     def __init__(self, engine: SqliteEngine, call: Call, reader: Reader | None) -> None:
+        super().__init__(call)
         self._engine = engine
-        self.call = call
-        self.config = call.config
-        self.tool = call.operation
         self._reader = reader
-        self._connection = None if reader is None else reader.connection
-        self._now_ms = 0 if reader is None else call.clock_ms()
+        self._connection: apsw.Connection | None = None
+        if reader is not None:
+            self._connection = reader.connection
+            self._now_ms = call.clock_ms()
 
     @property
     def connection(self) -> apsw.Connection:
@@ -55,10 +52,6 @@ class SqliteTransaction:
         if self._connection is None:
             self._begin()
         return self._now_ms
-
-    @property
-    def now(self) -> int:
-        return self.now_ms // 1000
 
     @property
     def erases(self) -> dict[str, Any]:
@@ -81,18 +74,6 @@ class SqliteTransaction:
         row = self.connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
-    @property
-    def schema_version(self) -> int:
-        """The version of the schema that this transaction sees: no other is ever open."""
-        return SCHEMA_VERSION
-
-    def check_cancelled(self) -> None:
-        self.call.check_cancelled()
-
-    def progress(self, done: int, total: int | None = None) -> None:
-        if self.call.progress is not None:
-            self.call.progress(done, total)
-
     def search(self, request: Request) -> Hits:
         if request.needs_no_model:
             from .search import by_words  # most calls search nothing
@@ -103,22 +84,11 @@ class SqliteTransaction:
 
         return by_meaning(SqliteSearching(self._engine, self), request)
 
-    def vectors_of(self, source: str, rows: list[int]) -> int:
-        from ...query.hits import Document  # only erasing asks
-
-        numbers = [Document(source, row).number for row in rows]
-        counted = f"select count(*) from vectors where {self.is_any('doc', 'numbers')}"
-        found: int = self.value(counted, {"numbers": numbers})
-        return found
-
     def is_any(self, column: str, parameter: str) -> str:
         return f"{column} in (select value from json_each(:{parameter}))"
 
     def contains(self, column: str, parameter: str) -> str:
         return f"exists (select 1 from json_each({column}) where value = :{parameter})"
-
-    def commit(self) -> None:
-        self.rollback()  # there is nothing to keep
 
     def rollback(self) -> None:
         if self._connection is not None and self._connection.in_transaction:
@@ -129,7 +99,7 @@ class SqliteTransaction:
             self._engine.give_back(self._reader)
 
 
-class SqliteWrite(SqliteTransaction):
+class SqliteWrite(Writing, SqliteTransaction):
     """A transaction that changes the store: all of its statements happen, or none do.
 
     It holds nobody up until its first statement: whatever a call judges before, it judges beside the other writers.
@@ -137,21 +107,11 @@ class SqliteWrite(SqliteTransaction):
     earlier, changes would be dated in another order than they were made.
     """
 
-    __slots__ = (
-        "_address", "_after_event", "_began_s", "_changes", "_erase_into", "_erases", "_patience_s", "_recorded",
-        "_workspace",
-    )  # fmt: skip
-
     def __init__(self, engine: SqliteEngine, patience_s: float, call: Call) -> None:
         super().__init__(engine, call, None)
-        self._patience_s = patience_s
-        self._workspace: str | None = None
-        self._address: str | None = None
-        self._changes = 0
+        self._prepare(patience_s)
         self._after_event = 0
-        self._recorded = False
         self._erase_into: tuple[dict[str, Any], str] | None = None
-        self._began_s = 0.0
         self._erases = False
 
     def _begin(self) -> apsw.Connection:
@@ -190,12 +150,9 @@ class SqliteWrite(SqliteTransaction):
             self.connection.execute("rollback to attempt")
         self.connection.execute("release attempt")
 
-    def new_id(self) -> str:
-        return self.call.new_id(self.now_ms)
-
     def next_change(self, count: int = 1) -> int:
         if not self._changes:
-            self._changes = (self._last_event() + 1) * _CHANGES_PER_CALL
+            self._changes = (self._last_event() + 1) * CHANGES_PER_CALL
         self._changes += count
         return self._changes
 
@@ -204,11 +161,7 @@ class SqliteWrite(SqliteTransaction):
         return max(last, self._after_event)
 
     def go_on_after(self, change: int) -> None:
-        self._after_event = max(self._after_event, change // _CHANGES_PER_CALL)
-
-    def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
-        self._workspace = workspace
-        self._address = address
+        self._after_event = max(self._after_event, change // CHANGES_PER_CALL)
 
     def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
         if anything:
@@ -219,27 +172,9 @@ class SqliteWrite(SqliteTransaction):
             self.connection.execute(sql["forget_answers"])
         self._erase_into = result, told
 
-    def breathe(self) -> bool:
-        if time.monotonic() - self._began_s > SLICE_S:
-            self.append_event(self.call.operation)
-            self.commit()
-            self._engine.leave_write()
-            self._connection = None  # the next statement begins again
-            self._changes = 0
-            self._recorded = False
-        return self.call.cancelled is None or not self.call.cancelled()
-
-    def record_event(self, *, workspace: str, address: str, payload: str) -> str:
-        self._recorded = True
-        return self._add_event(self.call.operation, workspace, address, payload)
-
-    def change_nothing(self) -> None:
-        self._recorded = True
-
-    def append_event(self, tool: str) -> bool:
-        if self._connection is not None and not self._recorded:
-            self._add_event(tool, self._workspace, self._address, None)
-        return self._connection is not None
+    def _pause(self) -> None:
+        self._engine.leave_write()
+        self._connection = None
 
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
         event_id = self.new_id()

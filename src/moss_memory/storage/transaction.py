@@ -1,0 +1,116 @@
+"""What a call's transaction does alike on every engine; the statements are each engine's own."""
+
+from __future__ import annotations
+
+import time
+
+from .schema_version import SCHEMA_VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .engine import Call, Parameters
+
+CHANGES_PER_CALL = 1 << 24
+"""So many numbers in the order of changes a call may take; the number of its event stands above them."""
+SLICE_S = 0.05
+"""How long a slice of long work keeps others from writing, roughly."""
+
+
+class Reading:
+    """One call's view of one state of the store."""
+
+    __slots__ = ("_now_ms", "call", "config", "tool")
+
+    if TYPE_CHECKING:
+
+        @property
+        def now_ms(self) -> int: ...
+        def rollback(self) -> None: ...
+        def value(self, sql: str, parameters: Parameters | None = None) -> Any: ...
+        def is_any(self, column: str, parameter: str) -> str: ...
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.config = call.config
+        self.tool = call.operation
+        self._now_ms = 0
+
+    @property
+    def now(self) -> int:
+        return self.now_ms // 1000
+
+    @property
+    def schema_version(self) -> int:
+        """The version of the schema that this transaction sees: no other is ever open."""
+        return SCHEMA_VERSION
+
+    def check_cancelled(self) -> None:
+        self.call.check_cancelled()
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        if self.call.progress is not None:
+            self.call.progress(done, total)
+
+    def vectors_of(self, source: str, rows: list[int]) -> int:
+        from ..query.hits import Document  # only erasing asks
+
+        numbers = [Document(source, row).number for row in rows]
+        counted = f"select count(*) from vectors where {self.is_any('doc', 'numbers')}"
+        found: int = self.value(counted, {"numbers": numbers})
+        return found
+
+    def commit(self) -> None:
+        self.rollback()  # there is nothing to keep
+
+
+class Writing:
+    """What comes to a `Reading` where the call changes the store: its ids, its event, its slices."""
+
+    if TYPE_CHECKING:
+        call: Call
+        _connection: Any
+
+        @property
+        def now_ms(self) -> int: ...
+        def commit(self) -> None: ...
+        def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str: ...
+        def _pause(self) -> None: ...
+
+    def _prepare(self, patience_s: float) -> None:
+        """Nothing has begun."""
+        self._patience_s = patience_s
+        self._workspace: str | None = None
+        self._address: str | None = None
+        self._changes = 0
+        self._recorded = False
+        self._began_s = 0.0
+
+    def new_id(self) -> str:
+        return self.call.new_id(self.now_ms)
+
+    def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
+        self._workspace = workspace
+        self._address = address
+
+    def breathe(self) -> bool:
+        if self._connection is not None and time.monotonic() - self._began_s > SLICE_S:
+            self.append_event(self.call.operation)
+            self.commit()
+            self._pause()  # the next statement begins again
+            self._changes = 0
+            self._recorded = False
+        return self.call.cancelled is None or not self.call.cancelled()
+
+    def record_event(self, *, workspace: str, address: str, payload: str) -> str:
+        self._recorded = True
+        return self._add_event(self.call.operation, workspace, address, payload)
+
+    def change_nothing(self) -> None:
+        self._recorded = True
+
+    def append_event(self, tool: str) -> bool:
+        if self._connection is not None and not self._recorded:
+            self._add_event(tool, self._workspace, self._address, None)
+        return self._connection is not None
