@@ -434,8 +434,9 @@ def test_an_endless_head_is_not_read_to_its_end(server: HttpServer) -> None:
 
 
 IMPATIENT = """\
-from moss_memory.surfaces.http import bodies, connection
+from moss_memory.surfaces.http import bodies, connection, server
 bodies.BODY_S = connection.HEAD_S = 0.1
+server.KEEP_ALIVE_S = 3600
 """
 
 
@@ -454,11 +455,16 @@ def test_who_sends_no_whole_request_is_not_waited_for(impatient: HttpServer, beg
     assert impatient.ask("GET", "/").status == 200
 
 
-def test_a_second_request_that_is_not_ended_is_not_waited_for_either(impatient: HttpServer) -> None:
+@pytest.mark.parametrize(
+    "sent", [["GET / HTTP"], ["", "GET / HTTP"], ["", "\r\n"]], ids=["at once", "later", "no word"]
+)
+def test_a_second_request_that_is_not_ended_is_not_waited_for_either(impatient: HttpServer, sent: list[str]) -> None:
     with socket.create_connection(("127.0.0.1", impatient.port), timeout=PATIENCE_S) as opened:
-        opened.sendall(f"GET / HTTP/1.1\r\nHost: {impatient.host}\r\n\r\nGET / HTTP".encode())
+        opened.sendall(f"GET / HTTP/1.1\r\nHost: {impatient.host}\r\n\r\n{sent[0]}".encode())
+        assert opened.recv(15) == b"HTTP/1.1 200 OK"
+        opened.sendall("".join(sent[1:]).encode())
         with opened.makefile("rb") as said:
-            assert said.read().startswith(b"HTTP/1.1 200 OK")
+            assert b"</html>" in said.read()
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(impatient: HttpServer) -> None:

@@ -30,18 +30,23 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begins to wait for a request."""
         super().connection_made(transport)
-        self._deadline = self.loop.call_later(HEAD_S, transport.close)
+        self._await_head()
 
     def data_received(self, data: bytes) -> None:
         """Takes in what came, unless it is more than a head may be."""
-        if self._is_in_head and self._deadline is None:
-            self._deadline = self.loop.call_later(HEAD_S, self.transport.close)
+        if self._is_in_head:
+            self._await_head()
         super().data_received(data)
         if self._is_in_head and not self.transport.is_closing():
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_MAX_BYTES:
                 self.transport.write(_TOO_LONG)
                 self.transport.close()
+
+    def on_message_begin(self) -> None:
+        """Begins to wait for the end of a head, the first bytes of which may have come with the request before."""
+        super().on_message_begin()
+        self._await_head()
 
     def on_headers_complete(self) -> None:
         """Notes that the head is whole."""
@@ -61,6 +66,10 @@ class Connection(HttpToolsProtocol):
         """Waits for nothing more."""
         self._forget_deadline()
         super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_S, self.transport.close)
 
     def _forget_deadline(self) -> None:
         if self._deadline is not None:
