@@ -101,8 +101,9 @@ def moss_changes(tx: ReadTransaction, *, after: After | None = None, limit: Limi
     found = tx.stream(sql["changes"], {"after": after, "last": last})
     changes: list[dict[str, Any]] = []
     for row in found:
-        if _family_of(row[2]) not in tx.config.disabled_types:
-            changes.append(_without_none(dict(zip(_CHANGE.fields, row, strict=True))))
+        change = dict(zip(_CHANGE.fields, row, strict=True))
+        if _family_of(change["tool"]) not in tx.config.disabled_types:
+            changes.append(_without_none(change))
         if len(changes) > page.limit:
             break
     return {"seq": last, "changes": changes[: page.limit], "has_more": len(changes) > page.limit}
@@ -155,4 +156,4 @@ def _family_of(tool: str) -> str:
 
 def _last(tx: ReadTransaction) -> dict[str, Any] | None:
     row = tx.row("select workspace, ts_ms from events where workspace is not null order by seq desc limit 1")
-    return None if row is None else {"workspace": row[0], "ts_ms": row[1]}
+    return None if row is None else dict(zip(("workspace", "ts_ms"), row, strict=True))

@@ -6,6 +6,7 @@ from ..families import SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from ..families import Source
@@ -47,6 +48,11 @@ def row_of(number: str) -> str:
 def code_of(number: str) -> str:
     """SQL for the code of a document's source, given SQL for its number."""
     return f"{number} & 15"
+
+
+def rows_of(source: Source, numbers: Iterable[int]) -> list[int]:
+    """The rows of those documents, given by their numbers, that are of one source."""
+    return [number >> 4 for number in numbers if number & 15 == source.code]
 
 
 def codes_of(numbers: Any) -> Any:

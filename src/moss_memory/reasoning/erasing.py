@@ -27,14 +27,13 @@ def erase_entry(
     if branch is not None:
         find_branch(tx, workspace, branch)
     key = {"workspace": norm(workspace), "seq": seq}
-    row = tx.row(sql["entry_by_seq"], key)
-    if row is None or not _is_meant(row[1], type, doc):
+    branch_id, document, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
+    if branch_id is None or not _is_meant(document, type, doc):
         raise MossError(
             "NOT_FOUND",
             f"there is no {type} entry {seq} in workspace {workspace!r}",
             recovery=next_call("branchmind_docs_list", {"workspace": workspace}, "lists the documents there are"),
         )
-    branch_id, _, source = row
     seqs = _with_copies(tx, key["workspace"], branch_id, seq, source)
     events = [] if source is None or source.startswith(_MERGED) else [source]
 

@@ -20,14 +20,13 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
     """A record by its `payload_id`."""
     if id is None:
         raise invalid("`id` is needed: the `payload_id` of the record", path="id")
-    row = tx.row(sql["record_by_payload"], {"payload_id": id})
-    if row is None or (workspace is not None and row[2] != norm(workspace)):
+    record_row, entity_row, own = tx.row(sql["record_by_payload"], {"payload_id": id}) or (None, None, "")
+    if record_row is None or (workspace is not None and own != norm(workspace)):
         raise MossError(
             "NOT_FOUND",
             f"there is no record {id[:100]!r}",
             recovery=next_call("retrieve_records", {}, "lists the records, newest first"),
         )
-    record_row, entity_row, _ = row
     key = {"record_row": record_row, "entity_row": entity_row}
 
     def carry_out(tx: Transaction) -> None:

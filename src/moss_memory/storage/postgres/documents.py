@@ -75,9 +75,10 @@ class Documents:
 
 def _listed(rows: list[Row]) -> Segment:
     """Documents that are fresh."""
-    slots, docs, lengths, lives = (np.array([row[at] for row in rows], dtype=np.int64) for at in (0, 5, 6, 7))
-    workspaces = np.frombuffer(b"".join([hash_of(row[8]) for row in rows]), dtype=np.uint64)
-    return slots, docs, lengths, lives.astype(np.uint8), workspaces
+    of_each = [(slot, doc, length, live) for slot, _, _, _, _, doc, length, live, *_ in rows]
+    slots, docs, lengths, lives = np.array(of_each, dtype=np.int64).reshape(-1, 4).T
+    hashes = b"".join([hash_of(workspace) for *_, workspace, _ in rows])
+    return slots, docs, lengths, lives.astype(np.uint8), np.frombuffer(hashes, dtype=np.uint64)
 
 
 def _unpacked(slots: bytes, docs: bytes, lengths: bytes, lives: bytes, workspaces: bytes) -> Segment:

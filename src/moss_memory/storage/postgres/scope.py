@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from ...families import SOURCES
-from ...query.hits import codes_of, number_of
+from ...query.hits import codes_of, number_of, rows_of
 from ..filtering import Filters, either
 from .held import Matched
 
@@ -92,7 +92,7 @@ class Scope(Filters):
         """When documents last changed, comparable across sources; of each the newest, as many as are wanted."""
         asked = []
         for source in self.sources:
-            if rows := [doc >> 4 for doc in docs if doc & 15 == source.code]:
+            if rows := rows_of(source, docs):
                 sql = (
                     f"select {number_of(source)}, updated_at, change_seq from {source.table} where row_id = any(:rows)"
                     " order by updated_at desc, change_seq desc, row_id desc limit :most"
