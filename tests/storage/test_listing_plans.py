@@ -34,11 +34,13 @@ def fill(store: Store) -> None:
         )  # fmt: skip
 
 
-def plans(store: Store, home: Path, tool: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The plan of each statement of a call, as one text."""
+def overheard(
+    store: Store, tool: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[str, Any]]:
+    """The statements of a call that look for capsules or artifacts, with their parameters."""
     heard: list[tuple[str, Any]] = []
 
-    def overheard(execute: Any) -> Any:
+    def listened_to(execute: Any) -> Any:
         def statement(self: SqliteTransaction, sql: str, parameters: Any = None) -> Any:
             heard.append((sql, parameters))
             return execute(self, sql, parameters)
@@ -46,15 +48,20 @@ def plans(store: Store, home: Path, tool: str, arguments: dict[str, Any], monkey
         return statement
 
     for name in ("rows", "row", "value"):
-        monkeypatch.setattr(SqliteTransaction, name, overheard(getattr(SqliteTransaction, name)))
+        monkeypatch.setattr(SqliteTransaction, name, listened_to(getattr(SqliteTransaction, name)))
     store.call(tool, arguments)
     monkeypatch.undo()
+    return [one for one in heard if " from capsule" in one[0] or " from artifacts" in one[0]]
+
+
+def plans(store: Store, home: Path, tool: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The plan of each such statement, as one text."""
+    heard = overheard(store, tool, arguments, monkeypatch)
     connection = connect(home)
     try:
         return [
             "; ".join(row[3] for row in connection.execute(f"explain query plan {sql}", parameters))
             for sql, parameters in heard
-            if " from capsule" in sql or " from artifacts" in sql
         ]
     finally:
         connection.close()
@@ -82,6 +89,24 @@ def test_a_page_of_artifacts_is_read_in_its_order(
     (plan,) = plans(store, home, "artifact_list", asked, monkeypatch)
     assert "USING INDEX" in plan
     assert "TEMP B-TREE" not in plan
+
+
+@pytest.mark.parametrize("order_by", ["updated_at", "created_at"])
+@pytest.mark.parametrize("name", ["kind", "phase", "role", "tag"])
+def test_what_no_artifact_has_is_looked_for_in_an_index_alone(
+    store: Store, home: Path, name: str, order_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = 200
+    for number in range(many):
+        data = {"number": number, "more": "x" * 3_000}  # each on a page of its own
+        store.call("artifact_store", {"kind": "k", "phase": "p", "role": "r", "tags": ["t"], "data": data})
+    (heard,) = overheard(store, "artifact_list", {name: "none", "order_by": order_by}, monkeypatch)
+    connection = connect(home)
+    connection.execute(*heard).fetchall()
+    looked_at = (apsw.SQLITE_DBSTATUS_CACHE_HIT, apsw.SQLITE_DBSTATUS_CACHE_MISS)
+    pages = sum(connection.status(kind)[0] for kind in looked_at)
+    connection.close()
+    assert pages < many / 2
 
 
 FILTERS = {**LABELS, "workspace": "w1", "tag": "t1", "name_prefix": "n1"}

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 15
+SCHEMA_VERSION = 16
 """The newest change to the schema; a test holds it equal to the highest number among the migrations."""
