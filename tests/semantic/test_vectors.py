@@ -396,12 +396,21 @@ def test_a_passage_in_memory_means_what_the_model_said() -> None:
 def test_the_first_question_of_a_process_means_the_same_as_the_next_and_texts_never_differ(name: str) -> None:
     forget()
     asked = QUESTIONS[name]
-    first, again = embedder().question(asked), embedder().question(asked)
-    assert float(first @ again) > 0.999999
-    assert np.abs(first - again).max() < 0.00001
+    first = embedder().question(asked)
     after = embedder().passages("Log in", LOGIN)[1]
     forget()
     assert np.array_equal(embedder().passages("Log in", LOGIN)[1], after)
+    later = embedder().question(asked)
+    assert float(first @ later) > 0.999999
+    assert np.abs(first - later).max() < 0.00001
+
+
+def test_the_first_question_of_a_process_is_the_same_when_it_is_asked_again() -> None:
+    forget()
+    model = embedder()
+    first = model.question(QUESTIONS["login"])
+    model.question(QUESTIONS["garden"])
+    assert np.array_equal(model.question(QUESTIONS["login"]), first), "the next page may have another order"
 
 
 def test_the_nearness_of_a_document_does_not_depend_on_what_stands_beside_it() -> None:
