@@ -155,8 +155,9 @@ SETTINGS = {
     "none is set, reasoning and task tools need one and the others use `default`",
     "url": "a PostgreSQL database that holds the store instead of the home folder, as postgresql://host/database, "
     "without a password; only in the global file; `MOSS_URL` wins over it",
-    "capsule_max_chars": "most characters of a capsule",
-    "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once",
+    "capsule_max_chars": "most characters of a capsule; a repository may only lower it",
+    "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once; "
+    "a repository may only lower it",
     "page_max_chars": "a page of `artifact_list`, `retrieve_records`, `retrieve_entities` or `list_timeline_events` "
     "ends early at so many characters of its items' JSON; `pagination.next_offset` says where to go on",
     "artifact_validate": "check every artifact whose kind has a schema, as `validate: true` does for one call",

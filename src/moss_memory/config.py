@@ -37,7 +37,7 @@ DEFAULTS: dict[str, Any] = {
 _ONLY_GLOBAL = ("url", "trust_repo_config", "history_keep", "history_days")
 _ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths", "semantic_model")
 _ONLY_TO_FORBID = ("allow_secrets",)
-_ONLY_TO_LOWER = ("capsule_max_chars", "import_max_bytes")
+ONLY_TO_LOWER = ("capsule_max_chars", "import_max_bytes")
 _FILE_MAX_BYTES = 1_000_000
 
 
@@ -150,7 +150,7 @@ def _merge_repo(
     values: dict[str, Any], sources: dict[str, str], found: dict[str, Any], path: str, warnings: list[str]
 ) -> None:
     for key, value in _checked(found, path, warnings).items():
-        if key in _ONLY_TO_LOWER and value > values[key]:
+        if key in ONLY_TO_LOWER and value > values[key]:
             warnings.append(f"{path}: {key} is ignored; a repository may only lower it")
             continue
         if not _may_set(key, value, trusted=values["trust_repo_config"]):

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from moss_memory import catalog
-from moss_memory.config import DEFAULTS
+from moss_memory.config import DEFAULTS, ONLY_TO_LOWER
 from moss_memory.errors import STATUS
 
 ROOT = Path(__file__).parents[2]
@@ -43,3 +43,10 @@ def test_every_tool_code_and_setting_has_its_line() -> None:
         assert f"## {operation.name}\n" in everything
     for name in [*STATUS, *DEFAULTS]:
         assert f"| `{name}` |" in everything
+
+
+def test_what_a_repository_may_only_lower_says_so() -> None:
+    lines = PAGES["configuration.md"].splitlines()
+    for name in ONLY_TO_LOWER:
+        (line,) = [line for line in lines if line.startswith(f"| `{name}` |")]
+        assert "a repository may only lower it" in line
