@@ -127,7 +127,9 @@ class AddressedRows:
         else:
             return
         refusal.message += f"; {said}"
-        refusal.recovery = next_call(f"{self.noun}_fetch", dict((same or near)[0]), reason)
+        # Who did not ask to leave out the expired ones may be told of one.
+        expired = {"include_expired": True} if "expires_at" in self.columns and not also else {}
+        refusal.recovery = next_call(f"{self.noun}_fetch", {**(same or near)[0], **expired}, reason)
 
     def _shows(self, address: Address, row: dict[str, Any], *, deleted: bool, expired: bool) -> dict[str, Any]:
         """The call that shows a row which is hidden for these reasons; a name may mean another row by then."""

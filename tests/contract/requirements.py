@@ -685,6 +685,7 @@ decisions §7: a name that is not found says where it is, which names are neares
     test_the_nearest_names_are_told_its_own_workspace_first
     test_names_that_are_not_alike_are_not_proposed
     test_expired_artifacts_are_not_proposed
+    test_who_asks_for_expired_artifacts_is_shown_the_one_that_is_proposed
     test_a_change_of_what_is_not_there_proposes_to_read_first
     test_what_was_deleted_here_is_brought_back_rather_than_sought_elsewhere
     test_the_distance_between_names_is_the_least_number_of_changed_letters

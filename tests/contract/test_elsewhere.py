@@ -79,6 +79,18 @@ def test_expired_artifacts_are_not_proposed(door: Door, clock: Clock) -> None:
     assert details(error) == {"elsewhere": [], "nearest": []}
 
 
+@pytest.mark.parametrize("name", ["auth", "auht"])
+@pytest.mark.parametrize(
+    ("tool", "asked"), [("artifact_fetch", {"include_expired": True}), ("moss_history", {"type": "artifact"})]
+)
+def test_who_asks_for_expired_artifacts_is_shown_the_one_that_is_proposed(
+    door: Door, clock: Clock, tool: str, asked: dict[str, Any], name: str
+) -> None:
+    there = keep(door, "artifact", "auth", "shop", ttl_seconds=1)
+    clock.advance(2)
+    assert follow(door, door.refuses("NOT_FOUND", tool, name=name, **asked))["id"] == there
+
+
 @pytest.mark.parametrize("tool", ["capsule_delete", "capsule_append", "capsule_update"])
 def test_a_change_of_what_is_not_there_proposes_to_read_first(door: Door, tool: str) -> None:
     there = keep(door, "capsule", "auth", "shop")
