@@ -20,6 +20,8 @@ LABEL_MAX_CHARS = 256
 TAGS_MAX = 50
 TAG_MAX_CHARS = 100
 DEFAULT_WORKSPACE = "default"
+MOST_ROWS = 2**62
+"""More than any table holds, and few enough that some can be added in 64 bits."""
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
@@ -122,6 +124,11 @@ class Page:
             raise invalid(f"`offset` is {offset}; the first row has offset 0", path="offset")
         self.limit = min(limit, maximum)
         self.offset = offset
+
+    @property
+    def most(self) -> int:
+        """How many rows this page and those before it hold."""
+        return min(self.offset + self.limit, MOST_ROWS)
 
     def answer(self, *, returned: int, total: int) -> dict[str, Any]:
         """The pagination object of an offset list."""

@@ -181,6 +181,7 @@ decisions §0: pages show every row exactly once
 decisions §0: limits are clamped above and refused below; a negative offset is refused
     test_a_limit_above_the_maximum_is_clamped_and_shown
     test_a_limit_below_1_and_a_negative_offset_are_refused
+    test_a_page_as_far_away_as_a_number_can_be_is_empty
 2 §6.7: deleted capsules are listed only when asked
     test_a_list_leaves_deleted_capsules_out_unless_asked
 2 §6.8: a list is of one workspace, an inventory of all

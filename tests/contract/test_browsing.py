@@ -17,6 +17,16 @@ SUMMARY = {
     "source", "run_id", "phase", "role", "created_at", "updated_at", "version", "fetch_key",
 }  # fmt: skip
 
+PAGED: dict[str, dict[str, Any]] = {
+    "capsule_list": {"include_deleted": True},
+    "capsule_inventory": {"include_deleted": True, "tag": "t"},
+    "artifact_list": {"include_deleted": True},
+    "capsule_search": {"query": '"objective" OR other'},
+    "moss_search": {"query": "obj* NOT other"},
+    "retrieve_records": {"search": ['"objective" OR other']},
+}
+"""Lists with what makes each look the furthest."""
+
 
 def store_all(call: Door, *names: str, **fields: Any) -> None:
     for name in names:
@@ -124,6 +134,18 @@ def test_a_limit_above_the_maximum_is_clamped_and_shown(call: Door, tool: str, d
     assert call(tool, **query)["pagination"]["limit"] == default
     assert call(tool, limit=maximum, **query)["pagination"]["limit"] == maximum
     assert call(tool, limit=maximum + 1, **query)["pagination"]["limit"] == maximum
+
+
+@pytest.mark.parametrize("tool", PAGED)
+def test_a_page_as_far_away_as_a_number_can_be_is_empty(call: Door, tool: str) -> None:
+    for name in ("kept", "deleted"):
+        call("capsule_store", name=name, capsule_text=FULL, tags=["t"])
+        call("artifact_store", name=name, kind="k", data={})
+    call("capsule_delete", name="deleted")
+    answer = call(tool, offset=2**63 - 1, **PAGED[tool])
+    assert not answer.get("items")
+    assert not answer.get("records")
+    assert answer["pagination"]["has_more"] is False
 
 
 @pytest.mark.parametrize("tool", ["capsule_list", "capsule_inventory", "capsule_search"])

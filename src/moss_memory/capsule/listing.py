@@ -40,7 +40,7 @@ def listed(tx: ReadTransaction, filters: Filters, page: Page, *, include_deleted
             deleted = f"select row_id from capsules {where} {NEWEST_FIRST}"
             living = f"select row_id from {_living(filters)}"
             sql = with_deleted("capsules", summary_columns, living, deleted, NEWEST_FIRST)
-            return list(tx.rows(sql, {**parameters, "most": page.offset + page.limit})), total + gone
+            return list(tx.rows(sql, {**parameters, "most": page.most})), total + gone
     if "name_prefix" in filters and "tag" not in filters:
         return _named(tx, filters, parameters, total), total
     sql = f"select {summary_columns} from {_living(filters)} {_PAGE}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..values import MOST_ROWS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +46,7 @@ class Request:
     @property
     def most(self) -> int:
         """How many of the best must be known for this page."""
-        return self.offset + self.limit
+        return min(self.offset + self.limit, MOST_ROWS)
 
     @property
     def needs_no_model(self) -> bool:
