@@ -291,7 +291,7 @@ PAGINATION = object_of(PAGE, "where this page lies", shown="page")
 BOUNDED_PAGINATION = object_of(PAGE_THAT_ENDS, "where this page lies", shown="page")
 TRUNCATED = flag("something was shortened or left out to keep to the budget", shown="if_true")
 SEARCH_REMARKS = {
-    "degraded": flag("only words were looked for: search by meaning is not installed", optional=True, shown="remark"),
+    "degraded": flag("only words were looked for: there is no model that can be used", optional=True, shown="remark"),
     "relaxed": flag("nothing matched exactly, so the query was searched as a question", optional=True, shown="remark"),
     "pending": integer("how many rows are not prepared for search by meaning yet", optional=True, shown="remark"),
 }

@@ -223,7 +223,7 @@ decisions §0: ordinary text that trips FTS5 is searched as text
 decisions §0: operators are exact, a leading NOT included
     test_operators_work_exactly
     test_a_leading_not_lists_the_newest_first
-decisions §0: a plain query: any word, most words first, stemmed, stop words dropped
+decisions §0: a plain query: any word, rare ones counting most, stemmed, stop words dropped
     test_a_plain_question_finds_any_word_with_most_words_first
     test_a_plain_query_is_stemmed
     test_a_query_of_stop_words_only_is_searched_with_them

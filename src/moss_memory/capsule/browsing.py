@@ -152,7 +152,7 @@ def capsule_search(
 ) -> dict[str, Any]:
     """Find capsules by their words, best match first, each with a snippet.
 
-    A plain question finds what holds any of its words, most words first. Operators work exactly:
+    A plain question finds what holds any of its words, rare ones counting most. Operators work exactly:
     "a phrase", prefix*, AND, OR, NOT, parentheses.
     """
     from .search import search_capsules  # the search room is not worth its import to other calls
