@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         (["list", "shop"], "did you mean --workspace shop?"),
         (["list", "--tag", "x"], "`moss inventory --tag` has it"),
         (["search", "x", "--tag", "y"], "`moss capsule search --tag` has it"),
+        (["search", "x", "--type", "capsule"], "did you mean --types?"),
         (["delete", "--tag", "x"], "`moss bulk-delete --tag` has it"),
         (["compose"], "at least one NAME or WORKSPACE/NAME is needed"),
         (["fetch-many"], "at least one NAME or WORKSPACE/NAME is needed"),

@@ -71,7 +71,7 @@ def unknown_option(word: str, command: Command) -> Usage:
     """The refusal of an option: with the command that has it, or the option that is most like it."""
     shown = word.partition("=")[0]
     known = [option.flag for option in command.options.values()]
-    longer = [flag for flag in known if flag.endswith(f"-{shown[2:]}")]
+    longer = [flag for flag in known if flag == f"{shown}s" or flag.endswith(f"-{shown[2:]}")]
     elsewhere = "" if longer else _command_with(shown[2:].replace("-", "_"), command)
     hint = f"; `moss {elsewhere}` has it" if elsewhere else _asked(longer) or nearest(shown, known)
     return Usage(f"unknown option {shown}{hint}")
