@@ -110,6 +110,17 @@ def test_a_heading_after_closed_or_unopened_code_counts(text: str) -> None:
     assert present(text) == ["Objective"]
 
 
+@pytest.mark.parametrize("text", ["## Objective\nx", "Objective: x", '{"objective": "x"}'])
+def test_the_mark_that_some_editors_write_before_a_text_hides_no_section(text: str) -> None:
+    assert "Objective" not in missing_sections(f"\ufeff{text}")
+
+
+def test_a_section_behind_that_mark_is_found_where_it_is() -> None:
+    text = "\ufeff## A\nx\n## B\ny"
+    assert append_to(text, parse(text)[0], "new") == ("\ufeff## A\nx\n\nnew\n## B\ny", False)
+    assert keep_sections(text, ["A"]) == "## A\nx"
+
+
 def test_missing_sections_are_canonical_names_in_the_order_of_the_table() -> None:
     assert missing_sections("nothing") == ALL
     assert missing_sections("# Unknowns\n# Files\nState: x") == ["Objective", "Decisions", "Next actions"]

@@ -19,6 +19,7 @@ decisions §1: characters are Unicode code points; size is checked before struct
     test_sections_may_be_labels_with_a_colon
     test_sections_may_be_json_keys
     test_json_keys_count_with_underscores_and_dashes_as_spaces
+    test_the_mark_that_some_editors_write_before_a_text_hides_no_section
 decisions §1: missing names the canonical sections in the order of the table
     test_missing_sections_are_named_in_the_order_of_the_table
     test_missing_sections_are_canonical_names_in_the_order_of_the_table
@@ -33,6 +34,7 @@ decisions §1: one parser: headings of any level, closing marks and a trailing c
     test_levels_closing_marks_and_a_trailing_colon_are_no_part_of_a_title
     test_sections_are_where_the_rules_say
     test_sections_tile_the_text_after_the_first_heading
+    test_a_section_behind_that_mark_is_found_where_it_is
 decisions §1: headings inside fenced code do not count
     test_what_only_looks_like_a_section_does_not_count
     test_a_heading_after_closed_or_unopened_code_counts

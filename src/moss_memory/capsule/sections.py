@@ -19,6 +19,8 @@ REQUIRED: dict[str, tuple[str, ...]] = {
 
 _CANONICAL = {label: canonical for canonical, synonyms in REQUIRED.items() for label in (canonical.lower(), *synonyms)}
 _LONGEST_LABEL = max(map(len, _CANONICAL)) + 8
+_MARK = "\ufeff"
+"""What some editors write before a text; it is no part of its first line."""
 
 PLACEHOLDERS = frozenset(
     (
@@ -175,6 +177,7 @@ def _json_label(key: str) -> str:
 
 def _json_object(text: str) -> dict[str, Any] | None:
     """The JSON object that a text is, if it is one."""
+    text = text.removeprefix(_MARK)
     if not text.lstrip().startswith("{"):
         return None
     import json
@@ -189,8 +192,8 @@ def _json_object(text: str) -> dict[str, Any] | None:
 def _lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
     """Every line that is not fenced code, with its offset; line ends are cut off, a carriage return is not."""
     fence = ""
-    start = 0
-    for line in text.split("\n"):
+    start = len(_MARK) if text.startswith(_MARK) else 0
+    for line in text[start:].split("\n"):
         if "```" in line or "~~~" in line:
             mark = _fence_mark(line)
             if fence:
