@@ -14,12 +14,16 @@ from moss_memory.store import Store
 AT_ONCE = 8
 
 
-def test_many_who_come_first_at_once_all_write(url: str) -> None:
-    name = "met_by_many"
+def new_database(url: str, name: str) -> str:
+    """The address of a database in which no store has ever been, beside the one of the test."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"drop database if exists {name} with (force)")
         connection.execute(f"create database {name}")
-    there = url.partition("/moss_")[0] + f"/{name}?" + url.partition("?")[2]
+    return url.partition("/moss_")[0] + f"/{name}?" + url.partition("?")[2]
+
+
+def test_many_who_come_first_at_once_all_write(url: str) -> None:
+    there = new_database(url, "met_by_many")
     line = Barrier(AT_ONCE)
 
     def write(number: int) -> str:
@@ -47,3 +51,13 @@ def test_a_store_whose_index_was_laid_out_otherwise_is_found_again_after_the_nex
         new = store.call("capsule_store", {"name": "new", "capsule_text": FULL})["id"]
         found = store.call("capsule_search", {"query": "work", "search_mode": "keyword"})["items"]
         assert {one["id"] for one in found} == {old, new}
+
+
+def test_the_first_words_that_are_ever_taken_out_are_found_when_they_are_told_again(url: str) -> None:
+    with Store(default_config("/nowhere").replace(url=new_database(url, "never_purged"))) as store:
+        for _ in range(2):
+            told = store.call("capsule_store", {"capsule_text": "the quokka", "allow_thin": True})["id"]
+            found = store.call("capsule_search", {"query": "quokka", "search_mode": "keyword"})["items"]
+            assert [one["id"] for one in found] == [told]
+            store.call("capsule_delete", {"id": told})
+            store.call("capsule_purge", {})
