@@ -16,7 +16,7 @@ from contract.reasoning.room import forget_reasoning
 from contract.reasoning.samples import furnish, is_furnished, sample_arguments
 from moss_memory import catalog
 from moss_memory.errors import STATUS, MossError
-from support.beside import Watch
+from support.beside import ContentWatch, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -291,7 +291,7 @@ def test_hostile_values_get_one_typed_answer_over_mcp(tool: str, mcp_server: Mcp
     forget_reasoning(mcp_server.home)
     door = McpDoor(mcp_server)
     ids = fill(door)
-    watch = Watch(door.home)
+    watch = ContentWatch(door.home)
     operation = catalog.find(tool)
     assert operation is not None
     for name in operation.parameters:
@@ -300,8 +300,8 @@ def test_hostile_values_get_one_typed_answer_over_mcp(tool: str, mcp_server: Mcp
                 door(tool, **{**base_arguments(tool, ids), name: value})
             except MossError as error:
                 check_error(error, f"{tool} {name}={reprlib.repr(value)}")
-                assert not watch.saw_a_commit(), f"{tool} {name}={reprlib.repr(value)} failed and changed the store"
-            watch.saw_a_commit()
+                assert not watch.saw_a_change(), f"{tool} {name}={reprlib.repr(value)} failed and changed the store"
+            watch.saw_a_change()
     watch.close()
     forget_artifacts(mcp_server.home)
     forget_reasoning(mcp_server.home)

@@ -11,6 +11,7 @@ import pytest
 
 from contract.doors import StoreDoor, open_test_store
 from semantic.library import GARDEN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
+from support.beside import ContentWatch, Watch
 from support.mcp_pipe import PipeClient, call
 from support.patience import PATIENCE_S, wait_until
 
@@ -52,6 +53,19 @@ def test_after_a_search_by_meaning_the_rest_is_done_at_idle(client: PipeClient, 
         answer(client, "capsule_store", name=f"n{number}", capsule_text=f"{GARDEN} {number}", allow_thin=True)
     wait_until(lambda: not waiting_docs(str(home)), "the server did not do its idle work")
     assert client.hang_up() == []
+
+
+def test_idle_work_is_no_change_of_what_is_stored(client: PipeClient, home: Path) -> None:
+    answer(client, "capsule_store", name="a", capsule_text=GARDEN, allow_thin=True)
+    answer(client, "moss_search", query=QUESTIONS["garden"])
+    answer(client, "capsule_store", name="b", capsule_text=GARDEN, allow_thin=True)
+    commits, content = Watch(home), ContentWatch(home)
+    wait_until(commits.saw_a_commit, "the server did not do its idle work")
+    assert not content.saw_a_change()
+    answer(client, "capsule_delete", name="b")
+    assert content.saw_a_change()
+    commits.close()
+    content.close()
 
 
 def test_a_busy_server_answers_and_ends(client: PipeClient, home: Path) -> None:

@@ -181,6 +181,21 @@ class Watch:
         self.beside.engine.close()
 
 
+class ContentWatch(Watch):
+    """Tells whether anybody changed what is stored: the vectors that an idle server makes, in its own time, are not."""
+
+    def __init__(self, home: object) -> None:
+        super().__init__(home)
+        self._content = self.beside.dump()
+
+    def saw_a_change(self) -> bool:
+        """Whether any row is another since the last time."""
+        if not self.saw_a_commit():
+            return False
+        before, self._content = self._content, self.beside.dump()
+        return self._content != before
+
+
 def newest_change(call: Callable[..., dict[str, Any]], home: object) -> int:
     """The number of the newest change, once it is told: what others do on the same server may hold it back."""
     [(newest,)] = rows(home, "select max(seq) from events")
