@@ -204,7 +204,11 @@ class TaskModel:
         others = [space.tasks[one] for one in named if one in space.tasks]
         wrong["INVALID_REQUEST"] |= ("contract" in changes and task.kind == "task") or task in others
         wrong["NOT_FOUND"] = len(others) < len(named)
-        wrong["CONFLICT"] = any(task in needed_by(other) for other in others if other is not task)
+        wrong["CONFLICT"] = any(
+            task in needed_by(other) or (other is not task.parent and task in awaited_by(other, space))
+            for other in others
+            if other is not task
+        )
         refuse(**wrong)
         if "depends_on" in changes:
             task.depends_on = others
@@ -513,6 +517,19 @@ def needed_by(task: Task) -> set[Task]:
         one = left.pop()
         left += [other for other in one.depends_on if other not in found]
         found.update(one.depends_on)
+    return found
+
+
+def awaited_by(task: Task, space: Space) -> set[Task]:
+    """Everything that must be DONE before a plan or task can be, however far; its own plan need not."""
+    found: set[Task] = set()
+    left = [task]
+    while left:
+        one = left.pop()
+        held = [other for other in space.tasks.values() if other.parent is one]
+        awaited = {*held, *(other for other in one.depends_on if other is not one.parent)} - found
+        left += awaited
+        found |= awaited
     return found
 
 

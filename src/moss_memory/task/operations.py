@@ -317,8 +317,11 @@ def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
     for other in others:
         if other.id == task.id:
             raise invalid(f"{task.id} cannot depend on itself", path="depends_on")
-        if tx.row(sql["reaches"], {"workspace": norm(workspace), "start": other.id, "end": task.id}) is not None:
+        ends = {"workspace": norm(workspace), "start": other.id, "end": task.id}
+        if tx.row(sql["reaches"], ends) is not None:
             raise mutation.refuse(f"{other.id} already depends on {task.id}; a circle would never end")
+        if other.id != task.parent_id and tx.row(sql["waits"], ends) is not None:
+            raise mutation.refuse(f"{other.id} cannot be done before {task.id}; a circle would never end")
     key = {"workspace": norm(workspace), "id": task.id}
     before = [other.id for other in dependencies_of(tx, workspace, task)]
     tx.run(sql["clear_dependencies"], key)

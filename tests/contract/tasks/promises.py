@@ -47,6 +47,8 @@ decisions §4 edit: title, description, priority, tags, depends_on, contract (pl
     test_an_edit_must_change_something_that_is_there
     test_only_plans_have_a_contract_and_it_is_an_object
     test_dependencies_are_other_tasks_and_never_a_circle
+    test_a_circle_through_what_a_plan_holds_is_one_too
+    test_what_depends_on_its_own_plan_does_not_wait_for_it
     test_a_refused_edit_changes_no_other_field
 decisions §4 decompose: adds steps, a tree with ids and paths, each with criteria, tests and blockers
     test_steps_form_a_tree_with_ids_and_paths

@@ -269,6 +269,25 @@ def test_dependencies_are_other_tasks_and_never_a_circle(desk: Desk) -> None:
     assert desk.shown("TASK-001")["depends_on"] == ["TASK-003"]
 
 
+def test_a_circle_through_what_a_plan_holds_is_one_too(desk: Desk) -> None:
+    first, second = desk.plan(), desk.plan()
+    inner, outer = desk.task(parent=first), desk.task()
+    desk("edit", target=second, depends_on=outer)
+    desk("edit", target=outer, depends_on=first)
+    desk.refuses("CONFLICT", "edit", target=inner, depends_on=second)
+    desk("edit", target=outer, depends_on=[])
+    desk("edit", target=inner, depends_on=second)
+    desk.refuses("CONFLICT", "edit", target=outer, depends_on=first)
+
+
+def test_what_depends_on_its_own_plan_does_not_wait_for_it(desk: Desk) -> None:
+    plan = desk.plan()
+    first, second = desk.task(parent=plan), desk.task(parent=plan)
+    desk("edit", target=first, depends_on=plan)
+    desk("edit", target=second, depends_on=first)
+    assert [one["id"] for one in desk("ready")["tasks"]] == [first]
+
+
 def test_a_refused_edit_changes_no_other_field(desk: Desk) -> None:
     desk.task()
     desk.refuses("NOT_FOUND", "edit", target="TASK-001", title="B", depends_on=["TASK-009"])
