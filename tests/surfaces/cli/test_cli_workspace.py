@@ -48,6 +48,18 @@ def test_without_a_default_workspace_it_is_said_how_to_set_one(cli: Cli) -> None
     assert "MOSS_WORKSPACE" in refused.err
 
 
+@pytest.mark.parametrize("written", ["{", '{"workspace": 5}'])
+def test_where_a_default_workspace_cannot_be_read_that_is_said_too(cli: Cli, tmp_path: Path, written: str) -> None:
+    folder = tmp_path / "work" / ".moss"
+    folder.mkdir()
+    (folder / "config.json").write_text(written)
+    refused = cli("task", "list")
+    assert refused.code == 2
+    assert refused.err.count("moss: warning: ") == 1
+    assert str(folder / "config.json") in refused.err
+    assert cli("task", "list", "-w", "shop").err.count("moss: warning: ") == 1
+
+
 def test_an_impossible_default_workspace_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOSS_WORKSPACE", "x" * 300)
     refused = cli("list")

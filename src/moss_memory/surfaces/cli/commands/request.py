@@ -25,9 +25,11 @@ def request_of(command: Command, words: list[str], home: str | None) -> Request 
         show(command_help(command))
         return None
     if "workspace" in command.operation.required and "workspace" not in request.arguments:
-        default = load_config(request.extras.get("home", home)).workspace
-        if default:
-            request.arguments["workspace"] = default
+        config = load_config(request.extras.get("home", home))
+        if config.workspace:
+            request.arguments["workspace"] = config.workspace
+        else:
+            _tell_warnings(config)  # the command ends here, and why no workspace is known may be among them
     command.require(request)
     return request
 
@@ -35,6 +37,10 @@ def request_of(command: Command, words: list[str], home: str | None) -> Request 
 def load_settings(home: str | None) -> Config:
     """The settings for a home folder; what is odd about them is said."""
     config = load_config(home)
+    _tell_warnings(config)
+    return config
+
+
+def _tell_warnings(config: Config) -> None:
     for warning in config.warnings:
         warn(warning)
-    return config
