@@ -206,7 +206,7 @@ def _check_value(value: Any, field: dict[str, Any], path: str) -> None:
         "string": str, "text": str, "time": str, "number": (int, float), "boolean": bool, "object": dict,
     }  # fmt: skip
     if not isinstance(value, expected[kind]) or (kind == "number" and isinstance(value, bool)):
-        article = "an" if kind == "object" else "a"
+        article = "an" if kind in ("object", "time") else "a"
         raise invalid(f"{path} must be {article} {'ISO 8601 time' if kind == 'time' else kind}", path=path)
     if kind == "time":
         instant_us(value, what=path)

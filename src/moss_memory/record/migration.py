@@ -8,11 +8,12 @@ import time
 from ..credentials import findings_in, told
 from ..errors import MossError
 from ..json_files import json_files, read_json, read_object, shown_path
-from ..times import shown_instant
+from ..times import instant_us, shown_instant
 from ..values import DEFAULT_WORKSPACE, normalize
 from .fallback import COLLECTIONS, FILE_MAX_BYTES, capability_of
 from .identity import content_id, digest, payload_id
 from .mapping import fitting, opened
+from .operations import submit_payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,14 +114,28 @@ def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, 
     else:
         entries = [(read_object(path, what="record", max_bytes=FILE_MAX_BYTES), {}, {})]
     records = []
-    for body, provenance, unmapped in entries:
-        mapped = body if mapping is None else mapping.apply(collection, body)
-        if lenient:
-            mapped, unknown = fitting(capability, mapped)
-            unmapped = {**unmapped, **unknown}
-        capability.check(mapped)
-        records.append(_Kept(capability, mapped, provenance, unmapped))
+    for at, (body, provenance, unmapped) in enumerate(entries):
+        try:
+            mapped = body if mapping is None else mapping.apply(collection, body)
+            if lenient:
+                mapped, unknown = fitting(capability, mapped)
+                unmapped = {**unmapped, **unknown}
+            capability.check(mapped)
+            records.append(_Kept(capability, mapped, _checked(capability, mapped, provenance), unmapped))
+        except (MossError, ValueError) as error:
+            if len(entries) == 1:
+                raise
+            raise ValueError(f"entry {at} of the array: {_reason(error)[1]}") from error
     return records
+
+
+def _checked(capability: Capability, body: dict[str, Any], provenance: dict[str, Any]) -> dict[str, Any]:
+    """What a file says of where it comes from, allowed as `submit_payload` allows it; null says nothing."""
+    given = {"capability_id": capability.capability_id, "body": body, "provenance": provenance}
+    told: dict[str, Any] = submit_payload.decode(given, DEFAULT_WORKSPACE)["provenance"]
+    if "extracted_at" in told:
+        instant_us(told["extracted_at"], what="provenance.extracted_at")
+    return told
 
 
 def _migrate_one(store: Store, path: str, kept: _Kept, *, workspace: str | None, dry_run: bool) -> bool:

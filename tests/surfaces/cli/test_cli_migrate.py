@@ -342,6 +342,40 @@ def test_lenient_takes_arrays_and_envelopes_and_keeps_unknown_fields(cli: Cli) -
     assert [one["observation_count"] for one in cli("record", "entities").json["entities"]] == [1, 1, 1]
 
 
+@pytest.mark.parametrize("dry", [["--dry-run"], []])
+@pytest.mark.parametrize(
+    ("provenance", "says"),
+    [
+        ({"source_refs": 5}, "provenance.source_refs"),
+        ({"source_refs": ["a", 5]}, "provenance.source_refs[1]"),
+        ({"extracted_at": "yesterday"}, "provenance.extracted_at"),
+        ({"agent_id": {}}, "provenance.agent_id"),
+    ],
+)
+def test_a_provenance_that_is_not_allowed_is_named_and_the_rest_goes_on(
+    cli: Cli, provenance: dict[str, Any], says: str, dry: list[str]
+) -> None:
+    write("feature_units", "a.json", json.dumps({"body": unit("FU-1"), "provenance": provenance}))
+    write("feature_units", "b.json", json.dumps([unit("FU-2"), {"body": unit("FU-3"), "provenance": provenance}]))
+    write("feature_units", "c.json", json.dumps(unit("FU-4")))
+    report = json.loads(cli("record", "migrate", FOLDER, "--lenient", *dry).out)
+    alone, among = report["failed"]
+    assert report["migrated"] == 1
+    assert (alone["code"], among["code"]) == ("VALIDATION_ERROR", "VALIDATION_ERROR")
+    assert alone["message"].startswith(f"`{says}`")
+    assert among["message"].startswith(f"entry 1 of the array: `{says}`")
+
+
+def test_a_provenance_of_nulls_says_nothing(cli: Cli) -> None:
+    nulls = dict.fromkeys(("source_refs", "extracted_at", "extractor_version", "agent_id"))
+    path = write("feature_units", "a.json", json.dumps({"body": unit("FU-1"), "provenance": nulls}))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    assert cli("record", "migrate", FOLDER, "--lenient").json["migrated"] == 1
+    assert cli("record", "migrate", FOLDER, "--lenient").json["already_there"] == 1
+    [entity] = cli("record", "entities", "--include-provenance").json["entities"]
+    assert entity["provenance"]["id"]["observed_at"] == "2023-11-14T22:13:20Z"
+
+
 def test_what_was_unmapped_moves_with_the_store(cli: Cli, tmp_path: Path) -> None:
     write("feature_units", "a.json", json.dumps({**unit("FU-2"), "points": 3}))
     cli("record", "migrate", FOLDER, "--lenient")
