@@ -651,6 +651,7 @@ decisions §7: a default beside an id is not ambiguous; filters without a worksp
     test_filters_still_look_everywhere
 decisions §7: the recovery of a thin capsule holds places to fill in, and a text in which one is left is thin
     test_the_call_after_a_thin_store_sent_as_it_is_stores_nothing
+    test_the_call_after_a_thin_text_that_ends_in_code_closes_it
     test_a_section_that_only_asks_to_be_filled_in_is_missing
     test_a_section_that_says_more_than_what_to_fill_in_is_there
     test_append_import_and_revert_take_a_text_with_places_to_fill

@@ -57,6 +57,14 @@ def test_the_call_after_a_thin_bundle_stores_the_bundle_once_it_is_filled_in(cal
     assert "Ship it." in call("capsule_fetch", name="b")["capsule_text"]
 
 
+@pytest.mark.parametrize("left", ["```\ncode", "see\n  ~~~~ text\n~~~\n"])
+def test_the_call_after_a_thin_text_that_ends_in_code_closes_it(call: Door, left: str) -> None:
+    error = call.refuses("CAPSULE_TOO_THIN", "capsule_store", name="a", capsule_text=left)
+    assert error.recovery is not None
+    call("capsule_store", **filled(error.recovery["arguments"]))
+    assert call("capsule_fetch", name="a")["capsule_text"].startswith(left)
+
+
 def test_the_call_after_a_thin_json_capsule_stays_json(call: Door) -> None:
     error = call.refuses("CAPSULE_TOO_THIN", "capsule_store", capsule_text='{"objective": "Ship it."}')
     assert error.recovery is not None
@@ -68,7 +76,14 @@ def test_the_call_after_a_thin_json_capsule_stays_json(call: Door) -> None:
 
 @pytest.mark.parametrize(
     "left",
-    ["## Decisions\n(fill in: what)\n", "## Choices:\n\n(Fill in: what)  \n", "**Decisions:** (fill in: what was)\n"],
+    [
+        "## Decisions\n(fill in: what)\n",
+        "## Choices:\n\n(Fill in: what)  \n",
+        "**Decisions:** (fill in: what was)\n",
+        "Decisions:\n(fill in: what)\n",
+        "**Decisions:**\n\n(fill in: what)\n\n",
+        "## Decisions\n(fill in: what)\nGoal: to be done\n",
+    ],
 )
 def test_a_section_that_only_asks_to_be_filled_in_is_missing(call: Door, left: str) -> None:
     text = FULL.replace("## Decisions\nDecisions of the work.\n", left)

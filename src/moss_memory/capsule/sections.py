@@ -105,7 +105,9 @@ def with_places_to_fill(text: str, missing: list[str]) -> str:
         import json
 
         return json.dumps({**found, **places}, ensure_ascii=False, indent=2)
-    return text.rstrip() + "".join([f"\n\n## {title}\n{place}" for title, place in places.items()]) + "\n"
+    fence = _open_fence(text)  # what came after it would be code
+    whole = f"{text.rstrip()}\n{fence}" if fence else text.rstrip()
+    return whole + "".join([f"\n\n## {title}\n{place}" for title, place in places.items()]) + "\n"
 
 
 def _is_to_fill(body: str) -> bool:
@@ -114,13 +116,18 @@ def _is_to_fill(body: str) -> bool:
 
 
 def _bodies(text: str) -> Iterator[tuple[str, str]]:
-    """The labels of a Markdown text with what stands below or beside them."""
-    for section in parse(text):
-        yield _label(section.title), text[section.body_start : section.end]
-    for _, line in _lines_outside_fences(text):
-        label, colon, rest = line.partition(":")
-        if colon and heading_title(line) is None:
-            yield _label(label), rest.strip(" \t*_")
+    """The labels of a Markdown text with what stands beside or below them, up to the next one."""
+    marks: list[tuple[int, int, str]] = []
+    for start, line in _lines_outside_fences(text):
+        title = heading_title(line)
+        before, colon, _ = line.partition(":")
+        if title is not None:
+            marks.append((start, start + len(line), _label(title)))
+        elif colon and _label(before) in _CANONICAL:
+            marks.append((start, start + len(before) + 1, _label(before)))
+    ends = [start for start, _, _ in marks[1:]] + [len(text)]
+    for (_, body_start, label), end in zip(marks, ends, strict=True):
+        yield label, text[body_start:end].strip(" \t\r\n*_")
 
 
 def heading_title(line: str) -> str | None:
@@ -195,17 +202,28 @@ def _lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
     start = len(_MARK) if text.startswith(_MARK) else 0
     for line in text[start:].split("\n"):
         if "```" in line or "~~~" in line:
-            mark = _fence_mark(line)
-            if fence:
-                if mark.startswith(fence) and line.strip() == mark:
-                    fence = ""
-            elif mark:
-                fence = mark
-            else:
+            before, fence = fence, _fence_after(line, fence)
+            if not before and not fence:
                 yield start, line
         elif not fence:
             yield start, line
         start += len(line) + 1
+
+
+def _open_fence(text: str) -> str:
+    """The mark of the fence that a text opens and does not close, or nothing."""
+    fence = ""
+    for line in text.split("\n"):
+        fence = _fence_after(line, fence)
+    return fence
+
+
+def _fence_after(line: str, fence: str) -> str:
+    """The mark of the fence that is open after a line, or nothing; `fence` is the one that was open before it."""
+    mark = _fence_mark(line)
+    if not fence:
+        return mark
+    return "" if mark.startswith(fence) and line.strip() == mark else fence
 
 
 def _fence_mark(line: str) -> str:
