@@ -62,3 +62,21 @@ def test_the_house_of_contributing_names_every_room() -> None:
     package = ROOT / "src" / "moss_memory"
     rooms = [one.name for one in package.iterdir() if one.is_dir() and (one / "__init__.py").exists()]
     assert [room for room in sorted(rooms) if f"  {room}/" not in told] == []
+
+
+def test_what_is_found_of_a_task_is_what_is_said(tmp_path: Path) -> None:
+    step = {"title": "elder", "success_criteria": ["fir"], "tests": ["gorse"]}
+    target = {"workspace": "shop", "target": "TASK-001"}
+    with open_test_store(str(tmp_path / "home")) as store:
+        store.call("tasks_create", {"workspace": "shop", "kind": "plan", "title": "alder"})
+        store.call(
+            "tasks_create",
+            {"workspace": "shop", "kind": "task", "title": "birch", "description": "cedar", "steps": [step]},
+        )
+        store.call("tasks_note", {**target, "note": "hazel"})
+        store.call("tasks_evidence", {**target, "texts": ["iris"]})
+        words = ("alder", "birch", "cedar", "elder", "fir", "gorse", "hazel", "iris")
+        asked = {word: store.call("moss_search", {"query": word, "search_mode": "keyword"})["items"] for word in words}
+    assert [word for word in words if asked[word]] == ["alder", "birch", "elder", "hazel"]
+    told = " ".join((ROOT / "docs" / "explanation" / "tasks.md").read_text().split())
+    assert "does not look into descriptions, criteria, tests and evidence" in told
