@@ -183,3 +183,12 @@ def test_a_conflict_is_found_by_its_id(plan: Plan, shop: Store, tool: str) -> No
     assert found
     assert "(conflict_id=?)" in found[0][0]
     assert not [step for _, steps in asked for step in steps if step.startswith("SCAN")]
+
+
+def test_what_waits_is_followed_by_its_keys_and_not_sought_among_all_of_a_workspace(plan: Plan, shop: Store) -> None:
+    for number in range(2):
+        shop.call("tasks_create", {**WORKSPACE, "kind": "task", "title": f"Ship {number}"})
+    steps = plan("tasks_edit", {"target": "TASK-001", "depends_on": ["TASK-002"]})
+    [waits] = [told for sql, told in steps if "recursive waiting" in sql]
+    assert [step for step in waits if "workspace_norm=?)" in step] == []
+    assert [step for step in waits if step.startswith("SCAN") and step != "SCAN waiting"] == []

@@ -75,15 +75,15 @@ select 1 from reached where id = :end limit 1
 
 -- name: waits
 -- Whether one cannot be DONE before the other: it depends on it, or is a plan that holds it, however far. What depends on
--- its own plan does not wait for it.
+-- its own plan does not wait for it. Each is followed to what it waits for, not looked for among all.
 with recursive waiting (id, parent_id) as (
   select id, parent_id from tasks where workspace_norm = :workspace and id = :start
   union
-  select t.id, t.parent_id from waiting join task_dependencies d
-    on d.workspace_norm = :workspace and d.id = waiting.id and d.depends_on <> coalesce(waiting.parent_id, '')
-  join tasks t on t.workspace_norm = :workspace and t.id = d.depends_on
+  select t.id, t.parent_id from waiting cross join task_dependencies d cross join tasks t
+  where d.workspace_norm = :workspace and d.id = waiting.id and d.depends_on <> coalesce(waiting.parent_id, '')
+    and t.workspace_norm = :workspace and t.id = d.depends_on
   union
-  select t.id, t.parent_id from waiting join tasks t on t.workspace_norm = :workspace and t.parent_id = waiting.id
+  select t.id, t.parent_id from waiting cross join tasks t where t.workspace_norm = :workspace and t.parent_id = waiting.id
 )
 select 1 from waiting where id = :end limit 1
 
