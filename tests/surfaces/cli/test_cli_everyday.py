@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,19 @@ def test_a_text_that_cannot_be_stored_is_kept(filled: Cli, monkeypatch: pytest.M
     path.unlink()
     path.parent.rmdir()
     assert filled("fetch", "auth").json["version"] == 1
+
+
+def test_a_thin_text_and_one_that_looks_like_a_secret_are_stored_where_that_is_said(
+    filled: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "AKIA" + "QYLPMN5HHHFPZAM2"
+    editor(filled, monkeypatch, f"open(path, 'w').write('thin {key}')")
+    for options, code in ([[], "SECRET_FOUND"], [["--allow-secrets"], "CAPSULE_TOO_THIN"]):
+        outcome = filled("edit", "auth", *options)
+        assert outcome.err.startswith(f"[{code}]")
+        shutil.rmtree(Path(outcome.err.partition("your text is kept in ")[2].strip()).parent)
+    assert filled("edit", "auth", "--allow-secrets", "--allow-thin").json["version"] == 2
+    assert filled("fetch", "auth").json["capsule_text"] == f"thin {key}"
 
 
 def test_what_somebody_else_changed_meanwhile_is_not_overwritten(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def edit(home: str | None, **address: str) -> dict[str, Any] | int:
+def edit(
+    home: str | None, *, allow_thin: bool = False, allow_secrets: bool = False, **address: str
+) -> dict[str, Any] | int:
     """Opens a capsule's text in `$VISUAL` or `$EDITOR`; what somebody else changed meanwhile is not overwritten."""
     import shutil
     import tempfile
@@ -32,7 +34,8 @@ def edit(home: str | None, **address: str) -> dict[str, Any] | int:
                 shutil.rmtree(folder)
                 return 0
             change = {"id": found["id"], "capsule_text": text, "expected_version": found["version"]}
-            stored = store.call("capsule_update", change)
+            allowed = {"allow_thin": allow_thin, "allow_secrets": allow_secrets}
+            stored = store.call("capsule_update", {**change, **allowed})
         except MossError as error:
             error.add_note(f"your text is kept in {path}")
             raise

@@ -433,6 +433,8 @@ _ALL = (
             "id": _text("ULID; instead of workspace + name"),
             "workspace": _text("namespace"),
             "name": _text("handle, unique in the workspace"),
+            "allow_thin": _flag("store it although sections are missing"),
+            "allow_secrets": _flag("store it although it looks like a secret"),
         },
         does="commands.editing.edit",
         answers={"id": text("ULID"), "version": integer("its version from now on")},

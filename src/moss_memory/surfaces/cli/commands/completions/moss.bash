@@ -34,7 +34,7 @@ _moss() {
     "delete") offered="--id --workspace -w --name --home --table --json --help -h" named=capsules valued="--id --workspace -w --name --home" ;;
     "diff") offered="--type --id --workspace -w --name --version --to --home --help -h" named=capsules valued="--type --id --workspace -w --name --version --to --home" ;;
     "doctor") offered="--fix --secrets --home --table --json --help -h" valued="--home" ;;
-    "edit") offered="--id --workspace -w --name --home --table --json --help -h" named=capsules valued="--id --workspace -w --name --home" ;;
+    "edit") offered="--id --workspace -w --name --allow-thin --allow-secrets --home --table --json --help -h" named=capsules valued="--id --workspace -w --name --home" ;;
     "erase") offered="--type --id --workspace -w --name --version --branch --doc --seq --target --step-id --dry-run --copies --home --table --json --help -h" named=capsules valued="--type --id --workspace -w --name --version --branch --doc --seq --target --step-id --home" ;;
     "export") offered="--path --workspace -w --include-deleted --all --salvage --with-history --home --table --json --help -h" files=1 valued="--path --workspace -w --home" ;;
     "fetch") offered="--id --workspace -w --name --include-text --no-include-text --include-deleted --version --as-of --text --home --table --json --help -h" named=capsules valued="--id --workspace -w --name --version --as-of --home" ;;
