@@ -113,6 +113,16 @@ def test_servers_in_one_line_are_left_alone() -> None:
         toml.put(text, PATH, ENTRY)
 
 
+@pytest.mark.parametrize("number", ["nan", "-nan", "+inf", "[1.0, nan]", "{ a = nan }"])
+def test_numbers_that_are_none_stay(number: str) -> None:
+    text = f"a = {number}\n\n[mcp_servers.other]\nb = {number}\n"
+    changed = toml.put(text, PATH, ENTRY)
+    assert changed.startswith(text)
+    assert toml.remove(changed, PATH) == text
+    owned = changed + f"c = {number}\n"
+    assert toml.put(owned, PATH, toml.found(owned, PATH)) == owned, "the second time changes nothing"
+
+
 def test_what_is_no_toml_is_refused_with_its_line() -> None:
     with pytest.raises(Unreadable) as refused:
         toml.put("a = 1\nb = = 2\n", PATH, ENTRY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
 from .unreadable import Unreadable, newline_of
@@ -46,11 +47,17 @@ def read(text: str) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text, parse_float=_float)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         line = _LINE_IN_MESSAGE.search(str(error))
         problem = re.sub(r" \(at .*", "", str(error)) if line else str(error)
         raise Unreadable(problem, int(line[1]) if line else text.count("\n") + 1) from None
+
+
+def _float(written: str) -> float:
+    """A number; what is no number (`nan`) is always the same one, or a text would differ from itself."""
+    value = float(written)
+    return math.nan if math.isnan(value) else value
 
 
 def found(text: str, path: Path) -> Any:
