@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from moss_memory import __version__
 from moss_memory.surfaces.cli.commands import tour
 from moss_memory.surfaces.cli.commands.help import command_names
 from moss_memory.surfaces.cli.commands.serving import _tell_empty
-from moss_memory.surfaces.connect.command import moss_for_clients
+from moss_memory.surfaces.connect.command import connecting_lines
 from moss_memory.surfaces.mcp import listing
 from support.patience import PATIENCE_S
 
@@ -107,7 +108,7 @@ def test_the_tour_ends_well_and_leaves_nothing_behind(cli: Cli, tmp_path: Path) 
     assert '"id":' not in outcome.out, "people read tables"
     for shown in ("[CAPSULE_TOO_THIN]", "$ moss fetch", "$ moss search", "$ moss append", "$ moss compose"):
         assert shown in outcome.out
-    for client, line in tour.connections(moss_for_clients()):
+    for client, line in connecting_lines():
         assert f"{client}:" in outcome.out
         assert line in outcome.out
     assert set(os.listdir(tmp_path)) == before
@@ -138,21 +139,22 @@ def test_the_tour_writes_the_full_path_of_a_moss_that_is_not_on_the_path(
     monkeypatch.setattr(sys, "argv", [str(moss), "tour"])
     monkeypatch.setenv("PATH", "/nowhere")
     shown = cli("tour").out
-    assert f"claude mcp add moss -- '{moss}' mcp" in shown
-    assert f"gemini mcp add -s user moss '{moss}' mcp" in shown
-    assert f'"command": "{moss}"' in shown
+    assert f"'{moss}' connect claude-code\n" in shown
     monkeypatch.setenv("PATH", str(folder))
     shown = cli("tour").out
-    assert "claude mcp add moss -- moss mcp" in shown
+    assert "moss connect claude-code\n" in shown
     assert str(moss) not in shown
 
 
-def test_the_documents_connect_clients_as_the_tour_does() -> None:
+def test_the_documents_and_the_page_connect_clients_as_the_tour_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: "/bin/moss")
+    [first, *others] = [line for _, line in connecting_lines()]
     for page in ("README.md", "docs/how-to/connect.md"):
         text = (ROOT / page).read_text(encoding="utf-8")
-        for client, line in tour.connections("moss"):
-            if line.startswith(("claude", "codex", "gemini")):
-                assert line in text, f"{page} connects {client} in another way"
+        assert "mcp add moss" not in text.partition("# By hand")[0], f"{page} connects in another way first"
+        assert all(line.removeprefix("moss connect ") in text for line in others)
+    assert first == "moss connect claude-code"
+    assert first in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_server_started_by_hand_says_what_it_waits_for(cli: Cli) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+
+from .clients import CLIENTS
 
 
 def moss_for_clients(*, full: bool = False) -> str:
@@ -19,6 +22,12 @@ def moss_for_clients(*, full: bool = False) -> str:
     if on_path:
         return os.path.abspath(on_path) if full else "moss"
     return started if os.path.basename(started) == "moss" and os.access(started, os.X_OK) else beside
+
+
+def connecting_lines(*options: str) -> list[tuple[str, str]]:
+    """Each client's name, and what a person types to connect it to this Moss."""
+    moss = moss_for_clients()
+    return [(client.name, shlex.join([moss, "connect", client.key, *options])) for client in CLIENTS.values()]
 
 
 def is_this_moss(command: str) -> bool:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 
 from moss_memory.config import resolve_home
 
 from ..cli.commands.doctor import examine
-from ..connect.clients import CLIENTS
-from ..connect.command import moss_for_clients
+from ..connect.command import connecting_lines
 from ..http.clients import connections
 
 TYPE_CHECKING = False
@@ -35,13 +33,12 @@ def report(site: Site, visit: Visit) -> Response:
 def connect(site: Site, visit: Visit) -> Response:
     """The line that connects each client, to this store or to this server."""
     home = site.store.config.home
-    ours = "" if home == resolve_home() else f" --home {shlex.quote(home)}"
-    moss = shlex.quote(moss_for_clients())
+    ours = [] if home == resolve_home() else ["--home", home]
     token = os.path.join(home, "token")
     return site.page(
         visit,
         "connect.html",
-        typed=[(client.name, f"{moss} connect {client.key}{ours}") for client in CLIENTS.values()],
+        typed=connecting_lines(*ours),
         over_http=connections(visit.origin, token),
         token=token,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 
@@ -10,7 +9,7 @@ from moss_memory.config import load_config, resolve_home
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
-from ...connect.command import moss_for_clients
+from ...connect.command import connecting_lines, moss_for_clients
 from ..parsing.command import find_command
 from ..showing.output import show, width
 from ..showing.table import table_of
@@ -54,15 +53,6 @@ by a question.
 
 This is a minute with it, on a store that is thrown away afterwards; yours is not touched."""
 
-CLIENTS = (
-    ("Claude Code", "claude mcp add moss -- {typed} mcp --toolsets core"),
-    ("Codex", "codex mcp add moss -- {typed} mcp --toolsets core"),
-    ("Gemini CLI", "gemini mcp add -s user moss {typed} mcp --toolsets core"),
-    ("VS Code", "code --add-mcp {vs_code}"),
-    ("Cursor", "~/.cursor/mcp.json: {cursor}"),
-)
-"""What connects each client; `connections` fills in how it finds Moss."""
-
 _WIDE = 100
 
 
@@ -80,26 +70,15 @@ def tour(_: str | None) -> int:
     show(_WHAT)
     with tempfile.TemporaryDirectory(prefix="moss-tour-") as home:
         _guided(home)
-    show(f"\nConnect your agent; all of them share the one store in {_own_home()}:")
+    show(f"\nConnect your agent; all of them share the one store in {_own_home()}, and --remove undoes it:")
     show("")
     moss = moss_for_clients()
-    for client, line in connections(moss):
-        show(f"  {client + ':':<13}{line}")
+    for client, line in connecting_lines():
+        show(f"  {client + ':':<16}{line}")
     if moss != "moss":
         show(f"\n`moss` is not on your PATH; this one is {moss}. `pipx install '.[semantic]'` puts it there.")
     show(f"\nNext: `{moss} --help` lists every command, `{moss} doctor` checks your own store.")
     return 0
-
-
-def connections(moss: str) -> list[tuple[str, str]]:
-    """Each client, and the line that connects it to the Moss that is started by this command."""
-    server = {"command": moss, "args": ["mcp", "--toolsets", "core"]}
-    filled = {
-        "typed": shlex.quote(moss),
-        "vs_code": shlex.quote(json.dumps({"name": "moss", **server})),
-        "cursor": json.dumps({"mcpServers": {"moss": server}}),
-    }
-    return [(client, line.format(**filled)) for client, line in CLIENTS]
 
 
 def _guided(home: str) -> None:
