@@ -293,7 +293,7 @@ def test_another_machine_is_reached_by_https(at_home: Cli) -> None:
 @pytest.mark.parametrize(
     "words",
     [("--http",), ("--remove",), ("cursor", "--url", "https://x"), ("cursor", "--http", "--toolsets", "core"),
-     ("windsurf", "--scope", "project")],
+     ("windsurf", "--scope", "project"), ("cursor", "--toolsets", "core,all"), ("cursor", "--toolsets", "Core")],
 )  # fmt: skip
 def test_what_means_nothing_is_refused(at_home: Cli, words: tuple[str, ...]) -> None:
     assert at_home("connect", *words).code == 1

@@ -26,6 +26,7 @@ def stdio_entry(client: Client, scope: str, *, home: str | None, toolsets: Seque
     """The entry of a client that starts Moss itself."""
     from .command import moss_for_clients
 
+    _require_known(toolsets or ())
     command = moss_for_clients(full=client.own_path) if scope != PROJECT else "moss"
     chosen = client.toolsets if toolsets is None else tuple(toolsets)
     words = ["mcp", *(["--toolsets", ",".join(chosen)] if chosen else [])]
@@ -38,6 +39,15 @@ def stdio_entry(client: Client, scope: str, *, home: str | None, toolsets: Seque
     if named:  # a client that a desktop starts does not know the environment of this shell
         entry[environment_of(client)] = {_HOME: os.path.abspath(os.path.expanduser(named))}
     return entry
+
+
+def _require_known(toolsets: Sequence[str]) -> None:
+    """Refuses a name with which the server would not start."""
+    from moss_memory.catalog import TOOLSETS
+
+    for name in toolsets:
+        if name not in TOOLSETS:
+            raise invalid(f"there is no toolset {name[:60]!r}; known: {', '.join(TOOLSETS)}", path="toolsets")
 
 
 def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str, Any]:
