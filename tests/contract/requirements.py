@@ -844,6 +844,8 @@ decisions §6: moss_erase leaves no byte of it, deleted or not, in rows, version
 decisions §6: moss_erase refuses the present version alone and what names nothing of the type, and names the copies
     test_the_present_version_cannot_be_erased_alone
     test_what_names_another_type_is_refused
+    test_what_the_named_branch_does_not_have_is_not_taken_out
+    test_a_note_is_known_by_its_number_in_whichever_document_it_stands
     test_copies_in_the_home_are_named
 decisions §9: the overview tells what there is and what changed, day by day
     test_what_there_is_is_counted_by_family_and_workspace

@@ -258,6 +258,30 @@ def test_what_names_another_type_is_refused(door: StoreDoor) -> None:
     door.refuses("AMBIGUOUS_ADDRESSING", "moss_erase", type="capsule", id="x", name="auth")
 
 
+def test_what_the_named_branch_does_not_have_is_not_taken_out(door: StoreDoor) -> None:
+    for name in ("tried", "other"):
+        door("branchmind_branch_create", workspace="w", name=name)
+    note = door("branchmind_notes_commit", workspace="w", branch="tried", content="only here")["entry"]["seq"]
+    node = {"op": "node_upsert", "id": "Q", "type": "question", "title": "only here"}
+    door("branchmind_graph_apply", workspace="w", branch="tried", ops=[node])
+    for what in ({"type": "note", "seq": note}, {"type": "node", "id": "Q"}):
+        door.refuses("NOT_FOUND", "moss_erase", workspace="w", branch="other", **what)
+    door("branchmind_branch_create", workspace="w", name="above", **{"from": "tried"})
+    for what in ({"type": "note", "seq": note}, {"type": "node", "id": "Q"}):
+        door("moss_erase", workspace="w", branch="above", dry_run=True, **what)
+        door("moss_erase", workspace="w", branch="tried", **what)
+
+
+def test_a_note_is_known_by_its_number_in_whichever_document_it_stands(door: StoreDoor) -> None:
+    seq = door("branchmind_notes_commit", workspace="w", doc="design", content="a secret")["entry"]["seq"]
+    door.refuses("NOT_FOUND", "moss_erase", type="note", workspace="w", doc="notes", seq=seq)
+    door("moss_erase", type="note", workspace="w", seq=seq)
+    shown = door("branchmind_show", workspace="w", doc="design")["entries"]
+    assert [entry["content"] for entry in shown] == ["[erased]"]
+    thought = door("branchmind_trace_step", workspace="w", step="think")["entry"]["seq"]
+    door.refuses("NOT_FOUND", "moss_erase", type="note", workspace="w", seq=thought)
+
+
 def test_copies_in_the_home_are_named(door: StoreDoor, tmp_path: Path) -> None:
     door("capsule_store", name="auth", capsule_text=FULL + "zebraone")
     export = door("capsule_export")["path"]

@@ -7,13 +7,14 @@ import json
 from ..erasure import ERASED, Erasure
 from ..errors import MossError, invalid, next_call
 from ..values import norm
-from .places import GRAPH, NOTES, Place, branch_by_id, find_branch
+from .places import GRAPH, NOTES, TRACE, Place, branch_by_id, find_branch
 from .versions import node, present, write
-from .views import graph_view, sql
+from .views import graph_view, log_view, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..storage.engine import ReadTransaction, Transaction
+    from .places import BranchRow, Look
 
 _MERGED = "merge:"
 
@@ -24,17 +25,17 @@ def erase_entry(
     """A note or a trace entry: it keeps its place, number and time, and reads `[erased]` from then on."""
     if seq is None:
         raise invalid(f"`seq` is needed: the number of the {type} entry", path="seq")
-    if branch is not None:
-        find_branch(tx, workspace, branch)
     key = {"workspace": norm(workspace), "seq": seq}
-    branch_id, document, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
-    if branch_id is None or not _is_meant(document, type, doc):
+    named = None if branch is None else find_branch(tx, workspace, branch)
+    writer, found, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
+    is_there = writer is not None and _is_meant(found, type, doc)
+    if not is_there or not _is_on(tx, log_view, named, found, [(seq, writer)]):
         raise MossError(
             "NOT_FOUND",
-            f"there is no {type} entry {seq} in workspace {workspace!r}",
+            f"there is no {type} entry {seq} {_where(named, doc)}of workspace {workspace!r}",
             recovery=next_call("branchmind_docs_list", {"workspace": workspace}, "lists the documents there are"),
         )
-    seqs = _with_copies(tx, key["workspace"], branch_id, seq, source)
+    seqs = _with_copies(tx, key["workspace"], writer, seq, source)
     events = [] if source is None or source.startswith(_MERGED) else [source]
 
     def carry_out(tx: Transaction) -> None:
@@ -45,8 +46,24 @@ def erase_entry(
 
 
 def _is_meant(found: str, type: str, doc: str | None) -> bool:
-    """Whether an entry of this document is one that was asked for: of a document, or of any of its kind."""
-    return found == doc if doc is not None else (found == NOTES) == (type == "note")
+    """Whether an entry of this document is one that was asked for: of a document, or of any that may hold its kind."""
+    if doc is not None:
+        return found == doc
+    return found != NOTES if type == "trace" else not found.endswith(TRACE)
+
+
+def _is_on(tx: ReadTransaction, look: Look, named: BranchRow | None, doc: str, found: list[tuple[int, int]]) -> bool:
+    """Whether the branch that was named, if any, wrote or shows one of these: what is not there is not meant."""
+    if named is None:
+        return True
+    view = look(tx, named.branch_id, doc)
+    return any(writer == named.branch_id or view.shows(writer, seq) for seq, writer in found)
+
+
+def _where(named: BranchRow | None, doc: str | None) -> str:
+    """The document and branch that were asked for, as a message names them."""
+    told = f"in document {doc!r} " if doc else ""
+    return told + (f"on branch {named.name!r} " if named else "")
 
 
 def _with_copies(tx: ReadTransaction, workspace: object, branch_id: int, seq: int, source: str | None) -> list[int]:
@@ -92,14 +109,13 @@ def erase_node(tx: ReadTransaction, workspace: str, id: str | None, *, branch: s
     """
     if id is None:
         raise invalid("`id` is needed: the id of the node", path="id")
-    if branch is not None:
-        find_branch(tx, workspace, branch)
     key = {"workspace": norm(workspace), "doc": doc or GRAPH, "key": id}
-    found = list(tx.stream(sql["versions_of_node"], key))
-    if not found:
+    named = None if branch is None else find_branch(tx, workspace, branch)
+    found = [(seq, branch_id) for seq, branch_id in tx.stream(sql["versions_of_node"], key)]
+    if not found or not _is_on(tx, graph_view, named, key["doc"], found):
         raise MossError(
             "NOT_FOUND",
-            f"there is no node {id[:100]!r} in document {key['doc']!r} of workspace {workspace!r}",
+            f"there is no node {id[:100]!r} {_where(named, key['doc'])}of workspace {workspace!r}",
             recovery=next_call("branchmind_graph_query", {"workspace": workspace}, "lists the nodes there are"),
         )
     entries = [seq for (seq,) in tx.stream(sql["entries_of_card"], key)]
