@@ -106,7 +106,7 @@ SALVAGED = export_folder.answers.with_fields(
         "errors": list_of(_PROBLEM, "what was wrong with those, and what was left out of others"),
         "changed": texts("files that are no longer as they were exported, or were not"),
         "renamed": list_of(_RENAMED, "workspaces whose reasoning and tasks have another name here", optional=True),
-        "ignored": texts("files that mean nothing without a manifest", optional=True),
+        "ignored": texts("files that mean nothing without a manifest, and links to folders", optional=True),
         **FINDINGS,
     },
     example="moss import ~/notes/moss --mode rename",

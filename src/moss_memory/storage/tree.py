@@ -34,6 +34,8 @@ class Tree:
         self._folders: dict[str, int] = {"": self._root}
         self._written: list[str] = []
         self._changed: set[str] = set()
+        self.passed_over: set[str] = set()
+        """What `files` did not look into: links to other folders, and folders too deep."""
 
     def close(self) -> None:
         """Lets go of the folder."""
@@ -201,8 +203,9 @@ class Tree:
                 mode = os.stat(entry, dir_fd=self._folder(under), follow_symlinks=False).st_mode
             except FileNotFoundError:
                 continue  # gone since it was listed
-            if stat.S_ISDIR(mode):
-                if name.count("/") < _DEEPEST:
-                    yield from self.files(suffix, name)
-            elif entry.endswith(suffix):
+            if stat.S_ISDIR(mode) and name.count("/") < _DEEPEST:
+                yield from self.files(suffix, name)
+            elif entry.endswith(suffix) and not stat.S_ISDIR(mode):
                 yield name
+            elif stat.S_ISDIR(mode) or stat.S_ISLNK(mode):
+                self.passed_over.add(name)
