@@ -341,6 +341,18 @@ def test_new_tasks_of_the_same_project_are_taken_and_renamed_ones_named(store: S
     assert tasks["Replay"]["parent"] == tasks["master of api"]["id"]
 
 
+def test_a_task_that_stands_in_the_file_twice_is_taken_once_and_named(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "issues.jsonl"
+    path.write_text(
+        "".join(json.dumps({"id": one, "title": f"{one} {place}"}) + "\n" for place, one in enumerate("aba"))
+    )
+    told = store.adopt("beads", str(path), workspace="shop")
+    assert (told["taken"], [one["item"] for one in told["skipped"]]) == ({"plans": 1, "tasks": 2}, ["a"])
+    tasks = store.call("tasks_list", {"workspace": "shop", "kind": "task"})["items"]
+    assert [one["title"] for one in tasks] == ["a 0", "b 1"]
+    assert store.adopt("beads", str(path), workspace="shop")["taken"] == {}
+
+
 def test_what_a_task_said_in_its_source_is_found(store: Store) -> None:
     store.adopt("beads", str(WRITTEN / "written" / "beads.jsonl"), workspace="shop")
     described = next(

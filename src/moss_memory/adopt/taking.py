@@ -37,6 +37,7 @@ _OTHER = (
     "is here with another text: changed here or there since it was taken, or from another folder; into a workspace of "
     "its own (-w) it is taken"
 )
+_TWICE = "stands in the file twice"
 _REFUSED = ("INVALID_REQUEST", "CONFLICT")
 """How the store says that one thing cannot be as it is."""
 _CONFIRMED = {"criteria": True, "tests": True}
@@ -134,7 +135,7 @@ class Taking:
             is_node = item["kind"] == "node"
             key = item["id"] if is_node else f"{item['from']}|{item['rel']}|{item['to']}"
             if key in new or not key.strip("|"):
-                self._skip(item["key"], "stands in the file twice" if key in new else "has no name")
+                self._skip(item["key"], _TWICE if key in new else "has no name")
                 continue
             known = None if branch is None else self.tx.row(sql["last_version"], self._key(branch, key))
             if known is None:
@@ -181,20 +182,22 @@ class Taking:
         known = self._known_tasks()
         tasks = {mark: found[0] for mark, found in known.items()}
         others = self._of_another(items, known)
-        new = []
+        new: dict[str, Item] = {}
         for item in sorted(items, key=lambda item: item["kind"] != "plan"):
             mark = self._mark(item["key"])
-            if item["key"] in others:
+            if mark in new:
+                self._skip(item["key"], _TWICE)
+            elif item["key"] in others:
                 self._know(item, is_same=False)
             elif mark in known:
                 self._know(item, is_same=item["kind"] == "plan" or known[mark][1] == item["title"])
             else:
                 with self._or_skipped(item):
                     tasks[mark] = self._create(item, tasks)
-                    new.append(item)
-        for item in new:
+                    new[mark] = item
+        for item in new.values():
             self._link(item, tasks)
-        for item in sorted(new, key=lambda item: item["kind"] == "plan"):
+        for item in sorted(new.values(), key=lambda item: item["kind"] == "plan"):
             self._close(item, tasks, items)
 
     def _known_tasks(self) -> dict[str, tuple[str, str]]:
