@@ -162,8 +162,8 @@ SETTINGS = {
     "ends early at so many characters of its items' JSON; `pagination.next_offset` says where to go on",
     "artifact_validate": "check every artifact whose kind has a schema, as `validate: true` does for one call",
     "allow_secrets": "store what looks like a credential too; a repository may only forbid it",
-    "history_keep": "most versions of a capsule or artifact that are kept, the present one included; only in the "
-    "global file",
+    "history_keep": "most versions of a capsule or artifact that are kept, the present one included: `1` keeps no old "
+    "one; only in the global file",
     "history_days": "so many days after another took its place a version is kept; only in the global file",
     "allowed_paths": "further folders for import and export, absolute; a repository may not set it",
     "allow_unsafe_paths": "any folder for import and export; links, `..` and other extensions stay refused; "
@@ -345,9 +345,9 @@ def _configuration_page() -> str:
         "",
         (
             "`config.json` in the home folder (`MOSS_HOME`, else `~/.moss`) is yours; `.moss/config.json`, found "
-            "upward from the current folder, is the repository's. Numbers: the repository's wins. Switches: on if "
-            "either says so. Lists: both together. The workspace: `MOSS_WORKSPACE`, else the repository's, else yours. "
-            "`moss config` shows what holds and where it comes from."
+            "upward from the current folder, is the repository's. Numbers: the repository's wins; 0 is the default. "
+            "Switches: on if either says so. Lists: both together. The workspace: `MOSS_WORKSPACE`, else the "
+            "repository's, else yours. `moss config` shows what holds and where it comes from."
         ),
         "",
         "Generated from the registry by `make docs`; do not edit.",

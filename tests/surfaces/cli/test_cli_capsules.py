@@ -146,7 +146,10 @@ def test_a_refusal_shows_the_next_command_to_type(cli: Cli) -> None:
         (["--home"], "--home needs"),
         (["import"], "--path is needed"),
         (["search"], "--query is needed"),
-        (["purge", "--type", "nothing"], "nothing to purge of type 'nothing'"),
+        (
+            ["purge", "--type", "nothing"],
+            "there is no type 'nothing'; known: capsule, artifact, reasoning, task, record",
+        ),
         (["store", "--file", "x", "--capsule-text", "y"], "both give the text"),
         (["completion"], "known: bash, zsh, fish"),
         (["completion", "tcsh"], "known: bash, zsh, fish"),

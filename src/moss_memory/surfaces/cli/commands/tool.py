@@ -267,9 +267,7 @@ def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
         return None
     chosen = purges.get(_PURGED_WITH.get(kind, kind))
     if chosen is None:
-        known = " and ".join(f"--type {family}" for family, operation in purges.items() if operation is not None)
-        verb = "is" if known.count("--type") == 1 else "are"
-        raise Usage(f"there is nothing to purge of type {kind!r}; {known} {verb} known", command="purge")
+        raise Usage(f"there is no type {kind!r}; known: {', '.join(purges)}", command="purge")
     return Command(chosen, command.words)
 
 
