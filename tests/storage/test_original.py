@@ -175,6 +175,8 @@ def test_names_that_are_none_here_become_the_nearest_and_no_row_is_lost(
     said = capsys.readouterr().err
     assert "\x1b" not in said
     assert "U+FFFD" in said
+    assert "' ' cannot be a name here; the capsule has none now" in said
+    assert "'' cannot be a name here; it is now 'default'" in said
 
 
 def test_an_original_without_a_capsule_moves_in_too(home: Path) -> None:

@@ -130,18 +130,19 @@ class Move:
                 return other
 
     def _allowed(self, row: dict[str, Any]) -> tuple[str, str | None]:
-        workspace = self._near(row["workspace_raw"]) or DEFAULT_WORKSPACE
-        return workspace, None if row["name_raw"] is None else self._near(row["name_raw"]) or None
+        workspace = self._near(row["workspace_raw"], DEFAULT_WORKSPACE)
+        return workspace, None if row["name_raw"] is None else self._near(row["name_raw"], "") or None
 
-    def _near(self, value: bytes | None) -> str:
-        """The name as it stands where this Moss allows it, else the nearest that it does; empty where there is none."""
+    def _near(self, value: bytes | None, otherwise: str) -> str:
+        """The name as it stands where this Moss allows it, else the nearest that it does, else the other one."""
         raw = _decoded(value)
         try:
             normalize(raw, what="name")
         except MossError:
             printable = "".join(character if character.isprintable() else " " for character in raw)
-            name = " ".join(printable.split())[:NAME_MAX_CHARS].rstrip()
-            self.told.append(f"{raw[:80]!r} cannot be a name here; it is now {name[:80]!r}")
+            name = " ".join(printable.split())[:NAME_MAX_CHARS].rstrip() or otherwise
+            now = f"it is now {name[:80]!r}" if name else "the capsule has none now"
+            self.told.append(f"{raw[:80]!r} cannot be a name here; {now}")
             return name
         return raw
 
