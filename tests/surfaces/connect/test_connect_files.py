@@ -277,8 +277,10 @@ def test_a_token_in_a_file_that_others_may_read_is_said(at_home: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://example.com:8314", "ftp://127.0.0.1", "nonsense", "http://[", "http://a@127.0.0.1"]
-)
+    "url",
+    ["http://example.com:8314", "ftp://127.0.0.1", "nonsense", "http://[", "http://a@127.0.0.1",
+     "http://127.0.0.1.example.com", "http://127.example.com:8314", "http://localhost.example.com"],
+)  # fmt: skip
 def test_the_token_goes_to_no_other_machine_in_the_clear(at_home: Cli, url: str) -> None:
     outcome = at_home("connect", "cursor", "--http", "--url", url)
     assert (outcome.code, "--url" in outcome.err) == (1, True)

@@ -110,8 +110,13 @@ def _checked_url(url: str | None) -> str:
 
 
 def is_local(host: str | None) -> bool:
-    """Whether an address never leaves this machine."""
-    return host in ("localhost", "::1") or bool(host and host.startswith("127."))
+    """Whether an address never leaves this machine; a name that only begins as one (`127.0.0.1.example.com`) does."""
+    from ipaddress import ip_address
+
+    try:
+        return host == "localhost" or ip_address(host or "").is_loopback
+    except ValueError:
+        return False
 
 
 def default_scope(client: Client, scope: str | None) -> str:
