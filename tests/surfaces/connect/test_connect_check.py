@@ -66,6 +66,17 @@ def test_a_projects_file_starts_no_other_program(checked: Cli, tmp_path: Path) -
     assert not (tmp_path / "started").exists()
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [{"args": ["store", "planted"]}, {"args": ["--toolsets", "core", "mcp"]}, {"env": {"PATH": "."}},
+     {"env": {"PYTHONPATH": "."}}, {"env": {"MOSS_URL": "postgresql://192.0.2.1/x"}}],
+)  # fmt: skip
+def test_a_projects_file_starts_moss_as_a_server_and_in_no_other_way(checked: Cli, odd: dict[str, object]) -> None:
+    entry(".cursor/mcp.json", {"command": "moss", "args": ["mcp"], **odd})
+    assert "not tried: the project's file " in checked("connect", "--check").out
+    assert json.loads(checked("list").out)["items"] == []
+
+
 @pytest.mark.parametrize("url", ["https://192.0.2.1/mcp", "http://127.0.0.1.invalid/mcp"])
 def test_a_projects_file_sends_the_token_to_no_other_machine(checked: Cli, url: str) -> None:
     entry(".cursor/mcp.json", {"url": url, "headers": {"Authorization": "Bearer ${env:MOSS_TOKEN}"}})

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 20.0
 _MOST_BYTES = 1 << 20
+_KNOWN_VARIABLES = ("MOSS_HOME", "MOSS_WORKSPACE")
+"""What a project's file may set for the server."""
 _HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
@@ -35,9 +37,20 @@ def shake_hands(meaning: Meaning, scope: str) -> tuple[str, int]:
         return _over_http(meaning)
     if not meaning.words:
         raise Silent("the entry names neither a command nor an address")
-    if scope == PROJECT and not is_this_moss(meaning.words[0]):
-        raise Silent(f"not tried: the project's file starts {meaning.words[0]!r}, which is not this Moss")
+    if scope == PROJECT:
+        _require_safe_start(meaning)
     return _over_stdio(meaning)
+
+
+def _require_safe_start(meaning: Meaning) -> None:
+    """A project's file comes from others: it starts the server of this Moss, and changes nothing of how that starts."""
+    if not is_this_moss(meaning.words[0]):
+        raise Silent(f"not tried: the project's file starts {meaning.words[0]!r}, which is not this Moss")
+    if meaning.words[1:2] != ["mcp"]:
+        raise Silent(f"not tried: the project's file runs {' '.join(meaning.words)[:200]!r}, which is not `moss mcp`")
+    odd = next((name for name in meaning.environment if name not in _KNOWN_VARIABLES), None)
+    if odd is not None:
+        raise Silent(f"not tried: the project's file sets {odd[:60]!r}, which may start another program")
 
 
 def _require_safe_address(meaning: Meaning, scope: str) -> None:
