@@ -165,6 +165,19 @@ def test_switching_to_http_and_removing_leaves_the_first_file(at_home: Cli) -> N
     assert path.read_bytes() == FOUND["vs-code"].encode()
 
 
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [("cursor", '{"mcpServers": {"moss": {"command": "/opt/moss"}}, /* c */ "a": 1}'),
+     ("codex", 'a = 1\n\n[mcp_servers.moss]\ncommand = "/opt/moss" # mine\n\n[b]\n')],
+)  # fmt: skip
+def test_an_entry_that_was_there_before_stays_in_what_is_kept(at_home: Cli, client: str, text: str) -> None:
+    path = write(file_of(client), text)
+    for words in ([], ["--toolsets", "capsule"], ["--http"], ["--remove"]):
+        assert at_home("connect", client, *words).code == 0
+        assert Path(f"{path}.before-moss").read_text() == text
+    assert "moss" not in path.read_text()
+
+
 def test_what_others_changed_since_survives_the_removal(at_home: Cli) -> None:
     path = write(file_of("cursor"), "{}")
     at_home("connect", "cursor")

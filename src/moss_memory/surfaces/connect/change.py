@@ -48,20 +48,23 @@ class Change:
         if not self.is_in(text):
             return text
         before = self.file.before()
-        if before is not None and self._is_before(before):
+        if before is not None and self._is_before(before) and not self.is_in(before):
             return before
         if text == self.as_found(""):
             return None
         return self.readable(lambda: self.taken_out(text))
 
     def keeps_before(self) -> bool:
-        """Whether what is kept beside the file is still the file without Moss, and so better than a newer copy."""
+        """Whether what is kept beside the file is still the file before Moss, and so better than a newer copy.
+
+        It may hold an entry of its owner's, which Moss changed and takes out: then it is all that is left of that.
+        """
         before = self.file.before()
         return before is not None and self.is_in(self.file.text) and self._is_before(before)
 
     def _is_before(self, before: str) -> bool:
         """Whether the present file is that text with Moss put into it and nothing more."""
         try:
-            return not self.is_in(before) and self.as_found(before) == self.file.text
+            return self.as_found(before) == self.file.text
         except (Unreadable, MossError):
             return False
