@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +42,15 @@ def test_the_list_of_capsule_tools_is_short() -> None:
 
 def test_the_whole_list_is_bounded() -> None:
     assert seen_by_a_model(json.loads(Offer().listing())) <= 65_000
+
+
+def test_the_how_to_says_what_the_whole_list_costs() -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "connect.md").read_text(encoding="utf-8")
+    told = re.search(r"about (\d+),000 characters, which is some (\d+),000\s+tokens", text)
+    assert told is not None
+    seen = seen_by_a_model(json.loads(Offer().listing()))
+    assert abs(seen - int(told[1]) * 1000) <= 1000
+    assert abs(seen / 4 - int(told[2]) * 1000) <= 1000
 
 
 def test_no_v1_name_is_listed() -> None:
