@@ -13,6 +13,7 @@ import pytest
 from moss_memory.store import Store
 from moss_memory.surfaces.cli.commands.doctor import examine
 from storage.database import connect
+from support.original_store import KINDS, row, write_original
 from support.store_truth import capsule, open_at, refusal
 
 
@@ -33,6 +34,21 @@ def damage(home: Path, *statements: str) -> None:
     for sql in statements:
         connection.execute(sql)
     connection.close()
+
+
+def destroy_a_page(home: Path) -> None:
+    """Overwrites a page in the middle of the capsules."""
+    connection = connect(home)
+    [(root,)] = connection.execute("select rootpage from sqlite_schema where name = 'capsules'").fetchall()
+    pages = [page for (page,) in connection.execute(
+        "select pageno from dbstat where name = 'capsules' and pagetype = 'leaf' order by pageno"
+    )]  # fmt: skip
+    connection.close()
+    assert len(pages) > 4
+    assert root not in pages
+    with open(home / "moss.db", "r+b") as file:
+        file.seek((pages[len(pages) // 2] - 1) * 4096)
+        file.write(b"\x5a" * 4096)
 
 
 def saved(store: Store, tmp_path: Path) -> tuple[dict[str, Any], Store]:
@@ -90,17 +106,7 @@ def test_what_lies_on_a_damaged_page_is_listed_and_everything_else_is_saved(
     filled: Store, home: Path, tmp_path: Path
 ) -> None:
     filled.close()
-    connection = connect(home)
-    [(root,)] = connection.execute("select rootpage from sqlite_schema where name = 'capsules'").fetchall()
-    pages = [page for (page,) in connection.execute(
-        "select pageno from dbstat where name = 'capsules' and pagetype = 'leaf' order by pageno"
-    )]  # fmt: skip
-    connection.close()
-    assert len(pages) > 4
-    assert root not in pages
-    with open(home / "moss.db", "r+b") as file:
-        file.seek((pages[len(pages) // 2] - 1) * 4096)
-        file.write(b"\x5a" * 4096)
+    destroy_a_page(home)
     before = (home / "moss.db").read_bytes()
     told, new = saved(filled, tmp_path)
     found = names(new)
@@ -133,6 +139,22 @@ def test_a_sound_store_is_saved_whole(filled: Store, tmp_path: Path) -> None:
         "capsules", "manifest.json", "unreadable.jsonl", "artifacts.jsonl", "reasoning.jsonl", "tasks.jsonl",
         "records.jsonl", "history.jsonl",
     )]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_store_of_the_original_is_saved_too_damaged_or_not(tmp_path: Path, kind: str) -> None:
+    home = tmp_path / "original"
+    rows = [row(number, name_raw=f"n{number}", capsule_text=capsule(f"words {number} " * 20)) for number in range(40)]
+    write_original(home, rows, kind)
+    with open_at(home) as store:
+        told = store.salvage(str(tmp_path / "whole"))
+        assert (told["counts"]["capsules"], told["lost"]) == (40, [])
+        destroy_a_page(home)
+        before = (home / "moss.db").read_bytes()
+        told, new = saved(store, tmp_path)
+    assert 30 < len(names(new)) < 40
+    assert len([one for one in told["lost"] if "row" in one]) >= 40 - len(names(new))
+    assert (home / "moss.db").read_bytes() == before
 
 
 def test_where_there_is_no_store_there_is_nothing_to_salvage(tmp_path: Path) -> None:

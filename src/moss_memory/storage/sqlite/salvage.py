@@ -9,9 +9,12 @@ import os
 
 import apsw
 
+from ...errors import MossError
 from .dumping import TABLES
 from .functions import prepare
-from .opening import migrate
+from .identity import ORIGINAL, schema_of
+from .opening import migrate, run_migrations
+from .original import Move
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ def salvage(path: str, target: str) -> list[Lost]:
     try:
         source.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
         source.execute(_TOLERANT)
+        if _is_original(source, broken):
+            return _of_original(source, fresh)
         migrate(fresh)
         for (name,) in _all(fresh, "select name from sqlite_schema where type = 'trigger'"):
             fresh.execute(f"drop trigger {name}")
@@ -54,6 +59,26 @@ def salvage(path: str, target: str) -> list[Lost]:
         for part in ("", "-wal", "-shm", "-journal"):
             if os.path.lexists(broken + part):
                 os.unlink(broken + part)
+
+
+def _is_original(source: apsw.Connection, path: str) -> bool:
+    try:
+        return schema_of(source, path) == ORIGINAL
+    except (MossError, *_FAULTS):
+        return False
+
+
+def _of_original(source: apsw.Connection, fresh: apsw.Connection) -> list[Lost]:
+    """What can be read of a store of the original Moss, which then moves in as a sound one does."""
+    [(table,)] = _all(source, "select sql from sqlite_schema where type = 'table' and name = 'capsules'")
+    fresh.execute("begin immediate")
+    fresh.execute(table)
+    lost = Salvage(source, fresh, "capsules", key=("rowid",)).run()
+    moved = Move(fresh)
+    moved.run()
+    run_migrations(fresh, 1)
+    fresh.execute("commit")
+    return [*lost, *({"table": "capsules", "message": line} for line in moved.told)]
 
 
 def _copy(path: str, target: str) -> None:
@@ -126,7 +151,9 @@ def _as_text(value: Any) -> Any:
 class Salvage:
     """One table: read at a stretch where that works, else row by row from both ends and through its indexes."""
 
-    def __init__(self, source: apsw.Connection, fresh: apsw.Connection, table: str) -> None:
+    def __init__(
+        self, source: apsw.Connection, fresh: apsw.Connection, table: str, *, key: tuple[str, ...] = ()
+    ) -> None:
         self._source = source
         self._fresh = fresh
         self._table = table
@@ -134,7 +161,7 @@ class Salvage:
         present = self._present()
         self._columns = [name for name, _ in columns if name in present]
         keys = sorted((place, name) for name, place in columns if place)
-        self._key = [name for _, name in keys] or ["rowid"]
+        self._key = list(key) or [name for _, name in keys] or ["rowid"]
         self._lost: list[Lost] = []
         marks = ", ".join("?" * len(self._columns))
         self._insert = f"insert or ignore into {table} ({', '.join(self._columns)}) values ({marks})"
@@ -190,9 +217,9 @@ class Salvage:
         return kinds.get(name) == "text"
 
     def _indexes(self) -> Iterator[str]:
-        sql = "select name from pragma_index_list(?) where origin <> 'pk' and not partial"
+        sql = "select name from pragma_index_list(?) where (origin <> 'pk' or ?) and not partial"
         try:
-            yield from [name for (name,) in _all(self._source, sql, self._table)]
+            yield from [name for (name,) in _all(self._source, sql, self._table, self._key == ["rowid"])]
         except _FAULTS:
             return
 
