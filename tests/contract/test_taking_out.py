@@ -223,7 +223,8 @@ def test_a_step_is_erased_with_its_notes_and_evidence_and_the_rest_stays(door: S
     erased(door, *words, type="task", **HERE, target="TASK-001", step_id="STEP-001")
     shown = door("tasks_show", **HERE, target="TASK-001")
     assert [step["title"] for step in shown["steps"]] == ["[erased]", "stays"]
-    assert "also stays" in str(shown)
+    assert [step["notes"] for step in shown["steps"]] == [["[erased]"], ["also stays"]]
+    assert shown["notes"] == []
     door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-009")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from ..erasure import ERASED, Erasure
 from ..errors import MossError, invalid, next_call
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from .places import BranchRow, Look
 
 _MERGED = "merge:"
+_STEP = re.compile(r"s:[0-9]+(?:\.s:[0-9]+)*(?= |$)")
+"""The step that the title of a note begins with: where the note stands, and no word of its own."""
 
 
 def erase_entry(
@@ -85,8 +88,9 @@ def copies_of_entries(tx: ReadTransaction, workspace: str, branch_id: int, seqs:
 def blank_entries(tx: Transaction, seqs: list[int]) -> None:
     """Leaves of entries nothing but their places; search and vectors forget the old text and learn the new one."""
     for seq in seqs:
+        step = _STEP.match(tx.value(sql["entry_title"], {"seq": seq}) or "")
         shown = tx.run(sql["hide_entry"], {"seq": seq})  # takes it out of the index while its text is still known
-        tx.run(sql["blank_entry"], {"seq": seq, "erased": ERASED})
+        tx.run(sql["blank_entry"], {"seq": seq, "erased": ERASED, "title": step and step[0]})
         if shown:
             tx.run(sql["show_entry"], {"seq": seq})
 

@@ -346,9 +346,12 @@ update doc_entries set hidden = 1 where seq = :seq and hidden = 0
 -- name: show_entry
 update doc_entries set hidden = 0 where seq = :seq
 
+-- name: entry_title
+select title from doc_entries where seq = :seq
+
 -- name: blank_entry
 update doc_entries set
-  title = null, content = :erased, meta_json = case when meta_json is null then null else '{}' end
+  title = :title, content = :erased, meta_json = case when meta_json is null then null else '{}' end
 where seq = :seq
 
 -- name: versions_of_node
