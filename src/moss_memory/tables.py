@@ -129,8 +129,13 @@ def text(name: str, *, optional: bool = False, default: str | None = None) -> Co
 
 
 def whole(name: str, *, optional: bool = False, default: int | None = None) -> Column:
-    """A column of whole numbers that count nothing on: times, sizes, versions."""
+    """A column of whole numbers that nothing counts on from: times, sizes."""
     return Column(name, _whole, optional=optional, default=default)
+
+
+def counter(name: str, *, default: int | None = None) -> Column:
+    """A column of numbers that the next change counts on from, so there must be room for more."""
+    return Column(name, _number, default=default)
 
 
 def number(name: str, series: str, *, optional: bool = False, endless: bool = False) -> Column:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,30 @@ def test_a_folder_in_a_folder_that_is_a_link_is_not_followed(store: Store, out: 
     before = dump(store.config.home)
     assert refusal(store.import_folder, str(out)).code == "INVALID_REQUEST"
     assert dump(store.config.home) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "key"),
+    [("artifacts.jsonl", "version"), ("tasks.jsonl", "revision"), ("tasks.jsonl", "next_index"),
+     ("tasks.jsonl", "last"), ("reasoning.jsonl", "last"), ("history.jsonl", "version")],
+)  # fmt: skip
+def test_a_number_that_nothing_can_be_added_to_is_not_taken(
+    store: Store, out: Path, tmp_path: Path, file: str, key: str
+) -> None:
+    for data in ({}, {"a": 1}):
+        store.call("artifact_store", {"kind": "k", "name": "plan", "data": data, "mode": "replace"})
+    store.call("tasks_create", {"workspace": "w", "kind": "task", "title": "t", "steps": [{"title": "s"}]})
+    store.export_folder(str(out), with_history=True)
+    content = (out / file).read_text()
+    changed = re.sub(rf'"{key}":\d+', f'"{key}":{2**63 - 1}', content)
+    assert changed != content
+    (out / file).write_text(changed)
+    with open_test_store(str(tmp_path / "other"), Clock()) as other:
+        try:
+            told = json.dumps(other.import_folder(str(out))["errors"])  # a line alone is left out
+        except MossError as error:
+            told = error.message
+    assert f"{key} must be a number from 0 to" in told
 
 
 def test_the_store_itself_is_no_markdown_file(store: Store, out: Path) -> None:

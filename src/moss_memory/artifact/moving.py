@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..tables import BadLine, Table, json_column, number, tags_column, text, whole
+from ..tables import BadLine, Table, counter, json_column, number, tags_column, text, whole
 from ..values import NAME_MAX_CHARS, label, normalize
 from .operations import checked_kind
 from .rows import versioned as versioned
@@ -26,7 +26,7 @@ TABLE = Table(
     text("phase", optional=True),
     text("role", optional=True),
     tags_column(),
-    whole("version", default=1),
+    counter("version", default=1),
     whole("ttl_seconds", optional=True),
     whole("expires_at", optional=True),
     whole("created_at", optional=True),

@@ -252,7 +252,7 @@ def _version(record: dict[str, Any]) -> int:
     if value is None:
         return 1
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < _MAX_TIME:
-        raise InvalidRecordError("version must be a whole number, 1 or more")
+        raise InvalidRecordError(f"version must be a whole number from 1 to {_MAX_TIME - 1}")
     return value
 
 

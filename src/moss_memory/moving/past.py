@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..artifact.rows import versioned as artifacts
 from ..capsule.rows import versioned as capsules
-from ..tables import BadLine, Table, choice, flag, json_column, number, tags_column, text, whole
+from ..tables import BadLine, Table, choice, counter, flag, json_column, number, tags_column, text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ TABLE = Table(
     "versions",
     choice("family", tuple(FAMILIES)),
     whole("subject", optional=True),
-    whole("version"),
+    counter("version"),
     whole("at"),
     text("tool"),
     whole("superseded_at"),

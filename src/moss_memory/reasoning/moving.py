@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ..tables import BadLine, Table, choice, flag, json_column, norm, number, tags_column, text, whole
+from ..tables import BadLine, Table, choice, counter, flag, json_column, norm, number, tags_column, text, whole
 from .conflicts import conflict_id
 from .versions import Version
 from .views import sql
@@ -68,7 +68,7 @@ def _move_conflict(conflict: Values, move: Move) -> None:
         conflict["conflict_id"] = conflict_id(*place, states)
 
 
-NUMBERS = Table("numbers", text("series"), whole("last"), key=("series",), within="", only="last > 0")
+NUMBERS = Table("numbers", text("series"), counter("last"), key=("series",), within="", only="last > 0")
 TABLES = (
     Table(
         "workspaces",
@@ -86,7 +86,7 @@ TABLES = (
         text("name"),
         number("base_id", BRANCH, optional=True),
         number("base_seq", SEQ, optional=True),
-        whole("depth"),
+        counter("depth"),
         flag("canonical"),
         key=("branch_id",),
         refers={"base_id": "branches"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ..reasoning.moving import moved_event
-from ..tables import BadLine, Table, choice, flag, json_column, norm, number, tags_column, text, whole
+from ..tables import BadLine, Table, choice, counter, flag, json_column, norm, number, tags_column, text, whole
 from ..work.rows import CHECKPOINTS
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ TABLES = (
         "task_numbers",
         norm("workspace_norm"),
         text("kind"),
-        whole("last"),
+        counter("last"),
         key=("workspace_norm", "kind"),
     ),
     Table(
@@ -54,8 +54,8 @@ TABLES = (
         choice("status", ("TODO", "ACTIVE", "DONE")),
         text("parent_id", optional=True),
         json_column("contract_json", dict, optional=True),
-        whole("revision"),
-        whole("next_index"),
+        counter("revision"),
+        counter("next_index"),
         number("branch_id", "branch"),
         whole("created_at_ms"),
         whole("updated_at_ms"),
@@ -89,7 +89,7 @@ TABLES = (
         flag("blocked"),
         text("block_reason", optional=True),
         json_column("checkpoints_json", dict, optional=True, spaced=True, ascii=True),
-        whole("next_index"),
+        counter("next_index"),
         key=("row_id",),
         refers={"task_row": "tasks", "parent_step": "steps.step_id"},
         unique=(("workspace_norm", "step_id"), ("task_row", "path")),
