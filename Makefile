@@ -17,12 +17,12 @@ run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a dem
 test: $(VENV)/.developed ## install what the tests need and run them all, the contract on PostgreSQL too
 	@$(COMPILE) tests/support
 	$(BIN)/python -m pytest -n auto
-	$(BIN)/python -m pytest -n auto --engine=postgres --door=store tests/contract tests/postgres \
+	$(BIN)/python -m pytest -n auto --engine=postgres --door=store tests/contract tests/moving tests/postgres \
 	  --ignore=tests/contract/test_hostile_input.py
 
 test-postgres: $(VENV)/.developed ## run on PostgreSQL what can run on every engine, and what tries PostgreSQL itself
 	@$(COMPILE)
-	$(BIN)/python -m pytest -n auto --engine=postgres tests/contract tests/property tests/concurrency tests/postgres
+	$(BIN)/python -m pytest -n auto --engine=postgres tests/contract tests/property tests/concurrency tests/moving tests/postgres
 
 check: $(VENV)/.developed ## formatting, lint and strict types
 	$(BIN)/ruff format --check .

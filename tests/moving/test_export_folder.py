@@ -66,7 +66,7 @@ def test_paths_are_plain_whatever_the_names(store: Store, tmp_path: Path) -> Non
         put(store, None, workspace=workspace)
     lines = [{"id": one, "workspace_raw": "w", "capsule_text": "t"} for one in ("../x", "a", "A", "x" * 256, "ü/\\:*")]
     exports = tmp_path / "home" / "exports"
-    exports.mkdir(mode=0o700)
+    exports.mkdir(mode=0o700, parents=True)
     (exports / "odd.jsonl").write_text("\n".join(map(json.dumps, lines)))
     store.call("capsule_import", {"path": "odd.jsonl"})
     told = store.export_folder(str(tmp_path / "out"))

@@ -147,6 +147,7 @@ def test_a_number_that_nothing_can_be_added_to_is_not_taken(
     assert f"{key} must be a number from 0 to" in told
 
 
+@pytest.mark.sqlite("a store on a server is no file")
 def test_the_store_itself_is_no_markdown_file(store: Store, out: Path) -> None:
     store.call("capsule_store", {"name": "auth", "capsule_text": FULL})
     out.mkdir()

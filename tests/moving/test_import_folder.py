@@ -191,6 +191,17 @@ def test_a_submission_with_other_content_is_settled_by_the_mode(store: Store, ou
     assert store.call("retrieve_entities", {})["entities"][0]["observation_count"] == 2
 
 
+def test_events_keep_their_numbers_and_the_next_ones_come_after(store: Store, other: Store, out: Path) -> None:
+    for title in ("a", "b", "c"):
+        store.call("tasks_create", {"workspace": "w", "kind": "plan", "title": title})
+    store.export_folder(str(out))
+    other.import_folder(str(out))
+    for title in ("d", "e", "f"):
+        other.call("tasks_create", {"workspace": "w", "kind": "plan", "title": title})
+    told = other.call("tasks_delta", {"workspace": "w"})["events"]
+    assert [one["payload"]["title"] for one in told] == ["a", "b", "c", "d", "e", "f"]
+
+
 def test_order_within_a_second_stays_and_the_next_change_comes_after(store: Store, other: Store, out: Path) -> None:
     for name in "abc":
         put(store, name)

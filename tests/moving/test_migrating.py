@@ -16,6 +16,8 @@ from support.moved_store import files_of
 from support.python_process import start
 from support.store_truth import open_at, refusal
 
+pytestmark = pytest.mark.sqlite("it moves from a folder into another; a server has a test of its own")
+
 DERIVED = (
     "select doc, model, vector from vectors order by doc",
     "select doc from unembedded order by seq",

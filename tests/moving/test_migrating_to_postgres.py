@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.sqlite("it has a server of its own, and begins in a folder")
 
 # Ends as if killed before a transaction of the target, counted from 0.
 KILLED = """

@@ -185,6 +185,7 @@ class Arrival:
         except BadLine as problem:
             raise invalid(f"{problem}; nothing was imported") from None
         refuse_collisions(self._collisions, self._mode)
+        folder.workspaces.count_on(tx)
         lines = {name.partition(".")[0]: count for name, count in folder.workspaces.lines.items()}
         tx.progress(1, 1)
         answer: dict[str, Any] = {

@@ -89,16 +89,25 @@ class Past:
 
         `arrived` has, by family and the id in the folder, the id that a new row has here.
         """
-        fresh = tx.value("select 1 from versions limit 1") is None
         rows: list[Values] = []
         for (family, subject), kept in self._of.items():
             here = arrived.get((family, subject))
             if here is not None:
                 rows += _belonging(tx, FAMILIES[family], here, kept)
-        for values in rows:
-            values["row_id"] = values["row_id"] if fresh else None
-        TABLE.insert_all(tx, sorted(rows, key=lambda one: one["row_id"] or 0))
+        TABLE.insert_all(tx, _numbered(rows, tx.value("select max(row_id) from versions")))
         self.written = len(rows)
+
+
+def _numbered(rows: list[Values], last: int | None) -> list[Values]:
+    """Rows in their order: with the numbers that they had where there are no others yet, else with the next ones."""
+    fresh = last is None
+    last = max((one["row_id"] or 0 for one in rows), default=0) if last is None else last
+    rows = sorted(rows, key=lambda one: one["row_id"] or 0)
+    for values in rows:
+        if not fresh or values["row_id"] is None:
+            last += 1
+            values["row_id"] = last
+    return rows
 
 
 def _belonging(tx: Transaction, versioned: Versioned, here: str, kept: dict[int, Values]) -> list[Values]:

@@ -27,6 +27,7 @@ class Workspaces:
         self._numbers: dict[str, int] = {}
         self._rows: dict[str, list[tuple[str, Values]]] = {name: [] for name in TABLES}
         self._by_workspace: dict[str, dict[str, list[Values]]] = {}
+        self._offsets: dict[str, int] = {}
         self.lines = dict.fromkeys(FILES, 0)
 
     def add(self, file: str, line: Line, where: str) -> None:
@@ -66,7 +67,7 @@ class Workspaces:
         if mode == "replace":
             for workspace in present:
                 delete_workspace(tx, workspace)
-        offsets = {series: _value(tx, query) for series, query in _SERIES.items()}
+        self._offsets = offsets = {series: _value(tx, query) for series, query in _SERIES.items()}
         renamed = []
         for workspace, tables in self._by_workspace.items():
             move = Move(offsets)
@@ -77,7 +78,8 @@ class Workspaces:
                 renamed.append((_raw(workspace, tables), raw))
             move.ids = task.new_ids(tx, tables)
             _insert(tx, tables, move, raw)
-        self._count_on(tx, offsets)
+        if self._rows["events"]:
+            tx.go_on_after_event(offsets["events"] + self._highest("events"))
         return renamed
 
     def _another(self, tx: ReadTransaction, raw: str) -> str:
@@ -91,10 +93,13 @@ class Workspaces:
             if norm not in self._by_workspace and not any(table.holds(tx, norm) for table in TABLES.values()):
                 return other
 
-    def _count_on(self, tx: Transaction, offsets: dict[str, int]) -> None:
-        """The next numbers come after all that came in, also after those whose rows are gone."""
+    def count_on(self, tx: Transaction) -> None:
+        """The next numbers come after all that came in, also after those whose rows are gone.
+
+        This is for the end: counters of a server keep what an import did that then fails.
+        """
         for series in reasoning.SERIES:
-            last = offsets[series] + max(self._numbers.get(series, 0), self._highest(series))
+            last = self._offsets[series] + max(self._numbers.get(series, 0), self._highest(series))
             tx.run("update numbers set last = :last where series = :series", {"series": series, "last": last})
 
     def _highest(self, series: str) -> int:

@@ -112,6 +112,9 @@ if TYPE_CHECKING:
         def go_on_after(self, change: int) -> None:
             """Makes this call's event, its further changes and all later ones come after a change of another store."""
 
+        def go_on_after_event(self, seq: int) -> None:
+            """The same after an event that came in with its number."""
+
         def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
             """Names what this call's event is about; never any stored text."""
 

@@ -32,7 +32,8 @@ KEY_MAX_CHARS = 256
 _EXPIRED_AT_ONCE = 100
 """How many answers for which nobody may ask any more a call removes at the most."""
 
-_spelled = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_spelled = json.JSONEncoder(separators=(",", ":")).encode
+"""In ASCII, for an answer may tell of a file whose name is no text."""
 _sorted = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 
 

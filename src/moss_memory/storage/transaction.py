@@ -75,6 +75,7 @@ class Writing:
         @property
         def now_ms(self) -> int: ...
         def commit(self) -> None: ...
+        def go_on_after_event(self, seq: int) -> None: ...
         def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str: ...
         def _pause(self) -> None: ...
 
@@ -89,6 +90,9 @@ class Writing:
 
     def new_id(self) -> str:
         return self.call.new_id(self.now_ms)
+
+    def go_on_after(self, change: int) -> None:
+        self.go_on_after_event(change // CHANGES_PER_CALL)
 
     def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
         self._workspace = workspace

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import psycopg
 from psycopg import errors
 
@@ -62,7 +64,16 @@ def storage_error(error: Exception, place: str) -> MossError | None:
     short = short_of_descriptors(error)
     if short is not None:
         return short
+    if isinstance(error, OSError):
+        return _of_a_file(error)
     return _meaning_of(error, place) if isinstance(error, psycopg.Error) else None
+
+
+def _of_a_file(error: OSError) -> MossError:
+    """What it means that a file of this machine failed, which an export writes or an import reads."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return MossError("STORAGE_FULL", "no space is left on the disk of this machine; free some and try again")
+    return MossError("STORAGE_READONLY", f"a file of this machine could not be read or written ({error})")
 
 
 def _meaning_of(error: psycopg.Error, place: str) -> MossError | None:

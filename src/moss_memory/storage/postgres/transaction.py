@@ -276,11 +276,10 @@ class PostgresWrite(Writing, PostgresTransaction):
         self._changes += count
         return self._changes
 
-    def go_on_after(self, change: int) -> None:
-        last = change // CHANGES_PER_CALL
+    def go_on_after_event(self, seq: int) -> None:
         self.connection  # noqa: B018
-        if last >= self._number:
-            self._number = last + 1
+        if seq >= self._number:
+            self._number = seq + 1
             self._changes = 0
             moved = "select setval(pg_get_serial_sequence('events', 'seq'), greatest(:number, max(seq))) from events"
             self.execute(moved, {"number": self._number})

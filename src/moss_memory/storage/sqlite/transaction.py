@@ -160,8 +160,8 @@ class SqliteWrite(Writing, SqliteTransaction):
         last: int = only_value(self.connection, "select max(seq) from events") or 0
         return max(last, self._after_event)
 
-    def go_on_after(self, change: int) -> None:
-        self._after_event = max(self._after_event, change // CHANGES_PER_CALL)
+    def go_on_after_event(self, seq: int) -> None:
+        self._after_event = max(self._after_event, seq)
 
     def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
         if anything:
