@@ -433,10 +433,18 @@ def test_an_endless_head_is_not_read_to_its_end(server: HttpServer) -> None:
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
+@pytest.mark.parametrize("size", [60_000, 65_536, 70_000, 200_000, 1_000_000, 8_000_000])
+def test_a_long_body_is_no_long_head(server: HttpServer, size: int) -> None:
+    for _ in range(3):
+        answer = server.post({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "x" * size}})
+        assert (answer.status, answer.json) == (200, {"jsonrpc": "2.0", "id": 1, "result": {}})
+
+
 IMPATIENT = """\
 from moss_memory.surfaces.http import bodies, connection, server
 bodies.BODY_S = connection.HEAD_S = 0.1
 server.KEEP_ALIVE_S = 3600
+connection.BODY_S = 0.5
 """
 
 
@@ -470,6 +478,17 @@ def test_a_second_request_that_is_not_ended_is_not_waited_for_either(impatient: 
 def test_a_body_that_does_not_come_is_not_waited_for(impatient: HttpServer) -> None:
     headers = [*impatient.authorized, ("Content-Length", "100")]
     assert impatient.ask("POST", "/mcp", headers, '{"jsonrpc"').status == 408
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:PORT", "evil.example"])
+def test_what_is_left_of_a_request_that_was_answered_is_not_waited_for(impatient: HttpServer, host: str) -> None:
+    head = f"POST /mcp HTTP/1.1\r\nHost: {host.replace('PORT', str(impatient.port))}\r\nContent-Length: 1000\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=PATIENCE_S) as opened:
+        opened.sendall(head.encode())
+        assert opened.recv(12) in (b"HTTP/1.1 401", b"HTTP/1.1 421")
+        opened.sendall(b"x")
+        with opened.makefile("rb") as said:
+            said.read()  # to the end, which comes
 
 
 def changes(server: HttpServer) -> int:
