@@ -467,6 +467,20 @@ def test_this_era_knows_no_batches(fakes: HttpServer, body: str) -> None:
     assert answer.json["id"] is None
 
 
+@pytest.mark.parametrize("era", ["session", "stateless"])
+def test_a_call_that_is_too_deep_is_answered_by_its_id(fakes: HttpServer, era: str) -> None:
+    deep = "[" * 100 + "]" * 100
+    params = (
+        f'{{"name": "echo", "arguments": {{"x": {deep}}}, "_meta": {json.dumps(META if era == "stateless" else {})}}}'
+    )
+    body = f'{{"jsonrpc": "2.0", "id": "deep", "method": "tools/call", "params": {params}}}'
+    named = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "echo")]
+    answer = fakes.ask("POST", "/mcp", [*fakes.authorized, *named] if era == "stateless" else fakes.in_session, body)
+    assert (answer.status, answer.json["id"]) == (200, "deep")
+    assert answer.json["result"]["structuredContent"]["error"]["code"] == "INVALID_REQUEST"
+    assert ("resultType" in answer.json["result"]) is (era == "stateless")
+
+
 def test_a_stateless_client_listens_on_the_answer_to_its_request(server: HttpServer) -> None:
     uri = "moss://capsule/modern/auth"
     wanted = {"notifications": {"resourceSubscriptions": [uri], "resourcesListChanged": True}}

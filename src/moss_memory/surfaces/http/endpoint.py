@@ -226,7 +226,7 @@ class Endpoint:
         elif isinstance(outcome, Listening):
             raise AssertionError("the handshake era has no such request")
         else:
-            malformed = isinstance(message, Refusal) or not isinstance(message, dict)
+            malformed = isinstance(outcome, Failure) and not isinstance(message, dict)
             await exchange.answer(outcome, status=400 if malformed else 200)
 
     async def _asked(self, asked: Errand | Subscription, session: Session) -> bytes:
@@ -273,9 +273,15 @@ class Endpoint:
         self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, exchange: Exchange
     ) -> None:
         """Answers a request that says everything about itself."""
+        if isinstance(message, Refusal):
+            message.stateless = True
+            refusal = protocol.answer(message)
+            assert isinstance(refusal, bytes)
+            await exchange.answer(refusal, status=stateless.status_of(refusal))
+            return
         if not isinstance(message, dict):
-            why = message if isinstance(message, Refusal) else Refusal(INVALID_REQUEST, "one message at a time")
-            await exchange.answer(failure(NO_ID, why.code, f"Invalid request: {why.message}"), status=400)
+            why = "Invalid request: one message at a time"
+            await exchange.answer(failure(NO_ID, INVALID_REQUEST, why), status=400)
             return
         if "id" not in message:
             known = version == STATELESS_VERSION

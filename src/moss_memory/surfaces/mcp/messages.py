@@ -42,7 +42,7 @@ def quoted(text: str) -> str:
 class Refusal:
     """A message that cannot be served, with as much of its address as could be read."""
 
-    __slots__ = ("code", "id", "message", "method", "tool")
+    __slots__ = ("code", "id", "message", "method", "stateless", "tool")
 
     def __init__(
         self, code: int, message: str, *, id: object = None, method: object = None, tool: object = None
@@ -52,6 +52,8 @@ class Refusal:
         self.id = id
         self.method = method
         self.tool = tool
+        self.stateless = False
+        """Whether it came in the era in which answers are stamped."""
 
 
 def read(line: bytes) -> Any:

@@ -266,6 +266,7 @@ class Protocol:
         shown = messages.id_text(message.id)
         if message.method == "tools/call":
             request = Request(message.id, shown, "tools/call", {})
+            request.stateless = message.stateless
             return _invalid_call(request, self._operation(message.tool), message.message)
         return failure(shown, message.code, message.message)
 
