@@ -553,7 +553,17 @@ def test_a_default_workspace_of_the_address_is_where_something_is_erased(server:
         assert ask("moss_erase", **what)["removed"]["rows"] > 0
 
 
-@pytest.mark.parametrize("query", ["workspace=", "workspace=%20", "workspace=%00", "workspace=" + "x" * 300])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "workspace=",
+        "workspace=%20",
+        "workspace=%00",
+        "workspace=" + "x" * 300,
+        "workspace=%ff",
+        "workspace=a&workspace=b",
+    ],
+)
 def test_a_default_workspace_that_is_none_is_refused(server: HttpServer, query: str) -> None:
     assert server.ask("POST", f"/mcp?{query}", server.in_session, json.dumps(request("tools/list"))).status == 400
 

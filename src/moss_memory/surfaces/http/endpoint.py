@@ -174,12 +174,14 @@ class Endpoint:
         if not query:
             return self._protocol
         try:
-            fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=10)
+            fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=10, errors="strict")
         except ValueError:
-            raise invalid("the address takes `workspace` and nothing else") from None
+            raise invalid("the address takes `?workspace=` and a name in UTF-8") from None
         named = [value for name, value in fields if name == "workspace"]
         if not named:
             return self._protocol
+        if len(named) > 1:
+            raise invalid("the address names `workspace` twice; a connection has one default")
         offer = self._desk.offer_in(named[0])
         return Protocol(lambda: offer)
 
