@@ -147,6 +147,39 @@ def test_an_edit_over_another_ones_change_is_refused(tab: Tab, store: Store) -> 
     assert store.call("capsule_fetch", {"id": capsule})["title"] == "theirs"
 
 
+def test_an_edit_that_is_meant_goes_over_another_ones_change(tab: Tab, store: Store) -> None:
+    key = stored(store, "meant")
+    page = tab.open(f"/capsules/{key}/edit")
+    page.get_by_label("Title").fill("Mine")
+    store.call("capsule_update", {"id": key, "title": "Theirs"})
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("it is at version 2 now")
+    page.get_by_label("Save it over version 2").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Mine")
+    assert store.call("capsule_fetch", {"id": key, "version": 2})["title"] == "Theirs"
+
+
+def test_an_edit_of_what_was_deleted_meanwhile_keeps_its_text(tab: Tab, store: Store) -> None:
+    key = stored(store, "deleted meanwhile")
+    page = tab.open(f"/capsules/{key}/edit")
+    page.get_by_label("Text").fill(FULL + "mine")
+    store.call("capsule_delete", {"id": key})
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("it was deleted")
+    expect(page.get_by_label("Text")).to_have_value(FULL + "mine")
+
+
+def test_tags_that_were_not_touched_stay_as_they_are(tab: Tab, store: Store) -> None:
+    key = stored(store, "with commas")
+    store.call("capsule_update", {"id": key, "tags": ["a, b", "c"]})
+    page = tab.open(f"/capsules/{key}/edit")
+    page.get_by_label("Title").fill("Another")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Another")
+    assert store.call("capsule_fetch", {"id": key})["tags"] == ["a, b", "c"]
+
+
 def test_what_an_agent_stores_while_the_page_is_open_appears(tab: Tab, store: Store) -> None:
     page = tab.open("/capsules")
     stored(store, "appears")

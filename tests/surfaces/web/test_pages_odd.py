@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from contract.doors import FULL
 from moss_memory.surfaces.web.plot import plot_of
 from moss_memory.surfaces.web.search import marked_title
 
@@ -34,6 +35,9 @@ ODD = (
 FORMS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/capsules/{id}/edit", {}), ("/capsules/{id}/edit", {"capsule_text": "thin"}), ("/capsules/nowhere/delete", {}),
     ("/capsules/{id}/rename", {"name": "x" * 300}), ("/capsules/{id}/revert", {"version": "99"}),
+    ("/capsules/{id}/edit", {"capsule_text": FULL}), ("/capsules/{id}/edit", {"capsule_text": FULL, "version": "²"}),
+    ("/capsules/{id}/edit", {"capsule_text": FULL, "version": "9" * 5_000}), ("/capsules/{id}/revert", {}),
+    ("/capsules/{id}/revert", {"version": "one"}),
     ("/capsules/{id}/edit", {"capsule_text": "\0", "version": "1"}), ("/artifacts/nowhere/restore", {}),
     ("/reasoning/merge", {}), ("/reasoning/merge", {"workspace": "atlas-checkout", "from": "main", "into": "main"}),
     ("/reasoning/conflicts/CONFLICT-0/settle", {"workspace": "atlas-checkout", "resolution": "both"}),

@@ -77,7 +77,7 @@ def restore(site: Site, visit: Visit) -> Response:
 def revert(site: Site, visit: Visit) -> Response:
     """Makes an old version the present one."""
     key = visit.path["id"]
-    site.call("moss_revert", type="artifact", id=key, version=number_of(visit.form.get("version")) or 1)
+    site.call("moss_revert", type="artifact", id=key, version=number_of(visit.form.get("version")))
     return site.to(f"/artifacts/{key}", said="reverted")
 
 

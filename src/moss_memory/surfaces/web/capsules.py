@@ -127,12 +127,12 @@ def edit(site: Site, visit: Visit) -> Response:
     """Takes a changed capsule; what is refused stands in the form again with the reason."""
     key, form = visit.path["id"], visit.form
     text = form.get("capsule_text", "").replace("\r\n", "\n")
-    tags = [tag for part in form.get("tags", "").split(",") if (tag := part.strip())]
     changes: dict[str, Any] = {name: form.get(name, "") for name in ("title", "source", "phase", "role", "run_id")}
-    before = site.call("capsule_fetch", id=key)
+    before = site.call("capsule_fetch", id=key, include_deleted=True)  # deleted meanwhile: the form says so
     if text != before["capsule_text"].replace("\r\n", "\n"):
         changes["capsule_text"] = text
-    known = {"expected_version": int(form["version"])} if form.get("version", "").isdigit() else {}
+    tags = _tags(form.get("tags", ""), before.get("tags") or [])
+    known = {"expected_version": number_of(form.get("over") or form.get("version"))}
     allowed = {name: True for name in ("allow_thin", "allow_secrets") if form.get(name)}
     try:
         # Directly: an empty value clears a field here.
@@ -141,6 +141,13 @@ def edit(site: Site, visit: Visit) -> Response:
         kept = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
         return _edit_form(site, visit, kept, error)
     return site.to(f"/capsules/{key}", said="changed")
+
+
+def _tags(written: str, before: list[str]) -> list[str]:
+    """The tags that a form names; where it was not touched those that there are, which may have commas in them."""
+    if written == ", ".join(before):
+        return before
+    return [tag for part in written.split(",") if (tag := part.strip())]
 
 
 def rename(site: Site, visit: Visit) -> Response:
@@ -172,7 +179,7 @@ def restore(site: Site, visit: Visit) -> Response:
 def revert(site: Site, visit: Visit) -> Response:
     """Makes an old version the present one."""
     key = visit.path["id"]
-    site.call("moss_revert", type="capsule", id=key, version=number_of(visit.form.get("version")) or 1)
+    site.call("moss_revert", type="capsule", id=key, version=number_of(visit.form.get("version")))
     return site.to(f"/capsules/{key}", said="reverted")
 
 
