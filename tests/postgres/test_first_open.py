@@ -6,24 +6,27 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import psycopg
+import pytest
 
 from contract.doors import FULL
 from moss_memory.config import default_config
+from moss_memory.storage.postgres import schema
 from moss_memory.store import Store
+from support.store_truth import refusal
 
 AT_ONCE = 8
 
 
-def new_database(url: str, name: str) -> str:
-    """The address of a database in which no store has ever been, beside the one of the test."""
+def made(url: str, name: str, more: str = "") -> str:
+    """The URL of a new database beside the one that is given."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"drop database if exists {name} with (force)")
-        connection.execute(f"create database {name}")
+        connection.execute(f"create database {name} {more}")
     return url.partition("/moss_")[0] + f"/{name}?" + url.partition("?")[2]
 
 
 def test_many_who_come_first_at_once_all_write(url: str) -> None:
-    there = new_database(url, "met_by_many")
+    there = made(url, "met_by_many")
     line = Barrier(AT_ONCE)
 
     def write(number: int) -> str:
@@ -54,10 +57,41 @@ def test_a_store_whose_index_was_laid_out_otherwise_is_found_again_after_the_nex
 
 
 def test_the_first_words_that_are_ever_taken_out_are_found_when_they_are_told_again(url: str) -> None:
-    with Store(default_config("/nowhere").replace(url=new_database(url, "never_purged"))) as store:
+    with Store(default_config("/nowhere").replace(url=made(url, "never_purged"))) as store:
         for _ in range(2):
             told = store.call("capsule_store", {"capsule_text": "the quokka", "allow_thin": True})["id"]
             found = store.call("capsule_search", {"query": "quokka", "search_mode": "keyword"})["items"]
             assert [one["id"] for one in found] == [told]
             store.call("capsule_delete", {"id": told})
             store.call("capsule_purge", {})
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["capsules (id int)", "events (seq int)", "moss_schema (made_by text)", "moss_schema as select 'x' as version"],
+)
+@pytest.mark.parametrize("tool", ["capsule_list", "capsule_store"])
+def test_a_database_that_is_anothers_is_refused_and_left_alone(url: str, table: str, tool: str) -> None:
+    there = made(url, "of_another")
+    with psycopg.connect(there, autocommit=True) as connection:
+        connection.execute(f"create table {table}")
+        with Store(default_config("/nowhere").replace(url=there)) as store:
+            error = refusal(store.call, tool, {"capsule_text": FULL} if tool == "capsule_store" else {})
+        left = connection.execute("select tablename from pg_tables where schemaname = 'public'").fetchall()
+    assert error.code == "NOT_A_STORE"
+    assert left == [(table.partition(" ")[0],)]
+
+
+def test_a_database_that_cannot_keep_every_text_is_refused(url: str) -> None:
+    there = made(url, "in_latin", "template template0 encoding 'LATIN1' locale 'C'")
+    with Store(default_config("/nowhere").replace(url=there)) as store:
+        error = refusal(store.call, "capsule_store", {"capsule_text": FULL})
+    assert (error.code, "LATIN1" in error.message) == ("NOT_A_STORE", True)
+
+
+def test_a_server_that_is_too_old_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = made(url, "too_old")
+    monkeypatch.setattr(schema, "_OLDEST", 99)
+    with Store(default_config("/nowhere").replace(url=there)) as store:
+        error = refusal(store.call, "capsule_list", {})
+    assert (error.code, "needs 99 or newer" in error.message) == ("NOT_A_STORE", True)

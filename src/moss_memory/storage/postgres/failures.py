@@ -89,7 +89,7 @@ def _meaning_of(error: psycopg.Error, place: str) -> MossError | None:
         return MossError("STORAGE_READONLY", f"the server of {place}: {told}")
     if isinstance(error, (errors.DataCorrupted, errors.IndexCorrupted)):
         return MossError("STORAGE_CORRUPT", f"the database of {place} is damaged ({_said(error)})")
-    if isinstance(error, errors.CharacterNotInRepertoire):
+    if isinstance(error, (errors.CharacterNotInRepertoire, errors.UntranslatableCharacter)):
         return MossError("INVALID_REQUEST", "a text holds what PostgreSQL cannot keep; remove it")
     return _lost(error, place) if is_lost(error) else None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from psycopg import errors
+
 from ...errors import MossError
 from ..schema_version import SCHEMA_VERSION
 
@@ -16,6 +18,9 @@ CHANGES = os.path.join(FOLDER, "changes")
 """What brings an older schema up to date, by number; a new one gets all of it after the files of the folder."""
 _MAKING = 0x6D6F7373_00000000
 """The advisory lock of who makes or changes the schema."""
+_OLDEST = 14
+"""The first PostgreSQL that understands the schema."""
+_TAKEN = (errors.DuplicateTable, errors.DuplicateFunction, errors.DuplicateObject)
 
 
 def prepare(connection: Connection, wanted: int = SCHEMA_VERSION) -> None:
@@ -28,6 +33,8 @@ def prepare(connection: Connection, wanted: int = SCHEMA_VERSION) -> None:
     if version == wanted:
         return
     refuse_other(version, wanted)
+    if version == 0:
+        _refuse_unfit(connection)
     connection.execute("begin")
     try:
         connection.execute(f"select pg_advisory_xact_lock({_MAKING})")
@@ -39,10 +46,30 @@ def prepare(connection: Connection, wanted: int = SCHEMA_VERSION) -> None:
             connection.execute("delete from moss_schema")
             connection.execute(f"insert into moss_schema (version) values ({wanted})")
         connection.execute("commit")
-    except BaseException:
+    except BaseException as error:
         if not connection.closed:
             connection.execute("rollback")
+        if isinstance(error, _TAKEN):
+            raise _foreign(error.diag.message_primary) from None
         raise
+
+
+def _refuse_unfit(connection: Connection) -> None:
+    """Refuses a server or a database in which no store can be made."""
+    oldest, there = _OLDEST * 10_000, connection.info.server_version
+    if there < oldest:
+        told = f"the server is PostgreSQL {there // 10_000}; a store needs {_OLDEST} or newer"
+        raise MossError("NOT_A_STORE", told)
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        told = (
+            f"the encoding of the database is {encoding}, which cannot keep every text; make one with encoding 'UTF8'"
+        )
+        raise MossError("NOT_A_STORE", told)
+
+
+def _foreign(said: str | None) -> MossError:
+    return MossError("NOT_A_STORE", f"the database is used for something else ({said}); give Moss one of its own")
 
 
 def refuse_other(version: int, wanted: int = SCHEMA_VERSION) -> None:
@@ -66,8 +93,11 @@ def version_of(connection: Connection) -> int:
     there = "select 1 from pg_class where relname = 'moss_schema' and pg_table_is_visible(oid)"
     if connection.execute(there).fetchone() is None:
         return 0
-    row = connection.execute("select version from moss_schema").fetchone()
-    return 0 if row is None else int(row[0])
+    try:
+        row = connection.execute("select version from moss_schema").fetchone()
+        return 0 if row is None else int(row[0])
+    except (errors.UndefinedColumn, TypeError, ValueError):
+        raise _foreign("its table moss_schema is another's") from None
 
 
 def _files(version: int) -> list[str]:

@@ -228,7 +228,7 @@ def _words_for(subject: str) -> tuple[dict[str, Callable[..., tuple[str, ...]]],
 
 def _schema(_: str, *, version: int, known: int, capsules: int) -> tuple[str, ...]:
     if not version:
-        return OK, "there is no store in this database yet; the first capsule makes it"
+        return OK, "there is no store in this database yet; the first call makes it"
     return OK, f"schema version {version} (this Moss knows {known}), {counted(capsules, 'active capsule')}"
 
 
