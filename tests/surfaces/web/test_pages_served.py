@@ -48,3 +48,19 @@ def _visit(tab: Tab, said: str, agent: Store) -> None:
     page.get_by_role("link", name="Capsules").first.click()
     agent.call("capsule_store", {"name": "by an agent", "capsule_text": FULL})
     expect(page.get_by_role("link", name="by an agent")).to_be_visible()
+
+
+def test_behind_a_proxy_clients_are_told_to_come_by_tls(tmp_path: Path) -> None:
+    options = ("--behind-proxy", "--allowed-host", "moss.example.org")
+    with HttpServer(tmp_path / "home", *options, code=SERVE) as server:
+        host = ("Host", "moss.example.org")
+        link = (
+            server.ask("POST", "/sign-in", [host, *server.authorized])
+            .text.strip()
+            .removeprefix("https://moss.example.org")
+        )
+        signed_in = server.ask("POST", link, [host, ("Origin", "https://moss.example.org")])
+        cookie = ("Cookie", signed_in.headers["set-cookie"].partition(";")[0])
+        shown = server.ask("GET", signed_in.headers["location"] + "connect", [host, cookie]).text
+    assert "https://moss.example.org/mcp" in shown
+    assert "http://moss.example.org" not in shown

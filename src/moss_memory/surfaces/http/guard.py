@@ -89,6 +89,7 @@ class Guard:
         own = self._origins.get(headers.get(b"host", b""))
         if own is None:
             return 421, "this server does not go by the name in the header host; use the address that it printed\n"
+        scope["scheme"] = own.partition(b":")[0].decode()  # a proxy that does TLS speaks plain HTTP with us
         origin = headers.get(b"origin")
         if origin is not None and origin != own:
             return 403, "this comes from a page of another server\n"
