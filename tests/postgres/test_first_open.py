@@ -95,3 +95,18 @@ def test_a_server_that_is_too_old_is_refused(url: str, monkeypatch: pytest.Monke
     with Store(default_config("/nowhere").replace(url=there)) as store:
         error = refusal(store.call, "capsule_list", {})
     assert (error.code, "needs 99 or newer" in error.message) == ("NOT_A_STORE", True)
+
+
+@pytest.mark.parametrize(
+    "option", ["connect_timeout=abc", "sslmode=maybe", "port=99999", "target_session_attrs=any-other"]
+)
+def test_a_url_whose_options_mean_nothing_is_refused_at_once(url: str, option: str) -> None:
+    with Store(default_config("/nowhere").replace(url=f"{url}&{option}")) as store:
+        error = refusal(store.call, "capsule_list", {})
+    assert (error.code, error.retryable) == ("INVALID_REQUEST", False)
+
+
+def test_every_text_passes_whatever_the_url_says_of_its_encoding(url: str) -> None:
+    with Store(default_config("/nowhere").replace(url=f"{url}&client_encoding=LATIN1")) as store:
+        store.call("capsule_store", {"name": "日本 €", "capsule_text": FULL})
+        assert store.call("capsule_fetch", {"name": "日本 €"})["capsule_text"] == FULL

@@ -51,3 +51,14 @@ def test_what_others_are_always_in_the_way_of_is_told_and_leaves_nothing(
         beside.execute("drop function break_off cascade; drop sequence attempts")
     assert (error.code, error.retryable) == ("STORAGE_BUSY", True)
     assert store.call("capsule_list", {})["pagination"]["total"] == 1
+
+
+def test_what_takes_too_long_for_the_server_is_told_and_leaves_nothing(
+    store: Store, beside: psycopg.Connection[tuple[int]]
+) -> None:
+    with beside:
+        beside.execute(BREAK_OFF.format(times=1000, code="57014"))
+        error = refusal(store.call, "capsule_store", {"name": "kept", "capsule_text": capsule()})
+        beside.execute("drop function break_off cascade; drop sequence attempts")
+    assert (error.code, error.retryable) == ("STORAGE_BUSY", True)
+    assert store.call("capsule_list", {})["pagination"]["total"] == 1

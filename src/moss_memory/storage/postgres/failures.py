@@ -12,7 +12,9 @@ from ...errors import MossError, short_of_descriptors
 _FULL = ("53100", "53000")  # disk_full, insufficient_resources
 _TOO_MANY = ("53300",)
 _SAID_OF_TOO_MANY = ("too many clients", "too many connections", "remaining connection slots")
-_SAID_OF_REFUSAL = ("password", "authentication", "certificate", "SSL", "does not exist")
+_SAID_OF_REFUSAL = ("password", "authentication", "certificate", "SSL", "does not exist", "not permitted")
+_SAID_OF_A_MISTAKE = ("connection is bad: invalid", "bad value for")
+"""What is said of an option whose value means nothing: no server was asked."""
 _SAID_OF_A_CUT = ("SYSCALL", "closed", "eof")
 """What is said, also of SSL, when a connection that was there is gone."""
 _AGAIN = ("40001", "40P01", "55P03")  # serialization_failure, deadlock_detected, lock_not_available
@@ -87,6 +89,10 @@ def _meaning_of(error: psycopg.Error, place: str) -> MossError | None:
     if state in _REFUSED or state in _READ_ONLY:
         told = "takes no writes: it is a standby, or set to be read only" if state in _READ_ONLY else _said(error)
         return MossError("STORAGE_READONLY", f"the server of {place}: {told}")
+    if isinstance(error, errors.QueryCanceled):
+        return _busy(f"the server of {place} broke off what took too long for it ({_said(error)}); nothing was written")
+    if any(said in str(error) for said in _SAID_OF_A_MISTAKE):
+        return MossError("INVALID_REQUEST", f"{place} is no URL that can be opened: {_said(error)}")
     if isinstance(error, (errors.DataCorrupted, errors.IndexCorrupted)):
         return MossError("STORAGE_CORRUPT", f"the database of {place} is damaged ({_said(error)})")
     if isinstance(error, (errors.CharacterNotInRepertoire, errors.UntranslatableCharacter)):

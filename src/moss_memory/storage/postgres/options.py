@@ -41,7 +41,6 @@ def options_of(url: str) -> dict[str, Any]:
         )
     options: dict[str, Any] = {
         "application_name": "moss",
-        "client_encoding": "utf8",
         "connect_timeout": str(CONNECT_S),
         "target_session_attrs": "read-write",
         "keepalives_idle": "30",
@@ -52,7 +51,7 @@ def options_of(url: str) -> dict[str, Any]:
         options["sslmode"] = "verify-full"
     if "sslrootcert" not in given and _mode(given, options).startswith("verify-"):
         options.update(_roots())
-    return {**options, **given}
+    return {**options, **given, "client_encoding": "utf8"}  # every text has to pass, whatever the URL says
 
 
 def is_local(given: dict[str, Any]) -> bool:
