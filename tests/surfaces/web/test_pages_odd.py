@@ -11,6 +11,7 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.surfaces.web.plot import plot_of
+from moss_memory.surfaces.web.rendering import sentence
 from moss_memory.surfaces.web.search import marked_title
 
 if TYPE_CHECKING:
@@ -94,3 +95,17 @@ def test_the_figures_beside_the_plot_have_room(highest: int) -> None:
 )
 def test_a_title_is_marked_where_a_question_has_its_words(title: str, question: str, shown: str) -> None:
     assert str(marked_title(title, question)) == shown
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("there is no such page", "There is no such page."),
+        ("title, line 1, looks odd", "Title, line 1, looks odd."),
+        ("capsule_text, line 1, looks odd", "capsule_text, line 1, looks odd."),
+        ("postgresql://host/team cannot be reached", "postgresql://host/team cannot be reached."),
+        ("", "."),
+    ],
+)
+def test_a_message_is_a_sentence_and_names_stay_as_they_are(message: str, shown: str) -> None:
+    assert str(sentence(message)) == shown

@@ -141,8 +141,9 @@ def said(message: str) -> Markup:
 
 
 def sentence(message: str) -> Markup:
-    """A message of Moss as a sentence of its own."""
-    text = message[:1].upper() + message[1:]
+    """A message of Moss as a sentence of its own; a name or an address at its beginning stays as it is."""
+    is_word = message.partition(" ")[0].strip(",.:;").isalpha()
+    text = message[:1].upper() + message[1:] if is_word else message
     return said(text if text.endswith((".", "!", "?")) else f"{text}.")
 
 
