@@ -228,6 +228,17 @@ def test_a_step_is_erased_with_its_notes_and_evidence_and_the_rest_stays(door: S
     door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-009")
 
 
+def test_a_step_whose_id_begins_like_that_of_an_erased_one_keeps_its_events(door: StoreDoor) -> None:
+    door("tasks_create", **HERE, kind="task", title="the task")
+    for count in (99, 100, *[200] * 4, 1):
+        steps = [{"title": "zebrastep" if count == 100 else "stays"} for _ in range(count)]
+        door("tasks_decompose", **HERE, target="TASK-001", steps=steps)
+    last = door("tasks_delta", **HERE, limit=1000)["events"][-1]
+    assert last["payload"] == {"steps": ["STEP-1000"]}
+    door("moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-100")
+    assert last in door("tasks_delta", **HERE, limit=1000)["events"]
+
+
 def test_a_record_takes_its_observations_along_and_the_entity_is_folded_again(door: StoreDoor) -> None:
     capability, body = capability_of("release"), SAMPLES["release"]
     operation = {"capability_id": capability}

@@ -118,7 +118,8 @@ def _events_of(tx: ReadTransaction, workspace: str, id: str, step: Step | None) 
 
 
 def _tells_of(said: dict[str, Any], step: Step) -> bool:
-    return said.get("path") == step.path or step.step_id in json.dumps(said.get("payload"))
+    """Whether an event is of a step or names it by its id; what others wrote of it is theirs."""
+    return said.get("path") == step.path or json.dumps(step.step_id) in json.dumps(said.get("payload"))
 
 
 def _entries_of(
