@@ -361,6 +361,7 @@ class Store(Tools):
             "workspace": workspace or self.config.workspace or "default",
             "dry_run": dry_run,
             "allow_secrets": allow_secrets or self.config.allow_secrets,
+            "closed": self.config.disabled_types,
             "progress": progress,
         }
         if not dry_run or self._engine.is_made():

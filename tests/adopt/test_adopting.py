@@ -20,6 +20,7 @@ from moss_memory import MossError
 from moss_memory.adopt.adopting import SOURCES
 from moss_memory.adopt.items import seconds
 from moss_memory.adopt.taking import split_text
+from moss_memory.config import default_config
 from moss_memory.store import Store
 from moss_memory.surfaces.cli.parsing.builtin import SOURCES as TYPED
 
@@ -82,6 +83,23 @@ TAKEN = {
 
 def test_the_command_line_names_every_source() -> None:
     assert SOURCES == TYPED
+
+
+@pytest.mark.parametrize(
+    ("source", "closed", "left"),
+    [("beads", "task", {}), ("basic-memory", "reasoning", {"capsules": 2}), ("basic-memory", "capsule", {"nodes": 2})],
+)
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_what_belongs_to_a_family_that_is_switched_off_is_left_out_and_named(
+    tmp_path: Path, source: str, closed: str, left: dict[str, int], dry_run: bool
+) -> None:
+    name, taken = TAKEN[source]
+    with Store(default_config(str(tmp_path / "home")).replace(disabled_types=[closed])) as store:
+        report = store.adopt(source, str(WRITTEN / name), workspace="shop", dry_run=dry_run)
+    assert report["taken"].items() >= left.items()
+    skipped = [item for item in report["skipped"] if item["reason"] == f"the settings have switched off {closed}"]
+    assert skipped
+    assert sum(report["taken"].values()) + len(skipped) == sum(taken.values())
 
 
 @pytest.mark.parametrize("source", TAKEN)

@@ -10,11 +10,15 @@ from .operations import Tried
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
     from .items import SourceFile
 
+_FAMILIES = {
+    "capsule": "capsule", "node": "reasoning", "edge": "reasoning", "note": "reasoning", "plan": "task", "task": "task",
+}  # fmt: skip
+"""Where items of each kind are kept."""
 SOURCES = ("server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown")
 
 
@@ -26,16 +30,18 @@ def adopt(
     workspace: str,
     dry_run: bool,
     allow_secrets: bool,
+    closed: Collection[str] = (),
     progress: Callable[[int, int | None], None] | None = None,
 ) -> dict[str, Any]:
     """Takes over what a source holds, file by file, and says what was taken, known or left out.
 
     The whole source is read before anything is written: one that cannot be read gives an error and writes nothing.
+    What belongs to a family that is switched off is left out.
     """
     files = list(_reader(source)(real_path(path)))
     report: dict[str, Any] = {"files": len(files), "taken": {}, "already_there": 0, "skipped": [], "dry_run": dry_run}
     for place, file in enumerate(files):
-        file.items = _storable(file)
+        file.items = _storable(file, closed)
         items = file.items if allow_secrets else _without_secrets(file)
         report["skipped"] += file.skipped
         if items:
@@ -61,12 +67,16 @@ def _add(report: dict[str, Any], told: dict[str, Any]) -> None:
     report["skipped"] += told["skipped"]
 
 
-def _storable(file: SourceFile) -> list[dict[str, Any]]:
-    """The items that a store can hold; those with NUL characters or halves of surrogate pairs in them are named."""
+def _storable(file: SourceFile, closed: Collection[str]) -> list[dict[str, Any]]:
+    """The items that this store can hold; those with NUL characters or halves of surrogate pairs in them are named, and
+    those of families that are switched off."""
     kept = []
     for item in file.items:
+        family = _FAMILIES[item["kind"]]
         try:
             check_json(item, "item")
+            if family in closed:
+                raise invalid(f"the settings have switched off {family}")
         except MossError as error:
             file.skip(item["key"].encode(errors="replace").decode(), error.message)
         else:
