@@ -138,6 +138,8 @@ def test_a_workspace_is_deleted_only_when_it_is_meant(cli: Cli) -> None:
     told = cli("workspace", "delete", "shop")
     assert told.json["dry_run"] is True
     assert "--yes" in told.err
+    assert "--yes does it" in told.err
+    assert "--yes" not in cli("workspace", "delete", "nowhere").err
     assert cli("workspace", "delete", "shop", "--yes", "--dry-run").json["dry_run"] is True
     assert cli("fetch", "shop/auth").code == 0
     done = cli("workspace", "delete", "shop", "--yes")

@@ -107,14 +107,15 @@ def perform(
     """Makes the call that a request asks for, showing how far long work has come; refused in its own words."""
     operation = command.operation
     assert isinstance(operation, Operation)
-    if "yes" in command.options:
-        _ask_first(request)
+    only_tried = "yes" in command.options and not _is_wanted(request)
     if request.slashed and not operation.writes(request.arguments):
         _mean_names(store, operation, request)
     progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
     cancelled = interruptions.ask if interruptions is not None and interruptions.deferred else None
     try:
         result = store.call(operation.name, request.arguments, cancelled=cancelled, progress=progress)
+        if only_tried:
+            say("moss: a dry run, nothing is changed; the same with --yes does it")
         return _without_copies(result) if "copies" in request.extras else result
     except MossError as error:
         from ..speaking.refusal import reword
@@ -126,12 +127,11 @@ def perform(
             progress.clear()
 
 
-def _ask_first(request: Request) -> None:
-    """Makes a call that is a dry run by itself the real one where that is wanted, else says how it would be."""
+def _is_wanted(request: Request) -> bool:
+    """Makes a call that is a dry run by itself the real one where that is wanted; whether anything was said of it."""
     if "yes" in request.extras:
         request.arguments.setdefault("dry_run", False)
-    elif "dry_run" not in request.arguments:
-        say("moss: a dry run, nothing is changed; the same with --yes does it")
+    return "dry_run" in request.arguments
 
 
 def _without_copies(result: dict[str, Any]) -> dict[str, Any]:
