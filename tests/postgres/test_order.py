@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
+from moss_memory.activity.operations import sql
 from moss_memory.errors import MossError
 from moss_memory.storage.engine import Call
+from moss_memory.storage.postgres import statements
+from moss_memory.storage.postgres.statements import translated
+from moss_memory.storage.queries import Statement
 from moss_memory.store import Store
 from moss_memory.values import new_id, wall_clock_ms
 from support.patience import PATIENCE_S, wait_until
@@ -111,6 +117,17 @@ def test_a_change_that_is_committed_late_is_not_overlooked(store: Store) -> None
         lambda: [change["workspace"] for change in store.call("moss_changes", {"after": known})["changes"]] == ["b"],
         "the change is overlooked",
     )
+
+
+@pytest.mark.parametrize("first", [str, Statement.filled])
+def test_words_that_mean_something_else_on_a_server_mean_it_only_where_they_are_that_statement(
+    first: Callable[[Statement], str],
+) -> None:
+    own = sql["last_change"]
+    statements._known.clear()
+    translated(first(own))
+    assert translated(str(own)).sql == own
+    assert "pg_snapshot_xmin" in translated(own).sql
 
 
 def test_marks_differ_after_every_commit(store: Store) -> None:

@@ -65,12 +65,13 @@ class Translated:
 
 def translated(sql: str) -> Translated:
     """The statement as PostgreSQL takes it."""
-    found = _known.get(sql)
+    # By its own words: another statement may have the words that this one has on other engines.
+    own = sql.in_words_of(OVERRIDES) if isinstance(sql, Statement) else sql
+    found = _known.get(own)
     if found is None:
         if len(_known) >= _MOST_KEPT:
             _known.clear()
-        own = sql.in_words_of(OVERRIDES) if isinstance(sql, Statement) else sql
-        found = _known[str(sql)] = Translated(own)
+        found = _known[str(own)] = Translated(own)
     return found
 
 
