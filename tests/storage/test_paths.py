@@ -7,6 +7,8 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -437,4 +439,28 @@ def test_a_hard_link_that_is_there_only_while_it_is_opened_is_refused(
     refused = refusal(lambda: store.call("capsule_import", {"path": "x.jsonl"}))
     monkeypatch.undo()
     assert refused.code == "INVALID_REQUEST"
+    assert [item["name"] for item in store.call("capsule_inventory", {})["items"]] == ["a"]
+
+
+def test_a_hard_link_that_is_being_taken_away_is_refused(
+    store: Store, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = place.exports / "x.jsonl"
+    os.link(place.secret, taken)
+    real_stat, real_fstat, secret = os.stat, os.fstat, place.secret.stat()
+
+    def one_link_less(found: os.stat_result) -> Any:
+        told = {name: getattr(found, name) for name in dir(found) if name.startswith("st_")}
+        return SimpleNamespace(**{**told, "st_nlink": found.st_nlink - os.path.samestat(found, secret)})
+
+    def stat_meanwhile(path: Any, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> Any:
+        if dir_fd is not None and path != taken.name:
+            taken.unlink(missing_ok=True)  # whoever looks into the folder waits until that is done
+        return one_link_less(real_stat(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", stat_meanwhile)
+        patch.setattr(os, "fstat", lambda fd: one_link_less(real_fstat(fd)))
+        refused = refusal(lambda: store.call("capsule_import", {"path": "x.jsonl"}))
+    assert refused.code == "NOT_FOUND"
     assert [item["name"] for item in store.call("capsule_inventory", {})["items"]] == ["a"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -21,6 +22,8 @@ _TEMPORARY = ".moss-export-"
 _STALE_S = 86_400
 _LOOKS = 8
 """So often a file is opened that is replaced between the look at it and the opening, as exports do."""
+_LOOKS_AFTER = 3
+"""So often what was opened is looked for under its name, with all changes of the folder done that had begun."""
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOREIGN = re.compile(r"(?:^|[\\/])\.\.\\|\\\.\.(?:$|[\\/])")
@@ -130,10 +133,39 @@ def open_plain(name: str, folder_fd: int, shown: str, argument: str | None = "pa
         _refuse_special(seen, shown, argument)
         fd = os.open(name, _READ_FLAGS, dir_fd=folder_fd)
         opened = os.fstat(fd)
-        if _is_plain(opened) and os.path.samestat(seen, opened):
+        if _is_plain(opened) and _is_untouched(seen, opened) and _stays(name, folder_fd, opened):
             return fd
         os.close(fd)
     raise _not_plain(shown, argument)
+
+
+def _stays(name: str, folder_fd: int, opened: os.stat_result) -> bool:
+    """Whether a file is the one of its name and of no other, however often one looks.
+
+    While a name is being taken away the system still finds the file by it, as long as whoever does that is kept from
+    going on, and counts one link less already: a hard link looks like a file of its own.
+    """
+    for _ in range(_LOOKS_AFTER):
+        _await_changes(folder_fd)
+        try:
+            look = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        if not _is_plain(look) or not _is_untouched(opened, look):
+            return False
+    return True
+
+
+def _await_changes(folder_fd: int) -> None:
+    """Returns when every change to the folder is done that had begun: a name that nobody knows is looked for in the
+    folder itself, and nobody reads that while it is being changed."""
+    with contextlib.suppress(FileNotFoundError):
+        os.stat(f".moss-{os.urandom(8).hex()}", dir_fd=folder_fd, follow_symlinks=False)
+
+
+def _is_untouched(one: os.stat_result, other: os.stat_result) -> bool:
+    """Whether both looks saw the same file, to which nothing was done in between; links that come and go count."""
+    return os.path.samestat(one, other) and one.st_ctime_ns == other.st_ctime_ns
 
 
 class ImportFile:
