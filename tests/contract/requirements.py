@@ -840,6 +840,7 @@ decisions §6: moss_erase leaves no byte of it, deleted or not, in rows, version
     test_a_node_is_erased_on_every_branch_with_its_conflicts_and_the_card_in_the_trace
     test_a_task_says_nothing_any_more_and_stands_where_it_stood
     test_a_step_is_erased_with_its_notes_and_evidence_and_the_rest_stays
+    test_a_step_whose_id_begins_like_that_of_an_erased_one_keeps_its_events
     test_a_record_takes_its_observations_along_and_the_entity_is_folded_again
 decisions §6: moss_erase refuses the present version alone and what names nothing of the type, and names the copies
     test_the_present_version_cannot_be_erased_alone
