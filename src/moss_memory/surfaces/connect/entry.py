@@ -45,9 +45,10 @@ def _require_known(toolsets: Sequence[str]) -> None:
     """Refuses a name with which the server would not start."""
     from moss_memory.catalog import TOOLSETS
 
-    for name in toolsets:
-        if name not in TOOLSETS:
-            raise invalid(f"there is no toolset {name[:60]!r}; known: {', '.join(TOOLSETS)}", path="toolsets")
+    from ..mcp.listing import unknown_toolsets
+
+    if unknown := unknown_toolsets(toolsets):
+        raise invalid(f"there is no toolset {unknown[0][:60]!r}; known: {', '.join(TOOLSETS)}", path="toolsets")
 
 
 def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str, Any]:

@@ -107,7 +107,9 @@ def perform(
     """Makes the call that a request asks for, showing how far long work has come; refused in its own words."""
     operation = command.operation
     assert isinstance(operation, Operation)
-    only_tried = "yes" in command.options and not _is_wanted(request)
+    if "yes" in request.extras:
+        request.arguments.setdefault("dry_run", False)
+    only_tried = "yes" in command.options and "dry_run" not in request.arguments
     if request.slashed and not operation.writes(request.arguments):
         _mean_names(store, operation, request)
     progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
@@ -125,13 +127,6 @@ def perform(
     finally:
         if progress is not None:
             progress.clear()
-
-
-def _is_wanted(request: Request) -> bool:
-    """Makes a call that is a dry run by itself the real one where that is wanted; whether anything was said of it."""
-    if "yes" in request.extras:
-        request.arguments.setdefault("dry_run", False)
-    return "dry_run" in request.arguments
 
 
 def _without_copies(result: dict[str, Any]) -> dict[str, Any]:
