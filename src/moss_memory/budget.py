@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 
+from .invisible import escape_json
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
     Build = Callable[[list[Any]], dict[str, Any]]
 
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
 """How many characters a text keeps, tried one after the other before any row is dropped."""
@@ -49,6 +51,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 USUAL_MAX_CHARS = 30_000
 """The budget of an answer where the caller gives none."""
+
+
+def _compact(value: Any) -> str:
+    """Return the compact JSON of a value as models get it: invisible characters are escapes, which are longer."""
+    return escape_json(_encode(value))
 
 
 class Budget:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from moss_memory.invisible import escape_json, escape_text, has_invisible
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,9 +36,15 @@ encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=Fa
 _decode = json.JSONDecoder().decode
 
 
-def quoted(text: str) -> str:
+def visible(text: str) -> bytes:
+    """Return a JSON text in UTF-8, its invisible characters as escapes; it means the same."""
+    data = to_bytes(text)
+    return to_bytes(escape_json(text)) if has_invisible(text, data) else data
+
+
+def quoted(data: bytes) -> bytes:
     """A JSON text as a JSON string; it has no control characters left, so this is half the work of `encode`."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return b'"' + data.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
 
 
 class Refusal:
@@ -188,7 +196,7 @@ def id_text(id: object) -> str:
 
 def success(id: str, result: str) -> bytes:
     """The answer that carries a result, both given as JSON."""
-    return _bytes(f'{{"jsonrpc":"2.0","id":{id},"result":{result}}}')
+    return to_bytes(f'{{"jsonrpc":"2.0","id":{id},"result":{result}}}')
 
 
 class Failure(bytes):
@@ -199,20 +207,21 @@ class Failure(bytes):
 
 def failure(id: str, code: int, message: str, data: object = None) -> Failure:
     """The answer that carries a JSON-RPC error."""
-    error: dict[str, object] = {"code": code, "message": message}
+    error: dict[str, object] = {"code": code, "message": escape_text(message)}
     if data is not None:
         error["data"] = data
-    made = Failure(_bytes(f'{{"jsonrpc":"2.0","id":{id},"error":{encode(error)}}}'))
+    made = Failure(to_bytes(f'{{"jsonrpc":"2.0","id":{id},"error":{encode(error)}}}'))
     made.code = code
     return made
 
 
 def notification(method: str, params: dict[str, object]) -> bytes:
     """A message that asks for no answer."""
-    return _bytes(f'{{"jsonrpc":"2.0","method":"{method}","params":{encode(params)}}}')
+    return to_bytes(f'{{"jsonrpc":"2.0","method":"{method}","params":{encode(params)}}}')
 
 
-def _bytes(text: str) -> bytes:
+def to_bytes(text: str) -> bytes:
+    """Return a JSON text in UTF-8."""
     try:
         return text.encode()
     except UnicodeEncodeError:

@@ -281,14 +281,18 @@ class Protocol:
 
 
 def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: bool = False) -> bytes:
-    """The answer to a tool call: the result as structured content, and the same JSON as text."""
+    """The answer to a tool call: the result as structured content, and the same JSON as text.
+
+    Programs decode exactly what is stored; a model, which reads the text as it is, sees invisible characters as escapes.
+    """
     if isinstance(call, ToolCall) and call.offer.is_slim:
         result = with_proposals(result, call.operation.answers, call.offer.reachable)
-    text = result.json if isinstance(result, Spelled) else encode(result)
-    flag = "true" if is_error else "false"
-    stamp = f",{_STAMP}" if call.stateless else ""
-    content = f'[{{"type":"text","text":{messages.quoted(text)}}}]'
-    return success(call.id, f'{{"content":{content},"structuredContent":{text},"isError":{flag}{stamp}}}')
+    text = messages.visible(result.json if isinstance(result, Spelled) else encode(result))
+    flag = b"true" if is_error else b"false"
+    stamp = f",{_STAMP}".encode() if call.stateless else b""
+    return b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":%b%b}}' % (
+        call.id.encode(), messages.quoted(text), text, flag, stamp,
+    )  # fmt: skip
 
 
 def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:

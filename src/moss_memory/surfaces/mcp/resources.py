@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote, unquote
 
 from moss_memory.errors import MossError, invalid
+from moss_memory.invisible import escape_json, escape_text
 
 from .messages import encode
 
@@ -83,11 +84,12 @@ def parsed(uri: Any) -> tuple[Kind, str, str]:
 
 
 def read(call: Call, offer: Offer, uri: Any) -> str:
-    """The content at an address, as `resources/read` shows it."""
+    """The content at an address, as `resources/read` shows it; invisible characters are escapes."""
     kind, workspace, name = parsed(uri)
     if offer.find(kind.tool) is None:
         raise MossError("NOT_FOUND", f"nothing is at {uri}; the configuration has closed {kind.name}s")
     text = _text(call, kind, workspace, name)
+    text = escape_text(text) if kind.mime == MARKDOWN else escape_json(text)
     return encode([{"uri": uri, "mimeType": kind.mime, "text": text}])
 
 
@@ -184,5 +186,6 @@ _LISTS: dict[str, Callable[[Call, str, int, int], Rows]] = {
 
 
 def _row(kind: Kind, workspace: str, name: str, *, title: str | None = None) -> dict[str, Any]:
-    shown = {"uri": kind.uri(workspace, name), "name": f"{workspace}/{name}", "mimeType": kind.mime}
-    return {**shown, "title": title} if title else shown
+    label = escape_text(f"{workspace}/{name}")
+    shown = {"uri": kind.uri(workspace, name), "name": label, "mimeType": kind.mime}
+    return {**shown, "title": escape_text(" ".join(title.split()))} if title else shown
