@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import unicodedata
 from typing import Any
 
@@ -24,9 +23,10 @@ HIDDEN = [
     "\ufe00", "\U000e0100", "\U000e01ef", "\U000e0001", "\U000e0041", "\U000e007f", "\U0001d173", "\U0001bca0",
 ]  # fmt: skip
 SEEN = [
-    "plain", "tab\tand\nline", "CR\r\nLF", "Café \u2014 \u2018so\u2019 \u2192 \u2026", "日本語、テスト\u3000です。", "한국어", "שלום", "\u00a0",
+    "plain", "tab\tand\nline", "CR\r\nLF", "Café \u2014 \u2018so\u2019 \u2192 \u2026",
+    "日本語、テスト\u3000です。", "한국어", "\u00a0", "\u05e9\u05dc\u05d5\u05dd",
     "\U0001f469\u200d\U0001f4bb", "\u2764\ufe0f\u200d\U0001f525", "1\ufe0f\u20e3", "\U0001f44d\U0001f3fd", "\ue0a0",
-    "می\u200cخواهم", "क्\u200dष", "ക്\u200d ", "e\u0301",
+    "\u0645\u06cc\u200c\u062e\u0648", "क्\u200dष", "ക്\u200d ", "e\u0301",
 ]  # fmt: skip
 anything = st.recursive(
     st.none() | st.integers() | st.text() | st.sampled_from([*HIDDEN, *SEEN, TAGS, "\u200c", "\u200d", "\ufe0f"]),
@@ -58,7 +58,8 @@ def test_text_that_is_seen_stays_as_it_is(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a\u200db", "a\u200cb", "a\ufe0f", "1\ufe0f", "\U0001f469\u200d", "می\u200c\u200c", "\U0001f469\ufe0f\ufe0f", "\u200d"],
+    ["a\u200db", "a\u200cb", "a\ufe0f", "1\ufe0f", "\U0001f469\u200d", "\u06cc\u200c\u200c", "\U0001f469\ufe0f\ufe0f",
+     "\u200d"],
 )  # fmt: skip
 def test_a_joiner_without_a_need_for_it_is_escaped(text: str) -> None:
     assert escape_text(text) != text
@@ -92,17 +93,3 @@ def test_a_budget_counts_the_escapes(value: Any, most: int) -> None:
     sent = escape_json(compact(result))
     assert Budget(most, None, None).fits(result) == (len(sent) <= most)
     assert Budget(None, most, None).fits(result) == (len(sent.encode()) <= most)
-
-
-def test_the_time_to_escape_grows_linearly() -> None:
-    def took_s(length: int) -> float:
-        texts = ["\u200d" * length, "\u2764\ufe0f\u200d" * (length // 3), TAGS * (length // len(TAGS))]
-        began = time.perf_counter()
-        for text in texts:
-            escape_json(compact(text))
-            escape_text(text)
-        return time.perf_counter() - began
-
-    took_s(1_000)
-    small, large = min(took_s(20_000) for _ in range(3)), min(took_s(200_000) for _ in range(3))
-    assert large < small * 40

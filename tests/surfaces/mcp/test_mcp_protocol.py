@@ -214,7 +214,8 @@ def test_a_result_comes_structured_and_as_the_same_text() -> None:
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_the_text_of_a_result_is_its_json(value: Any) -> None:
     text = messages.encode(value)
-    assert json.loads(messages.quoted(text)) == text
+    assert json.loads(messages.quoted(text.encode())) == text
+    assert json.loads(json.loads(messages.quoted(messages.visible(text)))) == value
     assert json.loads(text) == value
 
 

@@ -206,7 +206,11 @@ def test_load_brings_the_capsule_along(filled: Store) -> None:
     ask = asking(filled)
     named = ask("prompts/get", name="load", arguments={"name": "AUTH", "workspace": "shop"})
     resource = named["messages"][1]["content"]["resource"]
-    assert (resource["uri"], resource["text"]) == ("moss://capsule/shop/auth", FULL)
+    assert resource["uri"] == "moss://capsule/shop/auth"
+    begin, head, blank, *text, end = resource["text"].split("\n")
+    assert ("\n".join(text) + "\n", blank) == (FULL, "")
+    assert head.startswith('capsule "auth", workspace "shop", version 1')
+    assert (begin.split()[0], end.split()[0]) == ("BEGIN", "END")
     latest = asking(filled, workspace="blog")("prompts/get", name="load")
     assert latest["messages"][1]["content"]["resource"]["uri"] == "moss://capsule/blog/a%20b%2Fc"
     assert ask("prompts/get", name="load", arguments={"name": "nothing"})["code"] == -32602

@@ -283,16 +283,17 @@ class Protocol:
 def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: bool = False) -> bytes:
     """The answer to a tool call: the result as structured content, and the same JSON as text.
 
-    Programs decode exactly what is stored; a model, which reads the text as it is, sees invisible characters as escapes.
+    A program decodes exactly what is stored. A model reads the text without decoding it and sees invisible characters
+    as escapes.
     """
     if isinstance(call, ToolCall) and call.offer.is_slim:
         result = with_proposals(result, call.operation.answers, call.offer.reachable)
     text = messages.visible(result.json if isinstance(result, Spelled) else encode(result))
     flag = b"true" if is_error else b"false"
     stamp = f",{_STAMP}".encode() if call.stateless else b""
-    return b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"structuredContent":%b,"isError":%b%b}}' % (
-        call.id.encode(), messages.quoted(text), text, flag, stamp,
-    )  # fmt: skip
+    content = b'[{"type":"text","text":%b}]' % messages.quoted(text)
+    result_fields = b'"content":%b,"structuredContent":%b,"isError":%b%b' % (content, text, flag, stamp)
+    return b'{"jsonrpc":"2.0","id":%b,"result":{%b}}' % (call.id.encode(), result_fields)
 
 
 def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:

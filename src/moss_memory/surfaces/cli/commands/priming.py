@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
-from ..showing.cell import printable
+from ...fence import Fence, origin, quoted
 from ..showing.output import show
 from .request import load_settings
 
@@ -14,30 +14,40 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_CHARS = 2_000
-_TITLE_CHARS = 200
+_NAME_MAX_CHARS = 100
 _UNFOCUSED = ("NOT_FOUND", "INVALID_REQUEST")
 """What radar answers where there is no work to show."""
 
 
 _REMINDER = """\
 Moss: begin the next steps of the summary with this one, unless it was done since the last change: save where the work \
-stands with `capsule_store` (workspace {workspace!r}; Objective, Current status, Decisions, Next actions, Key \
+stands with `capsule_store` (workspace {workspace}; Objective, Current status, Decisions, Next actions, Key \
 locations, Open questions). Keep the names of capsules, tasks and steps as they are."""
 """Clients give what is printed before compaction to whatever writes the summary; it cannot call tools itself."""
 
 
 def prime(home: str | None, *, workspace: str | None = None, before_compaction: bool = False) -> int:
-    """Prints what is open in a workspace, in at most 2,000 characters; nothing where nothing is."""
+    """Print what is open in a workspace inside a fence, in at most 2,000 characters; nothing if nothing is."""
     config = load_settings(home)
     place = workspace or config.workspace or "default"
     if before_compaction:
-        show(_REMINDER.format(workspace=place))
+        show(_REMINDER.format(workspace=quoted(place)))
         return 0
     with Store(config) as store:
         lines = [*_work(store, place), *_handover(store, place)]
     if lines:
-        show("\n".join([f"Moss, workspace {place}:", *lines])[:MOST_CHARS])
+        show(_fenced([f"- workspace: {quoted(place, _NAME_MAX_CHARS)}", *lines]))
     return 0
+
+
+def _fenced(lines: list[str]) -> str:
+    """Return the lines inside a fence, as many of them as fit: the end of the fence is never cut off."""
+    fence = Fence()
+    while True:
+        text = f"What is open in Moss. {fence.rule}\n{fence.around(chr(10).join(lines))}"
+        if len(text) <= MOST_CHARS:
+            return text
+        lines = lines[:-1]
 
 
 def _work(store: Store, workspace: str) -> list[str]:
@@ -49,11 +59,11 @@ def _work(store: Store, workspace: str) -> list[str]:
             return []
         raise
     target, radar = told["target"], told["radar"]
-    lines = [f"- open: {target['id']} {_short(target['title'])} ({target['status']})"]
+    lines = [f"- open: {target['id']} {quoted(target['title'])} ({target['status']})"]
     for name in ("now", "next", "blockers"):
         said = radar.get(name)
         if said:
-            lines.append(f"- {name}: {_short(_words(said))}")
+            lines.append(f"- {name}: {quoted(_words(said))}")
     return lines
 
 
@@ -62,9 +72,17 @@ def _handover(store: Store, workspace: str) -> list[str]:
     item = store.call("capsule_latest", {"workspace": workspace})["item"]
     if not item:
         return []
-    key = {"id": item["id"]} if not item.get("name") else {"workspace": workspace, "name": item["name"]}
-    address = ", ".join([f"{name} {value!r}" for name, value in key.items()])
-    return [f"- latest hand-over: {_short(item['title'] or item['id'])}; load it with capsule_fetch ({address})"]
+    title = quoted(item["title"] or item["id"])
+    return [f"- latest hand-over: {title}, {origin(item)}; load it with capsule_fetch ({_address(item)})"]
+
+
+def _address(item: dict[str, Any]) -> str:
+    """Return the arguments that load a capsule: its names if they are short and plain, else its id."""
+    names = {"workspace": item["workspace"], "name": item.get("name") or ""}
+    shown = {key: quoted(value, _NAME_MAX_CHARS) for key, value in names.items()}
+    if not names["name"] or any(shown[key] != f'"{value}"' for key, value in names.items()):
+        return f"id {quoted(item['id'])}"
+    return ", ".join([f"{key} {value}" for key, value in shown.items()])
 
 
 def _words(said: Any) -> str:
@@ -72,9 +90,3 @@ def _words(said: Any) -> str:
     if isinstance(said, dict):
         return f"{said['tool']}, because {said['reason']}" if said.get("reason") else str(said["tool"])
     return "; ".join(map(str, said)) if isinstance(said, list) else str(said)
-
-
-def _short(text: str) -> str:
-    """A text on one line, cut where it is long; nothing in it steers a terminal."""
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= _TITLE_CHARS else line[: _TITLE_CHARS - 1] + "\u2026"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import time
 
+from moss_memory.invisible import replace_invisible
+
 from .style import HIT, HIT_END, closed, unmarked
 
 TYPE_CHECKING = False
@@ -122,16 +124,10 @@ def wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:
 
 
 def printable(text: str, *, keep_lines: bool = False) -> str:
-    """The text with control characters made visible, so that stored text cannot steer a terminal."""
+    """The text with control and invisible characters made visible, so that stored text cannot steer a terminal."""
     kept = "\n\t" if keep_lines else ""
-    return "".join([character if character.isprintable() or character in kept else "\ufffd" for character in text])
-
-
-def escaped(text: str) -> str:
-    """JSON with everything that could steer a terminal written as an escape; it means the same."""
-    if text.isascii() and "\x7f" not in text:
-        return text  # JSON itself escapes the other control characters
-    return "".join([one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text])
+    shown = replace_invisible(text)
+    return "".join([character if character.isprintable() or character in kept else "\ufffd" for character in shown])
 
 
 def cells(text: str) -> int:

@@ -40,6 +40,7 @@ def secure_descriptors() -> None:
 def answer(value: Any, *, table: Shape | None = None, plain: bool = False) -> None:
     """Prints a result: for people where its shape is given, else as JSON, indented on a terminal.
 
+    Invisible characters are escapes in JSON: it means the same, and an agent that reads the output sees them.
     A terminal gets text for reading, unless a `plain` table with every column is asked for.
     """
     if table is not None:
@@ -51,12 +52,9 @@ def answer(value: Any, *, table: Shape | None = None, plain: bool = False) -> No
     else:
         import json
 
-        if is_terminal(STDOUT):
-            from .cell import escaped
+        from moss_memory.invisible import escape_json
 
-            text = escaped(json.dumps(value, ensure_ascii=False, indent=2))
-        else:
-            text = json.dumps(value, ensure_ascii=False)
+        text = escape_json(json.dumps(value, ensure_ascii=False, indent=2 if is_terminal(STDOUT) else None))
     show(text)
 
 
@@ -77,9 +75,9 @@ def _show(data: bytes) -> None:
 def show_lines(lines: bytes) -> None:
     """Writes lines of JSON to stdout as they are; on a terminal nothing in them steers."""
     if is_terminal(STDOUT):
-        from .cell import escaped
+        from moss_memory.invisible import escape_json
 
-        lines = escaped(lines.decode()).encode()
+        lines = escape_json(lines.decode()).encode()
     _show(lines)
 
 
