@@ -226,6 +226,20 @@ def test_help_and_the_doctor_fit_the_terminal(cli: Cli, columns: int) -> None:
         assert not [line for line in long if " " in line[22:columns]], words
 
 
+def test_invisible_characters_are_seen_in_json_and_on_a_terminal_and_exact_in_a_pipe(cli: Cli) -> None:
+    hidden = "\u3164\U000e0100\ufe00\u034f\u200b\U000e0041"
+    text = f"a{hidden}b \u2764\ufe0f"
+    cli("store", "--name", "odd", "--allow-thin", stdin=text).json  # noqa: B018
+    piped = cli("fetch", "odd")
+    assert piped.json["capsule_text"] == text
+    assert not set(piped.out) & set(hidden)
+    assert cli("fetch", "odd", "--text").out == text
+    for words in (["fetch", "odd"], ["fetch", "odd", "--text"], ["fetch", "odd", "--json"]):
+        shown = on_terminal(cli, *words)[1]
+        assert not set(shown) & set(hidden)
+        assert "\u2764\ufe0f" in shown
+
+
 def test_nothing_in_json_or_a_warning_steers_a_terminal(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,8 +144,11 @@ def transcript() -> list[dict[str, Any]]:
     ]
 
 
-CHANGING = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}|\b1[0-9]{9}(?:[0-9]{3})?\b|\d{4}-\d\d-\d\dT[\d:.]+Z")
-"""Ids and times, which no two sessions share."""
+CHANGING = re.compile(
+    r"[0-9A-HJKMNP-TV-Z]{26}|\b1[0-9]{9}(?:[0-9]{3})?\b|\d{4}-\d\d-\d\d(?:T[\d:.]+Z| \d\d:\d\d UTC)"
+    r"|(?:BEGIN|END) [0-9a-f]{16}\b"
+)
+"""Ids, times and fences, which no two sessions share."""
 
 
 def steady(answer: Any) -> str:

@@ -78,8 +78,17 @@ def test_over_http_it_is_the_same(tmp_path: Path) -> None:
         check_tool_result(server.post(call("capsule_fetch", {"name": NAME})).json["result"])
         check_load(server.post(request("prompts/get", {"name": "load"})).json["result"]["messages"])
         (row,) = server.post(request("resources/list")).json["result"]["resources"]
+        assert not set(row["name"] + row["title"] + row["uri"]) & (INVISIBLE | {"\n"})
         (content,) = server.post(request("resources/read", {"uri": row["uri"]})).json["result"]["contents"]
         assert not set(content["text"]) & INVISIBLE
+
+
+def test_a_resource_in_json_decodes_to_what_is_stored(client: PipeClient) -> None:
+    client.send(call("artifact_store", {"name": "a", "kind": "freeform", "data": {HIDDEN: EMOJI}}))
+    client.receive()
+    (content,) = client.ask("resources/read", {"uri": "moss://artifact/default/a"})["result"]["contents"]
+    assert not set(content["text"]) & INVISIBLE
+    assert json.loads(content["text"])["data"] == {HIDDEN: EMOJI}
 
 
 def test_an_error_shows_every_character_too(client: PipeClient) -> None:
