@@ -44,7 +44,7 @@ def visible(text: str) -> bytes:
 
 def quoted(data: bytes) -> bytes:
     """A JSON text as a JSON string; it has no control characters left, so this is half the work of `encode`."""
-    return b'"' + data.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
+    return b'"%b"' % data.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
 
 class Refusal:

@@ -289,11 +289,9 @@ def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: b
     if isinstance(call, ToolCall) and call.offer.is_slim:
         result = with_proposals(result, call.operation.answers, call.offer.reachable)
     text = messages.visible(result.json if isinstance(result, Spelled) else encode(result))
-    flag = b"true" if is_error else b"false"
-    stamp = f",{_STAMP}".encode() if call.stateless else b""
-    content = b'[{"type":"text","text":%b}]' % messages.quoted(text)
-    result_fields = b'"content":%b,"structuredContent":%b,"isError":%b%b' % (content, text, flag, stamp)
-    return b'{"jsonrpc":"2.0","id":%b,"result":{%b}}' % (call.id.encode(), result_fields)
+    ending = f'"isError":{"true" if is_error else "false"}{"," + _STAMP if call.stateless else ""}}}}}'
+    head = f'{{"jsonrpc":"2.0","id":{call.id},"result":{{"content":[{{"type":"text","text":'
+    return b"".join((head.encode(), messages.quoted(text), b'}],"structuredContent":', text, b",", ending.encode()))
 
 
 def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
