@@ -79,7 +79,7 @@ def wanted_entry(
     if not http:
         if url:
             raise invalid("`url` is where a server over HTTP is; give `http` too", path="url")
-        return stdio_entry(place.client, place.scope, home=home, toolsets=toolsets), ""
+        return stdio_entry(place.client, place.scope, home=home, toolsets=toolsets, old=place.entry), ""
     if toolsets:
         raise invalid("over HTTP the server's configuration says which tools are listed", path="toolsets")
     address = _checked_url(url)

@@ -10,6 +10,7 @@ from moss_memory.errors import invalid
 from . import jsonc
 from .change import Change
 from .clients import CLIENTS, PROJECT
+from .command import after_moss, moss_for_clients
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,13 +47,11 @@ class Hooks(Change):
 
     def _line(self, words: list[str], home: str | None) -> str:
         """What the client gives to a shell; a project's file names no place of this machine."""
-        from .command import moss_for_clients
-
         if self.scope == PROJECT:
             return shlex.join(["moss", *words])
         named = home or os.environ.get("MOSS_HOME")
         place = ["--home", os.path.abspath(os.path.expanduser(named))] if named else []
-        return shlex.join([moss_for_clients(), *words, *place])
+        return shlex.join([*moss_for_clients(), *words, *place])
 
     def is_in(self, text: str) -> bool:
         """Whether a text has a hook of Moss."""
@@ -102,4 +101,4 @@ def _is_moss(command: str) -> bool:
         words = shlex.split(command)
     except ValueError:
         return False
-    return len(words) > 1 and os.path.basename(words[0]) in ("moss", "moss-memory") and words[1] == "prime"
+    return (after_moss(words) or [""])[0] == "prime"

@@ -11,7 +11,7 @@ from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
-from ...connect.command import moss_for_clients
+from ...connect.command import moss_for_people
 from ..showing.output import STDIN, is_terminal, say, show
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def serve_demo(
 
         def ready() -> None:
             announce(server)
-            show(f"\nYour own store is served by: {moss_for_clients()} serve")
+            show(f"\nYour own store is served by: {moss_for_people()} serve")
 
         return server.run(on_ready=ready, on_line=lambda: show(server.new_link()))
 
@@ -67,8 +67,8 @@ def _shown_answering(server: MossServer) -> int:
     server.run(on_ready=lambda: threading.Thread(target=ask, daemon=True).start())
     if failed:
         raise MossError("INTERNAL", "the server does not answer as it should") from failed[0]
-    show(f"\nThere is no terminal here, so the server has ended. It stays for: {moss_for_clients()} serve --demo")
-    show(f"Your own store is served by: {moss_for_clients()} serve")
+    show(f"\nThere is no terminal here, so the server has ended. It stays for: {moss_for_people()} serve --demo")
+    show(f"Your own store is served by: {moss_for_people()} serve")
     return 0
 
 
