@@ -44,13 +44,22 @@ class Place(Change):
         entry = merged(self.client, self.entry, wanted)
         return self.readable(lambda: str(self.form.put(self.file.text, self.keys, entry)))
 
-    def is_in(self, text: str) -> bool:
-        """Whether a text has an entry for Moss."""
-        return self.form.found(text, self.keys) is not None
+    def found_in(self, text: str) -> Any:
+        """The entry for Moss that a text has."""
+        return self.form.found(text, self.keys)
 
-    def as_found(self, text: str) -> str:
-        """A text with the entry that the file has."""
-        return str(self.form.put(text, self.keys, self.entry))
+    def put_into(self, text: str, value: Any) -> str:
+        """A text with this entry for Moss."""
+        return str(self.form.put(text, self.keys, value))
+
+    def span(self, text: str) -> tuple[int, int] | None:
+        """Where the entry for Moss stands in a text, if it stands in one piece."""
+        found: tuple[int, int] | None = self.form.span(text, self.keys)
+        return found
+
+    def content(self, text: str) -> Any:
+        """Everything that a text says."""
+        return self.form.read(text)
 
     def taken_out(self, text: str) -> str:
         """A text without its entry for Moss."""
