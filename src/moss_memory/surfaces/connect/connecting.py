@@ -9,7 +9,7 @@ from moss_memory.errors import invalid
 from . import jsonc, toml
 from .change import Change
 from .clients import CLIENTS, PROJECT, SERVER, USER
-from .entry import Meaning, http_entry, merged, stdio_entry
+from .entry import Meaning, chosen_toolsets, http_entry, merged, stdio_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,9 +89,7 @@ def wanted_entry(
         if url:
             raise invalid("`url` is where a server over HTTP is; give `http` too", path="url")
         return stdio_entry(place.client, place.scope, home=home, toolsets=toolsets, old=place.entry), ""
-    if toolsets:
-        raise invalid("over HTTP the server's configuration says which tools are listed", path="toolsets")
-    address = _checked_url(url)
+    address = _with_toolsets(_checked_url(url), chosen_toolsets(place.client, toolsets))
     token = ""
     if place.scope != PROJECT:
         from ..http.token_file import token_of, token_path
@@ -99,6 +97,11 @@ def wanted_entry(
         is_made = os.path.lexists(token_path(store_home))
         token = token_of(store_home) if is_made or not dry_run else "TOKEN"
     return http_entry(place.client, place.scope, url=address, token=token), token
+
+
+def _with_toolsets(address: str, toolsets: Sequence[str]) -> str:
+    """Return the address of an endpoint that lists these toolsets; without any it lists everything."""
+    return f"{address}?toolsets={','.join(toolsets)}" if toolsets else address
 
 
 def _checked_url(url: str | None) -> str:

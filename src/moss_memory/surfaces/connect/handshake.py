@@ -132,7 +132,8 @@ def _posted(meaning: Meaning, message: dict[str, Any], session: dict[str, str]) 
     connection = kind(parts.hostname or "", parts.port, timeout=PATIENCE_S)
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     try:
-        connection.request("POST", parts.path or "/", json.dumps(message), {**headers, **meaning.headers, **session})
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("POST", target, json.dumps(message), {**headers, **meaning.headers, **session})
         answer = connection.getresponse()
         body = answer.read(_MOST_BYTES).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException, ValueError) as error:
