@@ -10,6 +10,7 @@ from moss_memory.errors import invalid
 from moss_memory.store import open_store
 from moss_memory.values import norm
 
+from ..demonstration import refuse_demonstration
 from .listing import mistakes_in, offer_of, unknown_toolsets
 from .output import say
 
@@ -40,11 +41,14 @@ class Desk:
         *,
         read_only: bool = False,
         without: Sequence[str] = (),
+        demonstration: bool = False,
     ) -> None:
-        """`without` names tools that are not on offer whatever the configuration says."""
+        """`without` names tools that are not on offer whatever the configuration says; only a `demonstration` opens
+        the folder of one."""
         self._home = home
         self._read_only = read_only
         self._without = without
+        self._demonstration = demonstration
         self._toolsets = toolsets
         self._lock = allocate_lock()
         self._config: Config | None = None
@@ -86,6 +90,9 @@ class Desk:
             return self._store
         with self._lock:
             self._made_offer()
+            assert self._config is not None
+            if not self._demonstration:
+                refuse_demonstration(self._config.home)
             if self._store is None:
                 self._store = open_store(config=self._config, read_only=self._read_only)
             return self._store

@@ -7,6 +7,7 @@ import shlex
 from moss_memory.config import load_config
 from moss_memory.errors import MossError, invalid
 
+from ...demonstration import refuse_demonstration
 from ..showing.output import say, warn
 
 TYPE_CHECKING = False
@@ -51,6 +52,7 @@ def connect(
         return _let_go(place, asked, dry_run=dry_run)
     run = asked.with_hooks(home) if asked else ""
     store_home = load_config(home).home
+    refuse_demonstration(store_home)
     wanted, token = wanted_entry(
         place, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
     )
