@@ -230,11 +230,12 @@ _ALL = (
         "prime",
         "Say in a few lines what is open here, for the start of a session.\n\n"
         "Where the focus stands, what comes next, and the title of the latest hand-over: at most 2,000 characters, and "
-        "nothing where nothing is open. It reads only. `moss connect claude-code --hooks` begins every session with "
+        "nothing if nothing is open. Without a default workspace it looks in the one that has the name of the git "
+        "repository, else it has a line for each workspace with something open. It reads only. `moss connect claude-code --hooks` begins every session with "
         "it.",
         "moss prime -w shop",
         {
-            "workspace": _text("project namespace; if left out: the default workspace"),
+            "workspace": _text("project namespace; if left out: the default one, the repository's, or all"),
             "before_compaction": _flag("say instead what a summary of the session must keep: that its state is saved"),
         },
         does="commands.priming.prime",
