@@ -11,7 +11,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import BaseRoute, Route
 
 
-def routes(store: Any, *, base: str, form_token: Callable[[], str], read_only: bool) -> list[BaseRoute]:
+def routes(
+    store: Any, *, base: str, form_token: Callable[[], str], read_only: bool, own_home: str = ""
+) -> list[BaseRoute]:
     changes: list[str] = []
 
     async def overview(request: Request) -> Response:

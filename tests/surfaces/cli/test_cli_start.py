@@ -16,7 +16,7 @@ from moss_memory import __version__
 from moss_memory.surfaces.cli.commands import tour
 from moss_memory.surfaces.cli.commands.help import command_names
 from moss_memory.surfaces.cli.commands.serving import _tell_empty
-from moss_memory.surfaces.connect.command import connecting_lines
+from moss_memory.surfaces.connect.command import connecting_lines, moss_for_clients
 from moss_memory.surfaces.mcp import listing
 from support.patience import PATIENCE_S
 
@@ -147,7 +147,7 @@ def test_the_tour_writes_the_full_path_of_a_moss_that_is_not_on_the_path(
 
 
 def test_the_documents_and_the_page_connect_clients_as_the_tour_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda _: "/bin/moss")
+    monkeypatch.setattr(shutil, "which", lambda _: moss_for_clients()[0])
     [first, *others] = [line for _, line in connecting_lines()]
     for page in ("README.md", "docs/how-to/connect.md"):
         text = (ROOT / page).read_text(encoding="utf-8")

@@ -91,6 +91,7 @@ def test_a_server_over_http_shakes_hands_with_the_token_of_the_client(
             checked("connect", client, "--http", "--url", server.address)
             (row,) = checked("connect", client, "--check").json["clients"]
             assert (row["connected"], row["answers"]) == ("http", "yes")
+            assert 10 <= row["tools"] <= 18
         checked("connect", "vs-code", "--http", "--url", server.address, "--scope", "project")
         refused = checked("connect", "vs-code", "--check", "--scope", "project")
         assert "the server refuses the token (401)" in refused.out

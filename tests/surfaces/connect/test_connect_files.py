@@ -175,7 +175,7 @@ def test_an_entry_that_was_there_before_stays_in_what_is_kept(at_home: Cli, clie
     for words in ([], ["--toolsets", "capsule"], ["--http"], ["--remove"]):
         assert at_home("connect", client, *words).code == 0
         assert Path(f"{path}.before-moss").read_text() == text
-    assert "moss" not in path.read_text()
+    assert path.read_text() == text
 
 
 def test_what_others_changed_since_survives_the_removal(at_home: Cli) -> None:
@@ -235,8 +235,8 @@ def test_what_stands_in_the_way_is_named(at_home: Cli, tmp_path: Path) -> None:
     path = write(file_of("cursor"), "{}")
     backup = path.with_name("mcp.json.before-moss")
     backup.mkdir()
-    assert f"cannot be written ({backup}: " in at_home("connect", "cursor").err
-    assert (path.read_text(), sorted(os.listdir(path.parent))) == ("{}", sorted([path.name, backup.name]))
+    assert at_home("connect", "cursor").json["backup"] == f"{backup}-2"
+    assert backup.is_dir()
 
 
 def test_bytes_that_are_no_text_are_left_alone(at_home: Cli) -> None:
@@ -302,12 +302,25 @@ def test_the_token_goes_to_no_other_machine_in_the_clear(at_home: Cli, url: str)
 
 def test_another_machine_is_reached_by_https(at_home: Cli) -> None:
     at_home("connect", "cursor", "--http", "--url", "https://moss.example.com")
-    assert entry_in("cursor", file_of("cursor"))["url"] == "https://moss.example.com/mcp"
+    assert entry_in("cursor", file_of("cursor"))["url"] == "https://moss.example.com/mcp?toolsets=core"
+
+
+@pytest.mark.parametrize("client", [key for key, client in CLIENTS.items() if client.http])
+@pytest.mark.parametrize(
+    ("words", "ending"),
+    [([], ":8314/mcp?toolsets=core"), (["--toolsets", "core,task"], "/mcp?toolsets=core,task"),
+     (["--toolsets", ""], "/mcp"), (["--url", "https://x.example/a"], "https://x.example/a?toolsets=core")],
+)  # fmt: skip
+def test_over_http_the_address_names_the_toolsets(at_home: Cli, client: str, words: list[str], ending: str) -> None:
+    at_home("connect", client, "--http", *words)
+    entry = entry_in(client, file_of(client))
+    url = next(entry[key] for key in ("url", "httpUrl", "serverUrl") if key in entry)
+    assert url.endswith(ending)
 
 
 @pytest.mark.parametrize(
     "words",
-    [("--http",), ("--remove",), ("cursor", "--url", "https://x"), ("cursor", "--http", "--toolsets", "core"),
+    [("--http",), ("--remove",), ("cursor", "--url", "https://x"), ("cursor", "--http", "--toolsets", "all"),
      ("windsurf", "--scope", "project"), ("cursor", "--toolsets", "core,all"), ("cursor", "--toolsets", "Core")],
 )  # fmt: skip
 def test_what_means_nothing_is_refused(at_home: Cli, words: tuple[str, ...]) -> None:

@@ -158,3 +158,15 @@ def test_the_hooks_run_and_stay_out_of_the_way(at_home: Cli, monkeypatch: pytest
     assert "latest hand-over: Sign-in" in said["SessionStart"]
     assert "capsule_store" in said["PreCompact"]
     assert len(said["PreCompact"]) <= 500
+
+
+def test_a_hook_that_was_there_before_comes_back(at_home: Cli) -> None:
+    own = '{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "moss prime -w shop"}]}]}} // mine'
+    path = write(own)
+    for _ in range(2):
+        at_home("connect", "claude-code", "--hooks")
+        assert len(commands(path)) == 2
+    for copy in path.parent.glob("*.before-moss*"):
+        copy.unlink()
+    at_home("connect", "claude-code", "--remove")
+    assert path.read_text() == own

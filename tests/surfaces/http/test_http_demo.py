@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import pty
 import re
 import select
 import subprocess
 import sys
+from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import pytest
+
+from moss_memory.surfaces.connect.command import connecting_lines
+from moss_memory.surfaces.http.clients import connections
 from support.http_server import HttpServer
 from support.patience import PATIENCE_S
 from support.python_process import environment
@@ -28,9 +36,9 @@ def test_without_a_terminal_it_shows_that_it_answers_and_ends(tmp_path: Path) ->
         timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
-    assert re.search(r"MCP at http://127\.0\.0\.1:\d+/mcp answers: \d+ capsules", done.stdout)
     assert re.search(r"Pages at http://127\.0\.0\.1:\d+ answer: .*Moss", done.stdout)
     assert "Your own store is served by: " in done.stdout
+    assert str(tmp_path) not in done.stdout, "it told its folder, or the port and token of its own"
     assert os.listdir(tmp_path) == [], "it left something behind, or made a store of the user's"
 
 
@@ -44,7 +52,7 @@ def test_only_the_demonstration_moves_on_to_another_port(server: HttpServer, tmp
         timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
-    found = re.search(r"MCP at http://127\.0\.0\.1:(\d+)/mcp", done.stdout)
+    found = re.search(r"Pages at http://127\.0\.0\.1:(\d+) ", done.stdout)
     assert found is not None
     assert int(found[1]) > server.port
 
@@ -52,7 +60,7 @@ def test_only_the_demonstration_moves_on_to_another_port(server: HttpServer, tmp
 class Terminal:
     """A demonstration at a terminal, and what a person types."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **variables: str) -> None:
         ours, theirs = pty.openpty()
         self._fd = ours
         self.process = subprocess.Popen(
@@ -60,7 +68,7 @@ class Terminal:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            env=environment(TMPDIR=str(folder)),
+            env=environment(TMPDIR=str(folder), **variables),
             start_new_session=True,
         )
         os.close(theirs)
@@ -92,7 +100,8 @@ def test_at_a_terminal_it_stays_and_enter_prints_a_new_link(tmp_path: Path) -> N
     terminal = Terminal(tmp_path)
     try:
         terminal.until("Your own store is served by: ")
-        assert "claude mcp add --transport http moss http://127.0.0.1:" in terminal.shown
+        assert "/mcp" not in terminal.shown, "it is not for agents"
+        assert str(tmp_path) not in terminal.shown
         first = terminal.until(r"/sign-in/\S+")
         terminal.type(b"\n")
         links = terminal.until(r"/sign-in/\S+", times=2)
@@ -103,3 +112,90 @@ def test_at_a_terminal_it_stays_and_enter_prints_a_new_link(tmp_path: Path) -> N
     finally:
         terminal.close()
     assert os.listdir(tmp_path) == []
+
+
+BANNER = "Demonstration, thrown away when the server stops"
+
+
+class Visitor:
+    """A browser at a demonstration: signs in by a link and reads its pages."""
+
+    def __init__(self, link: str, folder: Path) -> None:
+        self.folder = folder
+        self.origin = f"http://{urlsplit(link).netloc}"
+        self.way_in = self.ask("GET", urlsplit(link).path)[1]
+        status, _, headers = self.ask("POST", urlsplit(link).path, {"Origin": self.origin})
+        assert status == 303
+        self.base = headers["location"].rstrip("/")
+        self.cookie = headers["set-cookie"].partition(";")[0]
+
+    def ask(
+        self, method: str, path: str, headers: dict[str, str] | None = None, body: str = ""
+    ) -> tuple[int, str, dict[str, str]]:
+        connection = http.client.HTTPConnection(urlsplit(self.origin).netloc, timeout=PATIENCE_S)
+        try:
+            connection.request(method, path, body or None, headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode(), {k.lower(): v for k, v in answer.getheaders()}
+        finally:
+            connection.close()
+
+    def page(self, path: str) -> tuple[int, str]:
+        return self.ask("GET", self.base + path, {"Cookie": self.cookie})[:2]
+
+
+@pytest.fixture(scope="module")
+def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
+    """A demonstration whose user has a home of their own."""
+    folder = tmp_path_factory.mktemp("demonstration")
+    (folder / "tmp").mkdir()
+    terminal = Terminal(folder / "tmp", MOSS_HOME=str(folder / "own"))
+    try:
+        terminal.until("Your own store is served by: ")
+        yield Visitor(terminal.until(r"http://127\S+/sign-in/\S+")[0], folder)
+    finally:
+        terminal.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/", 200), ("/capsules", 200), ("/artifacts", 200), ("/tasks", 200), ("/reasoning", 200), ("/records", 200),
+     ("/search?q=refund", 200), ("/health", 200), ("/health/report", 200), ("/connect", 200), ("/nowhere", 404),
+     ("/capsules/nothing", 404)],
+)  # fmt: skip
+def test_every_page_says_that_it_is_thrown_away_and_none_names_its_folder(
+    visitor: Visitor, path: str, status: int
+) -> None:
+    found, page = visitor.page(path)
+    assert (found, BANNER in page) == (status, True)
+    (home,) = os.listdir(visitor.folder / "tmp")
+    assert home not in page
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/nowhere"])
+def test_who_is_not_signed_in_is_told_too(visitor: Visitor, path: str) -> None:
+    assert BANNER in visitor.ask("GET", path, {"Accept": "text/html"})[1]
+    assert BANNER in visitor.way_in
+
+
+def test_its_connect_page_is_that_of_the_users_own_server(visitor: Visitor) -> None:
+    page = unescape(visitor.page("/connect")[1])
+    lines = re.findall(r'data-copy="(.*?)">', visitor.page("/connect")[1])
+    own = str(visitor.folder / "own")
+    wanted = [line for _, line in [*connecting_lines(), *connections("http://127.0.0.1:8314", f"{own}/token")]]
+    assert [unescape(line) for line in lines] == wanted
+    assert urlsplit(visitor.origin).netloc not in "".join(lines)
+    assert f"{own}/token" in page
+    assert not os.path.exists(own), "looking around makes no store"
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer x"}, {"Accept": "text/html"}])
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_it_is_no_server_for_agents(visitor: Visitor, method: str, headers: dict[str, str]) -> None:
+    (home,) = os.listdir(visitor.folder / "tmp")
+    token = (visitor.folder / "tmp" / home / "token").read_text().strip()
+    known = {"Authorization": f"Bearer {token}", **headers, "Content-Type": "application/json"}
+    body = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}'
+    status, text, _ = visitor.ask(method, "/mcp?toolsets=core", known, body)
+    assert (status, "moss serve" in text) == (403, True)
+    assert home not in text

@@ -568,6 +568,35 @@ def test_a_default_workspace_that_is_none_is_refused(server: HttpServer, query: 
     assert server.ask("POST", f"/mcp?{query}", server.in_session, json.dumps(request("tools/list"))).status == 400
 
 
+def names_listed(server: HttpServer, path: str) -> set[str]:
+    headers = [*server.authorized, *server.open(path=path)]
+    answer = server.ask("POST", path, headers, json.dumps(request("tools/list")))
+    return {tool["name"] for tool in answer.json["result"]["tools"]}
+
+
+def test_the_address_may_name_the_toolsets_that_are_listed(server: HttpServer) -> None:
+    everything = names_listed(server, "/mcp")
+    core = names_listed(server, "/mcp?toolsets=core")
+    assert "capsule_store" in core
+    assert len(core) <= 18 < len(everything)
+    more = names_listed(server, "/mcp?toolsets=core,record&workspace=shop")
+    assert core < more < everything
+    assert names_listed(server, "/mcp?toolsets=") == everything
+
+
+def test_a_tool_that_the_address_leaves_out_still_answers(server: HttpServer) -> None:
+    headers = [*server.authorized, *server.open(path="/mcp?toolsets=core")]
+    body = json.dumps(call("capsule_list", {}))
+    assert "items" in structured(server.ask("POST", "/mcp?toolsets=core", headers, body))
+
+
+@pytest.mark.parametrize("query", ["toolsets=all", "toolsets=core,", "toolsets=%ff", "toolsets=core&toolsets=task"])
+def test_a_toolset_that_does_not_exist_is_refused(server: HttpServer, query: str) -> None:
+    answer = server.ask("POST", f"/mcp?{query}", server.in_session, json.dumps(request("tools/list")))
+    assert answer.status == 400
+    assert "toolsets" in answer.text or "UTF-8" in answer.text
+
+
 def test_other_words_in_the_address_change_nothing(server: HttpServer) -> None:
     assert server.ask("POST", "/mcp?x=y", server.in_session, json.dumps(request("ping"))).status == 200
 

@@ -402,3 +402,9 @@ def test_the_names_of_this_machine_have_their_origins() -> None:
         b"localhost:8314": b"http://localhost:8314",
         b"[::1]:8314": b"http://[::1]:8314",
     }
+
+
+def test_the_lines_for_clients_list_the_core_and_can_be_typed_into_any_shell() -> None:
+    for _, line in connections("http://127.0.0.1:8314", "/home/a/.moss/token"):
+        url = "http://127.0.0.1:8314/mcp?toolsets=core"
+        assert f"'{url}'" in line or f'"{url}"' in line

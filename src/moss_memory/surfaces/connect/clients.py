@@ -33,7 +33,6 @@ class Client:
         project: tuple[str, ...] = (),
         under: str = "mcpServers",
         program: str = "",
-        own_path: bool = False,
         stdio: dict[str, Any] | None = None,
         http: dict[str, Any] | None = None,
         variable: str = "",
@@ -49,8 +48,6 @@ class Client:
         """The key above all servers."""
         self.program = program
         """Its command, by which it is found on this machine."""
-        self.own_path = own_path
-        """Whether it is started by a desktop, which knows nothing of the shell's PATH."""
         self.stdio = stdio or {}
         """What an entry holds beside the command."""
         self.http = http
@@ -116,7 +113,6 @@ CLIENTS = {
             "claude-desktop",
             "Claude Desktop",
             user=("$CONFIG/Claude/claude_desktop_config.json",),
-            own_path=True,
         ),
         Client(
             "codex",
@@ -134,7 +130,6 @@ CLIENTS = {
             user=("~/.cursor/mcp.json",),
             project=(".cursor/mcp.json",),
             program="cursor",
-            own_path=True,
             http={"url": "{url}", "headers": _BEARER},
             variable=f"${{env:{VARIABLE}}}",
         ),
@@ -145,7 +140,6 @@ CLIENTS = {
             project=(".vscode/mcp.json",),
             under="servers",
             program="code",
-            own_path=True,
             stdio={"type": "stdio"},
             http={"type": "http", "url": "{url}", "headers": _BEARER},
             variable=f"${{env:{VARIABLE}}}",
@@ -164,7 +158,6 @@ CLIENTS = {
             "Windsurf",
             user=("~/.codeium/windsurf/mcp_config.json",),
             program="windsurf",
-            own_path=True,
             http={"serverUrl": "{url}", "headers": _BEARER},
         ),
         Client(
@@ -174,7 +167,6 @@ CLIENTS = {
             project=(".zed/settings.json",),
             under="context_servers",
             program="zed",
-            own_path=True,
             http={"url": "{url}", "headers": _BEARER},
         ),
         Client(

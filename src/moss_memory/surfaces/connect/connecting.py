@@ -9,7 +9,7 @@ from moss_memory.errors import invalid
 from . import jsonc, toml
 from .change import Change
 from .clients import CLIENTS, PROJECT, SERVER, USER
-from .entry import Meaning, http_entry, merged, stdio_entry
+from .entry import Meaning, chosen_toolsets, http_entry, merged, stdio_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,13 +44,22 @@ class Place(Change):
         entry = merged(self.client, self.entry, wanted)
         return self.readable(lambda: str(self.form.put(self.file.text, self.keys, entry)))
 
-    def is_in(self, text: str) -> bool:
-        """Whether a text has an entry for Moss."""
-        return self.form.found(text, self.keys) is not None
+    def found_in(self, text: str) -> Any:
+        """The entry for Moss that a text has."""
+        return self.form.found(text, self.keys)
 
-    def as_found(self, text: str) -> str:
-        """A text with the entry that the file has."""
-        return str(self.form.put(text, self.keys, self.entry))
+    def put_into(self, text: str, value: Any) -> str:
+        """A text with this entry for Moss."""
+        return str(self.form.put(text, self.keys, value))
+
+    def span(self, text: str) -> tuple[int, int] | None:
+        """Where the entry for Moss stands in a text, if it stands in one piece."""
+        found: tuple[int, int] | None = self.form.span(text, self.keys)
+        return found
+
+    def content(self, text: str) -> Any:
+        """Everything that a text says."""
+        return self.form.read(text)
 
     def taken_out(self, text: str) -> str:
         """A text without its entry for Moss."""
@@ -79,10 +88,8 @@ def wanted_entry(
     if not http:
         if url:
             raise invalid("`url` is where a server over HTTP is; give `http` too", path="url")
-        return stdio_entry(place.client, place.scope, home=home, toolsets=toolsets), ""
-    if toolsets:
-        raise invalid("over HTTP the server's configuration says which tools are listed", path="toolsets")
-    address = _checked_url(url)
+        return stdio_entry(place.client, place.scope, home=home, toolsets=toolsets, old=place.entry), ""
+    address = _with_toolsets(_checked_url(url), chosen_toolsets(place.client, toolsets))
     token = ""
     if place.scope != PROJECT:
         from ..http.token_file import token_of, token_path
@@ -90,6 +97,11 @@ def wanted_entry(
         is_made = os.path.lexists(token_path(store_home))
         token = token_of(store_home) if is_made or not dry_run else "TOKEN"
     return http_entry(place.client, place.scope, url=address, token=token), token
+
+
+def _with_toolsets(address: str, toolsets: Sequence[str]) -> str:
+    """Return the address of an endpoint that lists these toolsets; without any it lists everything."""
+    return f"{address}?toolsets={','.join(toolsets)}" if toolsets else address
 
 
 def _checked_url(url: str | None) -> str:

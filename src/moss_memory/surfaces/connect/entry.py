@@ -22,18 +22,19 @@ _OWN = {
 _HOME = "MOSS_HOME"
 
 
-def stdio_entry(client: Client, scope: str, *, home: str | None, toolsets: Sequence[str] | None) -> dict[str, Any]:
-    """The entry of a client that starts Moss itself."""
+def stdio_entry(
+    client: Client, scope: str, *, home: str | None, toolsets: Sequence[str] | None, old: Any = None
+) -> dict[str, Any]:
+    """The entry of a client that starts Moss itself; `old` is the one that is there."""
     from .command import moss_for_clients
 
-    _require_known(toolsets or ())
-    command = moss_for_clients(full=client.own_path) if scope != PROJECT else "moss"
-    chosen = client.toolsets if toolsets is None else tuple(toolsets)
-    words = ["mcp", *(["--toolsets", ",".join(chosen)] if chosen else [])]
+    chosen = chosen_toolsets(client, toolsets)
+    moss = moss_for_clients() if scope != PROJECT else _shared_command(client, old)
+    words = [*moss, "mcp", *(["--toolsets", ",".join(chosen)] if chosen else [])]
     if client.stdio.get("type") == "local":
-        started: dict[str, Any] = {"command": [command, *words]}
+        started: dict[str, Any] = {"command": words}
     else:
-        started = {"command": command, "args": words}
+        started = {"command": words[0], "args": words[1:]}
     entry = {**client.stdio, **started}
     named = home or (os.environ.get(_HOME) if scope != PROJECT else None)
     if named:  # a client that a desktop starts does not know the environment of this shell
@@ -41,14 +42,23 @@ def stdio_entry(client: Client, scope: str, *, home: str | None, toolsets: Seque
     return entry
 
 
-def _require_known(toolsets: Sequence[str]) -> None:
-    """Refuses a name with which the server would not start."""
+def _shared_command(client: Client, old: Any) -> list[str]:
+    """Return how a project's file starts Moss: by its name, or by a path that its owner wrote and that works here."""
+    from .command import is_program
+
+    words = Meaning(client, old).words if isinstance(old, dict) else []
+    return words[:1] if words and os.path.basename(words[0]) == "moss" and is_program(words[0]) else ["moss"]
+
+
+def chosen_toolsets(client: Client, toolsets: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the toolsets that a client lists, its own if none are named; refuse a name that does not exist."""
     from moss_memory.catalog import TOOLSETS
 
     from ..mcp.listing import unknown_toolsets
 
-    if unknown := unknown_toolsets(toolsets):
+    if unknown := unknown_toolsets(toolsets or ()):
         raise invalid(f"there is no toolset {unknown[0][:60]!r}; known: {', '.join(TOOLSETS)}", path="toolsets")
+    return client.toolsets if toolsets is None else tuple(toolsets)
 
 
 def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 import os
 
 from .clients import PROJECT
-from .command import is_this_moss
+from .command import after_moss, starts_this_moss
 from .connecting import is_local
 
 TYPE_CHECKING = False
@@ -44,9 +44,9 @@ def shake_hands(meaning: Meaning, scope: str) -> tuple[str, int]:
 
 def _require_safe_start(meaning: Meaning) -> None:
     """A project's file comes from others: it starts the server of this Moss, and changes nothing of how that starts."""
-    if not is_this_moss(meaning.words[0]):
+    if not starts_this_moss(meaning.words):
         raise Silent(f"not tried: the project's file starts {meaning.words[0]!r}, which is not this Moss")
-    if meaning.words[1:2] != ["mcp"]:
+    if (after_moss(meaning.words) or [])[:1] != ["mcp"]:
         raise Silent(f"not tried: the project's file runs {' '.join(meaning.words)[:200]!r}, which is not `moss mcp`")
     odd = next((name for name in meaning.environment if name not in _KNOWN_VARIABLES), None)
     if odd is not None:
@@ -132,7 +132,8 @@ def _posted(meaning: Meaning, message: dict[str, Any], session: dict[str, str]) 
     connection = kind(parts.hostname or "", parts.port, timeout=PATIENCE_S)
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     try:
-        connection.request("POST", parts.path or "/", json.dumps(message), {**headers, **meaning.headers, **session})
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("POST", target, json.dumps(message), {**headers, **meaning.headers, **session})
         answer = connection.getresponse()
         body = answer.read(_MOST_BYTES).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException, ValueError) as error:

@@ -10,6 +10,7 @@ from moss_memory.errors import invalid
 from . import jsonc
 from .change import Change
 from .clients import CLIENTS, PROJECT
+from .command import after_moss, moss_for_clients
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Hooks(Change):
         super().__init__(client.hooks_file(scope))
         self.client = client
         self.scope = scope
-        self.commands = self.readable(lambda: {event: command for event, _, command in _ours(self.file.text)})
+        self.commands: dict[str, str] = self.readable(lambda: self.found_in(self.file.text)) or {}
         """What the file runs of Moss, by event."""
 
     def with_hooks(self, home: str | None) -> str:
@@ -46,21 +47,24 @@ class Hooks(Change):
 
     def _line(self, words: list[str], home: str | None) -> str:
         """What the client gives to a shell; a project's file names no place of this machine."""
-        from .command import moss_for_clients
-
         if self.scope == PROJECT:
             return shlex.join(["moss", *words])
         named = home or os.environ.get("MOSS_HOME")
         place = ["--home", os.path.abspath(os.path.expanduser(named))] if named else []
-        return shlex.join([moss_for_clients(), *words, *place])
+        return shlex.join([*moss_for_clients(), *words, *place])
 
-    def is_in(self, text: str) -> bool:
-        """Whether a text has a hook of Moss."""
-        return next(_ours(text), None) is not None
+    def found_in(self, text: str) -> Any:
+        """What a text runs of Moss, by event."""
+        return {event: command for event, _, command in _ours(text)} or None
 
-    def as_found(self, text: str) -> str:
-        """A text with the hooks that the file has."""
-        return _put(text, self.commands)
+    def put_into(self, text: str, value: Any) -> str:
+        """A text with these hooks of Moss and no others."""
+        kept = text if set(self.found_in(text) or ()) <= set(value) else self.taken_out(text)
+        return _put(kept, value)
+
+    def content(self, text: str) -> Any:
+        """Everything that a text says."""
+        return jsonc.read(text)
 
     def taken_out(self, text: str) -> str:
         """A text without a hook of Moss; a group that held nothing else goes too."""
@@ -102,4 +106,4 @@ def _is_moss(command: str) -> bool:
         words = shlex.split(command)
     except ValueError:
         return False
-    return len(words) > 1 and os.path.basename(words[0]) in ("moss", "moss-memory") and words[1] == "prime"
+    return (after_moss(words) or [""])[0] == "prime"

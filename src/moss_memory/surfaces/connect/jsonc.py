@@ -69,6 +69,14 @@ def found(text: str, path: Path) -> Any:
     return value
 
 
+def span(text: str, path: Path) -> tuple[int, int] | None:
+    """Return where the value begins and ends that the path leads to; None if it leads to nothing."""
+    node = _root(text)
+    for key in path:
+        node = node and node.member(key)
+    return (node.start, node.end) if node else None
+
+
 def put(text: str, path: Path, value: Any) -> str:
     """The text with the value at the path, made where it is missing; the same text where it is there already."""
     root = _root(text)

@@ -7,6 +7,7 @@ import stat
 
 from moss_memory.errors import MossError, invalid
 
+from .rewriting import make, rewrite
 from .unreadable import Unreadable
 
 _BOM = "\ufeff"
@@ -23,24 +24,29 @@ class SettingsFile:
         self._data = _read(path, self.real)
         self.text = "" if self._data is None else _decoded(self._data, path)
         """Its text without the mark of byte order that it may begin with."""
+        self.backup = ""
+        """The path of the copy of the file as it was, once there is one."""
 
     @property
     def is_there(self) -> bool:
         """Whether there is a file."""
         return self._data is not None
 
-    @property
-    def backup(self) -> str:
-        """Where the file is kept as it was."""
-        return self.real + _BEFORE
-
-    def before(self) -> str | None:
-        """The text that was kept, if any."""
+    def kept(self) -> list[tuple[str, str]]:
+        """The copies that were kept beside the file: the path and the text of each that can be read."""
+        folder, name = os.path.split(self.real)
         try:
-            data = _read(self.backup, os.path.realpath(self.backup))
-            return None if data is None else _decoded(data, self.backup)
-        except (MossError, Unreadable):
-            return None
+            paths = [os.path.join(folder, one) for one in os.listdir(folder) if one.startswith(name + _BEFORE)]
+        except OSError:
+            return []
+        found = []
+        for path in sorted(paths):
+            try:
+                data = _read(path, os.path.realpath(path))
+                found.append((path, _decoded(data or b"", path)))
+            except (MossError, Unreadable):
+                continue
+        return found
 
     def write(self, text: str, *, keep: bool) -> None:
         """Puts the text in the file's place, whole or not at all; `keep` leaves a copy of what was there."""
@@ -53,19 +59,38 @@ class SettingsFile:
             raise invalid(f"{self.path} cannot be written ({why}); nothing was changed") from None
 
     def _write(self, data: bytes, *, keep: bool) -> None:
-        mode = 0o600
         if self._data is None:
             os.makedirs(os.path.dirname(self.real), mode=0o700, exist_ok=True)
-        else:
-            status = os.stat(self.real)
-            mode = stat.S_IMODE(status.st_mode)
-            if not mode & 0o200:
-                raise invalid(f"{self.path} may not be written (mode {mode:04o}); nothing was changed")
-        if keep and self._data is not None:
-            _replace(self.backup, self._data, 0o600)
+            try:
+                make(self.real, data)
+            except FileExistsError:
+                raise self._changed_meanwhile() from None
+            return
+        status = os.stat(self.real)
+        mode = stat.S_IMODE(status.st_mode)
+        if not mode & 0o200:
+            raise invalid(f"{self.path} may not be written (mode {mode:04o}); nothing was changed")
+        if keep:
+            self.backup = self._keep(self._data, status)
         if _read(self.path, self.real) != self._data:
-            raise MossError("CONFLICT", f"{self.path} was changed by another program just now; run this again")
-        _replace(self.real, data, mode)
+            raise self._changed_meanwhile()
+        rewrite(self.real, self._data, data)
+
+    def _changed_meanwhile(self) -> MossError:
+        return MossError("CONFLICT", f"{self.path} was changed by another program just now; run this again")
+
+    def _keep(self, data: bytes, owner: os.stat_result) -> str:
+        """Keep a copy under the first name that is free, and return its path; a copy that is there already counts."""
+        number = 1
+        while True:
+            path = self.real + _BEFORE + (f"-{number}" if number > 1 else "")
+            try:
+                make(path, data, owner)
+                return path
+            except FileExistsError:
+                if _holds(path, data):
+                    return path
+            number += 1
 
     def delete(self) -> None:
         """Takes the file away again."""
@@ -103,20 +128,9 @@ def _decoded(data: bytes, path: str) -> str:
         raise Unreadable("it is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
 
 
-def _replace(path: str, data: bytes, mode: int) -> None:
-    """Gives a file its content in one step, and its mode."""
-    temporary = f"{path}.{os.urandom(6).hex()}.tmp"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+def _holds(path: str, data: bytes) -> bool:
+    """Say whether a file has this content."""
     try:
-        try:
-            os.fchmod(fd, mode)
-            view = memoryview(data)
-            while view:
-                view = view[os.write(fd, view) :]
-            os.fsync(fd)
-        finally:
-            os.close(fd)
-        os.rename(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        return _read(path, path) == data
+    except MossError:
+        return False

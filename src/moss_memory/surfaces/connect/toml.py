@@ -68,6 +68,15 @@ def found(text: str, path: Path) -> Any:
     return value
 
 
+def span(text: str, path: Path) -> tuple[int, int] | None:
+    """Return where the table at the path begins and ends; None if there is none, or if others stand within it."""
+    statements = _statements(text)
+    places = [place for place, one in enumerate(statements) if one.path[: len(path)] == path]
+    if not places or not statements[places[0]].is_table or places[-1] - places[0] >= len(places):
+        return None
+    return statements[places[0]].start, statements[places[-1]].end
+
+
 def put(text: str, path: Path, value: dict[str, Any]) -> str:
     """The text with this table at the path; the same text where it is there already."""
     if found(text, path) == value:

@@ -17,10 +17,10 @@ _FILL_IN = "Bearer TOKEN"
 
 def connections(address: str, token_path: str) -> list[tuple[str, str]]:
     """Each client, and the line that connects it; the token itself stands in none of them."""
-    url = f"{address}/mcp"
+    url = f"{address}/mcp?toolsets=core"
     server = {"url": url, "headers": {"Authorization": _FILL_IN}}
     filled = {
-        "url": url,
+        "url": shlex.quote(url),  # a shell would look for files by the question mark
         "file": shlex.quote(token_path),
         "vs_code": shlex.quote(json.dumps({"name": "moss", "type": "http", **server})),
         "cursor": json.dumps({"mcpServers": {"moss": server}}),

@@ -170,19 +170,20 @@ class Endpoint:
             await self._handshake(message, headers, version, protocol, exchange)
 
     def _protocol_of(self, query: bytes) -> Protocol:
-        """What answers: `/mcp?workspace=shop` makes that workspace the default of the connection."""
+        """What answers: `/mcp?workspace=shop&toolsets=core` sets the connection's default workspace and its tools."""
         if not query:
             return self._protocol
         try:
             fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=10, errors="strict")
         except ValueError:
-            raise invalid("the address takes `?workspace=` and a name in UTF-8") from None
-        named = [value for name, value in fields if name == "workspace"]
+            raise invalid("the address takes `?workspace=` and `?toolsets=`, with names in UTF-8") from None
+        named = [(name, value) for name, value in fields if name in ("workspace", "toolsets")]
         if not named:
             return self._protocol
-        if len(named) > 1:
-            raise invalid("the address names `workspace` twice; a connection has one default")
-        offer = self._desk.offer_in(named[0])
+        asked = dict(named)
+        if len(asked) < len(named):
+            raise invalid("the address names `workspace` or `toolsets` twice; a connection has one of each")
+        offer = self._desk.offer_for(asked.get("workspace"), asked.get("toolsets"))
         return Protocol(lambda: offer)
 
     async def _handshake(

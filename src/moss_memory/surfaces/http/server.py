@@ -14,6 +14,7 @@ import uvicorn
 from moss_memory.config import resolve_home
 from moss_memory.errors import invalid
 
+from ..demonstration import refuse_demonstration
 from ..mcp.desk import Desk
 from ..mcp.protocol import BugLog
 from .connection import Connection
@@ -51,13 +52,23 @@ class MossServer:
     """A store on its way to those who ask over HTTP."""
 
     def __init__(
-        self, listening: socket.socket, desk: Desk, home: str, reach: Reach, *, read_only: bool, log_all: bool
+        self,
+        listening: socket.socket,
+        desk: Desk,
+        home: str,
+        reach: Reach,
+        *,
+        read_only: bool,
+        log_all: bool,
+        own_home: str = "",
     ) -> None:
+        """`own_home` is the home of the user to whom a demonstration is served; empty for every other server."""
         self._socket = listening
         self._desk = desk
         self._reach = reach
         self.read_only = read_only
         self.home = home
+        self._own_home = own_home
         self.token_path = token_path(home)
         port = listening.getsockname()[1]
         self.address = reach.address(port)
@@ -70,6 +81,7 @@ class MossServer:
             base=self._base,
             new_link=self.new_link,
             pages=self._pages,
+            demonstration=bool(own_home),
         )
         self._app = Guard(self._site, origins=reach.origins(port), log_all=log_all)
 
@@ -129,7 +141,13 @@ class MossServer:
 
         from ..web.app import routes
 
-        made = routes(self._desk.store(), base=self._base, form_token=form_token, read_only=self.read_only)
+        made = routes(
+            self._desk.store(),
+            base=self._base,
+            form_token=form_token,
+            read_only=self.read_only,
+            own_home=self._own_home,
+        )
         names = frozenset(getattr(route, "path", "").strip("/").partition("/")[0] for route in made)
         return Router([Mount(self._base, routes=made)]), names
 
@@ -185,8 +203,13 @@ def open_server(
     or_next_port: bool = False,
     read_only: bool = False,
     log_all: bool = False,
+    own_home: str = "",
 ) -> MossServer:
-    """A server that has its port and its token, and answers when it is run."""
+    """A server that has its port and its token, and answers when it is run; `own_home` makes it a demonstration."""
+    folder = resolve_home(home)
+    if not own_home:
+        refuse_demonstration(folder)
     listening = listen(reach.host, port, or_next=or_next_port)
-    desk = Desk(home, read_only=read_only, without=FILE_TOOLS if reach.is_beyond else ())
-    return MossServer(listening, desk, resolve_home(home), reach, read_only=read_only, log_all=log_all)
+    without = FILE_TOOLS if reach.is_beyond else ()
+    desk = Desk(home, read_only=read_only, without=without, demonstration=bool(own_home))
+    return MossServer(listening, desk, folder, reach, read_only=read_only, log_all=log_all, own_home=own_home)

@@ -7,6 +7,7 @@ import hmac
 from contextvars import ContextVar
 from urllib.parse import parse_qs
 
+from ..demonstration import BANNER
 from .bodies import read_body
 from .guard import HEADERS, PLACE
 from .pool import POOL
@@ -57,12 +58,14 @@ class Site:
         base: str,
         new_link: Callable[[], str],
         pages: Callable[[], tuple[ASGIApp, frozenset[str]]],
+        demonstration: bool = False,
     ) -> None:
         self._endpoint = endpoint
         self._sign_in = sign_in
         self._base = base
         self._new_link = new_link
         self._make_pages = pages
+        self._demonstration = demonstration
         self._pages: asyncio.Future[tuple[ASGIApp, frozenset[str]]] | None = None
         self._ending = asyncio.Event()
 
@@ -75,7 +78,10 @@ class Site:
         path: str = scope["path"]
         if path == "/mcp":
             scope[PLACE] = path
-            await self._endpoint(scope, receive, send)
+            if self._demonstration:
+                await reply(send, 403, _NOT_FOR_AGENTS)
+            else:
+                await self._endpoint(scope, receive, send)
         elif path == self._base or path.startswith(self._base + "/"):
             await self._page(scope, receive, send)
         elif path == SIGN_IN or path.startswith(SIGN_IN + "/"):
@@ -84,11 +90,11 @@ class Site:
         elif path == "/":
             scope[PLACE] = path
             if scope["method"] in ("GET", "HEAD"):
-                await reply(send, 200, _page_of("Moss is here", _HOW), kind=HTML)
+                await reply(send, 200, self._page_of("Moss is here", _HOW), kind=HTML)
             else:
                 await reply(send, 405, headers=[(b"allow", b"GET")])
         elif _reads_pages(scope):
-            await reply(send, 404, _page_of("There is nothing here", _HOW), kind=HTML)
+            await reply(send, 404, self._page_of("There is nothing here", _HOW), kind=HTML)
         else:
             await reply(send, 404, "there is nothing here\n")
 
@@ -104,26 +110,28 @@ class Site:
         elif not code and posted and self._endpoint.knows(scope[HEADERS]):
             await reply(send, 200, self._new_link() + "\n")
         elif not code and _reads_pages(scope):
-            await reply(send, 401, _page_of("You are not signed in", _HOW), kind=HTML)
+            await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
         elif not code:
             await self._endpoint.ask_for_token(send)
         elif posted and b"origin" not in scope[HEADERS]:
             await reply(send, 403, "this comes from no page of this server\n")
         elif not self._sign_in.is_open(code):
-            await reply(send, 410, _page_of("This link has been used, or is older than five minutes", _HOW), kind=HTML)
+            await reply(
+                send, 410, self._page_of("This link has been used, or is older than five minutes", _HOW), kind=HTML
+            )
         elif posted:
             cookie = self._sign_in.spend(code)
             to = [(b"location", f"{self._base}/".encode()), (b"set-cookie", str(cookie).encode())]
             await reply(send, 303, headers=to)
         else:
             self._begin_pages()  # while a person reads the button
-            await reply(send, 200, _page_of("Sign in to Moss", _BUTTON), kind=HTML)
+            await reply(send, 200, self._page_of("Sign in to Moss", _BUTTON), kind=HTML)
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A page for a browser that is signed in; what it changes must come from a form of ours."""
         visitor = self._sign_in.visitor(scope[HEADERS].get(b"cookie"))
         if visitor is None:
-            await reply(send, 401, _page_of("You are not signed in", _HOW), kind=HTML)
+            await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
             return
         if scope["method"] not in ("GET", "HEAD"):
             form = await _form(scope, receive, visitor)
@@ -158,6 +166,10 @@ class Site:
                 ended.cancel()
 
         return receive_or_end
+
+    def _page_of(self, title: str, content: str) -> str:
+        """A page for those who are not signed in."""
+        return _page_of(title, f"{content}<p>{BANNER}.</p>" if self._demonstration else content)
 
 
 def _reads_pages(scope: Scope) -> bool:
@@ -208,6 +220,10 @@ def _again(body: bytes, receive: Receive) -> Receive:
     return receive_again
 
 
+_NOT_FOR_AGENTS = (
+    "This is a demonstration, thrown away when the server stops: no agent may read it or store anything in it. "
+    "`moss serve` serves your own store, and `moss connect` connects your agents to it.\n"
+)
 _HOW = (
     "<p>Open the link that <code>moss serve</code> prints in its terminal; pressing Enter there prints a new one. "
     "Each works once.</p>"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from _thread import allocate_lock
 
+from moss_memory.catalog import TOOLSETS
 from moss_memory.config import load_config
+from moss_memory.errors import invalid
 from moss_memory.store import open_store
 from moss_memory.values import norm
 
-from .listing import mistakes_in, offer_of
+from ..demonstration import refuse_demonstration
+from .listing import mistakes_in, offer_of, unknown_toolsets
 from .output import say
 
 TYPE_CHECKING = False
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 
 MOST_OFFERS = 64
-"""How many default workspaces are remembered; a list of tools for one takes memory."""
+"""How many ways in which connections ask for the tools are remembered; a list of tools for one takes memory."""
 
 
 class Desk:
@@ -38,16 +41,19 @@ class Desk:
         *,
         read_only: bool = False,
         without: Sequence[str] = (),
+        demonstration: bool = False,
     ) -> None:
-        """`without` names tools that are not on offer whatever the configuration says."""
+        """`without` names tools that are not on offer whatever the configuration says; only a `demonstration` opens
+        the folder of one."""
         self._home = home
         self._read_only = read_only
         self._without = without
+        self._demonstration = demonstration
         self._toolsets = toolsets
         self._lock = allocate_lock()
         self._config: Config | None = None
         self._offer: Offer | None = None
-        self._offers: dict[str, Offer] = {}
+        self._offers: dict[tuple[str | None, str | None], Offer] = {}
         self._store: Store | None = None
 
     def offer(self) -> Offer:
@@ -57,17 +63,25 @@ class Desk:
         with self._lock:
             return self._made_offer()
 
-    def offer_in(self, workspace: str) -> Offer:
-        """The tools as a connection sees them that names its own default workspace; `INVALID_REQUEST` if it is none."""
-        found = self._offers.get(workspace)
+    def offer_for(self, workspace: str | None, toolsets: str | None) -> Offer:
+        """The tools as a connection sees them that names its own default workspace, or toolsets with commas between.
+
+        Names that are none are `INVALID_REQUEST`.
+        """
+        found = self._offers.get((workspace, toolsets))
         if found is None:
-            norm(workspace)
+            if workspace is not None:
+                norm(workspace)
+            chosen = self._toolsets if toolsets is None else [name for name in toolsets.split(",") if toolsets]
+            if unknown := unknown_toolsets(chosen or ()):
+                known = ", ".join(TOOLSETS)
+                raise invalid(f"`toolsets` names {unknown[0][:60]!r}, which does not exist; known: {known}")
             self.offer()
             with self._lock:
                 assert self._config is not None
                 if len(self._offers) >= MOST_OFFERS:
                     self._offers.clear()
-                found = self._offers[workspace] = offer_of(self._config, self._toolsets, workspace)
+                found = self._offers[workspace, toolsets] = offer_of(self._config, chosen, workspace)
         return found
 
     def store(self) -> Store:
@@ -76,6 +90,9 @@ class Desk:
             return self._store
         with self._lock:
             self._made_offer()
+            assert self._config is not None
+            if not self._demonstration:
+                refuse_demonstration(self._config.home)
             if self._store is None:
                 self._store = open_store(config=self._config, read_only=self._read_only)
             return self._store

@@ -47,12 +47,15 @@ class Files(StaticFiles):
             return PlainTextResponse("there is nothing here\n", 404)
 
 
-def routes(store: Store, *, base: str, form_token: Callable[[], str], read_only: bool) -> list[BaseRoute]:
+def routes(
+    store: Store, *, base: str, form_token: Callable[[], str], read_only: bool, own_home: str = ""
+) -> list[BaseRoute]:
     """The pages of a store as they are mounted under `base`; who may see them is checked before.
 
     Every form is a POST with the token that `form_token` gives while a page is made; with `read_only` there is none.
+    `own_home` is the home of the user to whom a demonstration is shown.
     """
-    site = Site(store, base=base, form_token=form_token, read_only=read_only)
+    site = Site(store, base=base, form_token=form_token, read_only=read_only, own_home=own_home)
     site.prepare()
     made: list[BaseRoute] = []
     for room in ROOMS:

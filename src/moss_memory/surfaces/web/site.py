@@ -6,11 +6,13 @@ import contextlib
 import time
 from urllib.parse import parse_qsl
 
+from markupsafe import escape
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from moss_memory import catalog
 from moss_memory.errors import MossError
 
+from ..demonstration import BANNER
 from .rendering import environment, query_of
 from .shell import prepare_shell, shell_of
 
@@ -56,9 +58,13 @@ class Visit:
 class Site:
     """The pages of one store under one address."""
 
-    def __init__(self, store: Store, *, base: str, form_token: Callable[[], str], read_only: bool) -> None:
+    def __init__(
+        self, store: Store, *, base: str, form_token: Callable[[], str], read_only: bool, own_home: str = ""
+    ) -> None:
         self.store = store
         self.base = base
+        self.own_home = own_home
+        """The home of the user to whom a demonstration is shown; empty for every other store."""
         self.read_only = read_only
         self.health: dict[str, Any] | None = None
         """What the last look over the store found; none before the first."""
@@ -107,8 +113,11 @@ class Site:
             read_only=self.read_only,
             form_token=self._form_token(),
             shell=shell_of(self, visit),
+            demonstration=BANNER if self.own_home else "",
             **context,
         )
+        if self.own_home:  # a message may name the folder, which is nobody's to use
+            text = text.replace(str(escape(self.store.config.home)), "the demonstration")
         return HTMLResponse(text, status)
 
     def refused(self, visit: Visit, error: MossError) -> Response:

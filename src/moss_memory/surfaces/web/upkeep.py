@@ -9,6 +9,7 @@ from moss_memory.config import resolve_home
 from ..cli.commands.doctor import examine
 from ..connect.command import connecting_lines
 from ..http.clients import connections
+from ..http.reach import PORT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,15 +32,16 @@ def report(site: Site, visit: Visit) -> Response:
 
 
 def connect(site: Site, visit: Visit) -> Response:
-    """The line that connects each client, to this store or to this server."""
-    home = site.store.config.home
+    """The line that connects each client, to this store or to this server; from a demonstration to the user's own."""
+    home = site.own_home or site.store.config.home
     ours = [] if home == resolve_home() else ["--home", home]
     token = os.path.join(home, "token")
+    origin = f"http://127.0.0.1:{PORT}" if site.own_home else visit.origin
     return site.page(
         visit,
         "connect.html",
         typed=connecting_lines(*ours),
-        over_http=connections(visit.origin, token),
+        over_http=connections(origin, token),
         token=token,
     )
 

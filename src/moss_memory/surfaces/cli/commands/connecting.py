@@ -7,6 +7,7 @@ import shlex
 from moss_memory.config import load_config
 from moss_memory.errors import MossError, invalid
 
+from ...demonstration import refuse_demonstration
 from ..showing.output import say, warn
 
 TYPE_CHECKING = False
@@ -51,11 +52,12 @@ def connect(
         return _let_go(place, asked, dry_run=dry_run)
     run = asked.with_hooks(home) if asked else ""
     store_home = load_config(home).home
+    refuse_demonstration(store_home)
     wanted, token = wanted_entry(
         place, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
     )
-    told = _changed(place, place.with_entry(wanted), wanted, token, dry_run=dry_run)
-    return _with_hooks(told, asked, run) if asked else told
+    told = _changed(place, place.with_entry(wanted), token, connects=True, dry_run=dry_run)
+    return _with_hooks(told, asked, run, connects=True) if asked else told
 
 
 def _refuse_without_client(**options: Any) -> None:
@@ -77,39 +79,47 @@ def _let_go(place: Place, asked: Hooks | None, *, dry_run: bool) -> dict[str, An
     hooks = asked or (_hooks_of(place) if place.client.hooks else None)
     left = hooks.without() if hooks else ""
     if not asked:
-        told = _changed(place, place.without(), None, "", dry_run=dry_run)
+        told = _changed(place, place.without(), "", connects=False, dry_run=dry_run)
     else:
-        told = 0 if dry_run else _told(place, "", changed=False, wanted=place.meaning() is not None, by_hand=False)
-    return _with_hooks(told, hooks, left) if hooks and (asked or hooks.commands) else told
+        told = 0 if dry_run else _told(place, "", changed=False, wanted=place.entry is not None)
+    return _with_hooks(told, hooks, left, connects=False) if hooks and (asked or hooks.commands) else told
 
 
-def _with_hooks(told: dict[str, Any] | int, hooks: Hooks, text: str | None) -> dict[str, Any] | int:
+def _with_hooks(told: dict[str, Any] | int, hooks: Hooks, text: str | None, *, connects: bool) -> dict[str, Any] | int:
     """What was said of the entry, and the change of the hooks: made, or shown where the other was only shown."""
     if isinstance(told, int):
         return _show_difference(hooks, text, "")
-    changed = _write(hooks, text)
+    changed = _write(hooks, text, connects=connects)
     there = type(hooks)(hooks.client, hooks.scope).commands
     return {**told, "hooks": {"file": hooks.path, "changed": changed, "events": list(there)}}
 
 
-def _write(change: Change, text: str | None) -> bool:
-    """Gives a file its text, or takes it away; whether that changed anything."""
+def _write(change: Change, text: str | None, *, connects: bool) -> bool:
+    """Gives a file its text, or takes it away; whether that changed anything. What connecting replaces is kept."""
+    from ...connect.remembering import forget
+
+    if text == change.file.text:
+        return False
+    if connects:
+        change.remember(text or "")
     if text is None:
         change.file.delete()
-    elif text != change.file.text:
-        change.file.write(text, keep=not change.keeps_before())
-    return text is None or text != change.file.text
+    else:
+        kept = change.kept_copy()
+        change.file.write(text, keep=not kept)
+        change.file.backup = kept or change.file.backup
+    if not connects:
+        forget(change.file.real)
+    return True
 
 
-def _changed(
-    place: Place, text: str | None, wanted: dict[str, Any] | None, token: str, *, dry_run: bool
-) -> dict[str, Any] | int:
+def _changed(place: Place, text: str | None, token: str, *, connects: bool, dry_run: bool) -> dict[str, Any] | int:
     """Shows the change of a file, or makes it: the client itself where it should, else Moss."""
-    from ...connect.entry import merged
     from ...connect.own_command import has_own_command, own_command, run_own
+    from ...connect.remembering import forget
 
     changed = text is None or text != place.file.text
-    entry = None if wanted is None else merged(place.client, place.entry, wanted)
+    entry = place.found_in(text or "")
     lines = []
     if changed and has_own_command(place.client, place.scope, entry):
         lines = own_command(place.client, entry, was_there=place.entry is not None)
@@ -117,11 +127,15 @@ def _changed(
         for line in lines:
             say(f"moss: would run: {shlex.join(line)}")
         return _show_difference(place, text, token)
-    if lines:
+    if not lines:
+        _write(place, text, connects=connects)
+    elif connects:
+        place.remember(text or "")
         run_own(lines)
     else:
-        _write(place, text)
-    return _told(place, token, changed=changed, wanted=wanted is not None, by_hand=not lines and text is not None)
+        run_own(lines)
+        forget(place.file.real)
+    return _told(place, token, changed=changed, wanted=entry is not None, is_back=not connects)
 
 
 def _show_difference(place: Change, text: str | None, token: str) -> int:
@@ -139,13 +153,13 @@ def _show_difference(place: Change, text: str | None, token: str) -> int:
     return 0
 
 
-def _told(place: Place, token: str, *, changed: bool, wanted: bool, by_hand: bool) -> dict[str, Any]:
+def _told(place: Place, token: str, *, changed: bool, wanted: bool, is_back: bool = False) -> dict[str, Any]:
     """What was done, as the file has it now."""
     from ...connect.connecting import Place
 
     now = Place(place.client, place.scope)
     meaning = now.meaning()
-    if (meaning is not None) != wanted:
+    if (now.entry is not None) != wanted:
         raise MossError("CONFLICT", f"{place.path} is not as it should be: another program wrote it; run this again")
     answer: dict[str, Any] = {
         "client": place.client.key,
@@ -154,11 +168,13 @@ def _told(place: Place, token: str, *, changed: bool, wanted: bool, by_hand: boo
         "changed": changed,
         "connected": meaning.transport if meaning else "no",
     }
-    if changed and by_hand and place.file.is_there:
+    if place.file.backup:
         answer["backup"] = place.file.backup
     if token and now.file.others_may_read():
         warn(f"others on this machine may read {place.path}, which now holds the token; chmod 600 {place.path}")
-    if changed and meaning:
+    if changed and is_back and meaning:
+        answer["next"] = "the entry `moss` that was there before is back; `--remove` once more takes it out"
+    elif changed and meaning:
         answer["next"] = f"start {place.client.name} again, then `moss connect {place.client.key} --check`"
     return answer
 

@@ -55,7 +55,7 @@ def serve_web(home: str | None, **options: Any) -> int:
     if options.get("demo"):
         from .demonstration import serve_demo
 
-        return serve_demo(reach, port=port, read_only=read_only, log_all=log_all, announce=_announce)
+        return serve_demo(home, reach, port=port, read_only=read_only, log_all=log_all)
     server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all)
     at_a_terminal = is_terminal(STDIN)
     return server.run(

@@ -9,7 +9,7 @@ from moss_memory.config import load_config, resolve_home
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
-from ...connect.command import connecting_lines, moss_for_clients
+from ...connect.command import connecting_lines, moss_for_people
 from ..parsing.command import find_command
 from ..showing.output import show, width
 from ..showing.table import table_of
@@ -72,7 +72,7 @@ def tour(_: str | None) -> int:
         _guided(home)
     show(f"\nConnect your agent; all of them share the one store in {_own_home()}, and --remove undoes it:")
     show("")
-    moss = moss_for_clients()
+    moss = moss_for_people()
     for client, line in connecting_lines():
         show(f"  {client + ':':<16}{line}")
     if moss != "moss":

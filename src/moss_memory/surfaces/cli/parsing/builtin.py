@@ -197,9 +197,10 @@ _ALL = (
         "connect",
         "Connect a client to this store, or let it go; without a client show what is connected.\n\n"
         "Only the entry for Moss in the client's file changes, everything else stays byte for byte, comments too; the "
-        "file as it was is kept beside it as FILE.before-moss. --remove undoes it. A project's file never holds a "
-        "token, only the name MOSS_TOKEN. A file that cannot be read is left alone. --hooks (Claude Code) also lets a "
-        "session begin with `moss prime` and reminds of saving before compaction; else Moss does nothing unasked.",
+        "file as it was is kept beside it as FILE.before-moss. --remove undoes it, and brings back an entry that "
+        "was there. A project's file never holds a token, only the name MOSS_TOKEN. A file that cannot be read is left "
+        "alone. --hooks (Claude Code) also lets a session begin with `moss prime` and reminds of saving before "
+        "compaction; else Moss does nothing unasked.",
         "moss connect cursor --dry-run",
         {
             "client": _text("whom", enum=list(CLIENTS)),
@@ -230,11 +231,12 @@ _ALL = (
         "prime",
         "Say in a few lines what is open here, for the start of a session.\n\n"
         "Where the focus stands, what comes next, and the title of the latest hand-over: at most 2,000 characters, and "
-        "nothing where nothing is open. It reads only. `moss connect claude-code --hooks` begins every session with "
-        "it.",
+        "nothing if nothing is open. Without a default workspace it looks in the one that has the name of the git "
+        "repository, else it has a line for each workspace with something open. It reads only. `moss connect "
+        "claude-code --hooks` begins every session with it.",
         "moss prime -w shop",
         {
-            "workspace": _text("project namespace; if left out: the default workspace"),
+            "workspace": _text("project namespace; if left out: the default one, the repository's, or all"),
             "before_compaction": _flag("say instead what a summary of the session must keep: that its state is saved"),
         },
         does="commands.priming.prime",

@@ -419,7 +419,7 @@ complete -c moss -n '__moss_on migrate' -l home -r -a '(__fish_complete_director
 complete -c moss -n '__moss_on migrate' -l table -d 'a plain table with every column, instead of JSON'
 complete -c moss -n '__moss_on migrate' -l json -d 'JSON, also on a terminal'
 complete -c moss -n '__moss_on migrate' -l help -s h -d 'this help'
-complete -c moss -n '__moss_on prime' -l workspace -s w -x -a '(__moss_named workspaces)' -d 'project namespace; if left out: the default workspace'
+complete -c moss -n '__moss_on prime' -l workspace -s w -x -a '(__moss_named workspaces)' -d 'project namespace; if left out: the default one, the repository\'s, or all'
 complete -c moss -n '__moss_on prime' -l before-compaction -d 'say instead what a summary of the session must keep: that its state is saved'
 complete -c moss -n '__moss_on prime' -l home -r -a '(__fish_complete_directories)' -d 'folder of the store, instead of MOSS_HOME or ~/.moss'
 complete -c moss -n '__moss_on prime' -l help -s h -d 'this help'

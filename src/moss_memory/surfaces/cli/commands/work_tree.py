@@ -1,0 +1,46 @@
+"""The git repository around the current folder, read from its files: no program is run."""
+
+from __future__ import annotations
+
+import os
+
+_MOST_BYTES = 10_000
+
+
+def repository_name() -> str:
+    """Return the folder name of the repository's main work tree, so that all its work trees share it; else nothing."""
+    try:
+        folder = os.getcwd()
+        while not os.path.lexists(os.path.join(folder, ".git")):
+            parent = os.path.dirname(folder)
+            if parent == folder:
+                return ""
+            folder = parent
+        return os.path.basename(_main_work_tree(folder))
+    except (OSError, ValueError):
+        return ""
+
+
+def _main_work_tree(folder: str) -> str:
+    """Return the main work tree of the repository that a folder with `.git` in it belongs to; nothing if it is none."""
+    git = os.path.join(folder, ".git")
+    if os.path.isdir(git):
+        return folder if os.path.isfile(os.path.join(git, "HEAD")) else ""
+    key, _, place = _first_line(git).partition("gitdir:")
+    own = os.path.normpath(os.path.join(folder, place.strip()))
+    if key or not place.strip() or not os.path.isdir(own):
+        return ""
+    link = os.path.join(own, "commondir")
+    if not os.path.isfile(link):
+        return folder  # a submodule is a repository of its own
+    common = os.path.normpath(os.path.join(own, _first_line(link)))
+    return os.path.dirname(common) if os.path.basename(common) == ".git" else common.removesuffix(".git")
+
+
+def _first_line(path: str) -> str:
+    """Return the first line of a small file."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        return os.read(fd, _MOST_BYTES).decode().partition("\n")[0].strip()
+    finally:
+        os.close(fd)

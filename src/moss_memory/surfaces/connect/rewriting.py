@@ -1,0 +1,131 @@
+"""A file given another content: everything else of it stays, its owner, group, mode, attributes and links."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+
+from moss_memory.errors import MossError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_PRIVATE = 0o600
+
+
+def make(path: str, data: bytes, owner: os.stat_result | None = None) -> None:
+    """Make a file for its owner alone, whole or not at all; raise `FileExistsError` if the name is taken."""
+
+    def prepare(fd: int) -> None:
+        os.fchmod(fd, _PRIVATE)
+        if owner is not None:
+            with suppress(PermissionError):  # only root gives files away; the copy is then the caller's
+                os.fchown(fd, owner.st_uid, owner.st_gid)
+
+    temporary = _temporary(path, data, prepare)
+    try:
+        os.link(temporary, path, follow_symlinks=False)
+    finally:
+        os.unlink(temporary)
+
+
+def rewrite(path: str, old: bytes, data: bytes) -> None:
+    """Give a file another content, in one step if that keeps everything else of it, else in place."""
+    status = os.stat(path)
+    if status.st_nlink == 1 and _is_replaced(path, data, status):
+        return
+    _write_in_place(path, old, data, status)
+
+
+class _NotKept(Exception):  # noqa: N818 - it names the state of a file
+    """The new file cannot have what the old one has."""
+
+
+def _is_replaced(path: str, data: bytes, status: os.stat_result) -> bool:
+    """Put a new file in the place of the old one; say no if it cannot have the owner and attributes of the old one."""
+
+    def prepare(fd: int) -> None:
+        try:
+            os.fchown(fd, status.st_uid, status.st_gid)
+            os.fchmod(fd, stat.S_IMODE(status.st_mode))
+            _copy_attributes(path, fd)
+        except OSError:
+            raise _NotKept from None
+
+    try:
+        temporary = _temporary(path, data, prepare)
+    except _NotKept:
+        return False
+    try:
+        os.rename(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return True
+
+
+def _copy_attributes(path: str, fd: int) -> None:
+    """Give an open file the extended attributes of another, lists of access rights included, and no others."""
+    if not hasattr(os, "listxattr"):  # as on macOS: what cannot be read cannot be copied
+        raise _NotKept
+    wanted = {name: os.getxattr(path, name) for name in os.listxattr(path)}
+    found = {name: os.getxattr(fd, name) for name in os.listxattr(fd)}
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            os.setxattr(fd, name, value)
+    for name in found:
+        if name not in wanted:
+            os.removexattr(fd, name)
+
+
+def _write_in_place(path: str, old: bytes, data: bytes, owner: os.stat_result) -> None:
+    """Write over a file; on failure its old content is put back, from a copy on the disk if that fails too."""
+    copy = f"{path}.{os.urandom(6).hex()}.tmp"
+    make(copy, old, owner)
+    try:
+        _overwrite(path, data)
+    except BaseException:
+        try:
+            _overwrite(path, old)
+        except OSError as error:
+            why = f"{path} could not be written, nor put back ({error.strerror}); as it was it is in {copy}"
+            raise MossError("INVALID_REQUEST", why, details={"file": path, "copy": copy}) from None
+        os.unlink(copy)
+        raise
+    os.unlink(copy)
+
+
+def _overwrite(path: str, data: bytes) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        _write_all(fd, data)
+        os.ftruncate(fd, len(data))
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _temporary(path: str, data: bytes, prepare: Callable[[int], None]) -> str:
+    """Make a file with this content beside a path, and return its name."""
+    temporary = f"{path}.{os.urandom(6).hex()}.tmp"
+    fd = os.open(temporary, _MAKE, _PRIVATE)
+    try:
+        try:
+            prepare(fd)
+            _write_all(fd, data)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return temporary
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
