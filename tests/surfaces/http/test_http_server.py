@@ -334,12 +334,12 @@ def test_reaching_beyond_this_machine_needs_more_and_says_why(
         (
             ("--host", "0.0.0.0"),  # noqa: S104
             ("--allowed-host", "--tls-cert", "--tls-key", "--behind-proxy"),
-            "moss serve --host 0.0.0.0 --allowed-host moss.example.org --tls-cert cert.pem --tls-key key.pem",
+            "moss serve --host 0.0.0.0 --allowed-host moss.example.org:8314 --tls-cert cert.pem --tls-key key.pem",
         ),
         (
             ("--host", "0.0.0.0", "--tls-key", "k.pem"),  # noqa: S104
             ("--allowed-host", "--tls-cert"),
-            "moss serve --host 0.0.0.0 --allowed-host moss.example.org --tls-cert cert.pem --tls-key k.pem",
+            "moss serve --host 0.0.0.0 --allowed-host moss.example.org:8314 --tls-cert cert.pem --tls-key k.pem",
         ),
         (
             ("--behind-proxy",),

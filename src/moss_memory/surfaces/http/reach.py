@@ -67,7 +67,8 @@ class Reach:
         if self.host not in LOOPBACK:
             words.append(f"--host {self.host}")
         if self.is_beyond:
-            words += [f"--allowed-host {name}" for name in self.allowed_hosts or ("moss.example.org",)]
+            example = "moss.example.org" if self.behind_proxy else f"moss.example.org:{PORT}"
+            words += [f"--allowed-host {name}" for name in self.allowed_hosts or (example,)]
         if self.behind_proxy:
             words.append("--behind-proxy")
         if self.tls_cert is not None or self.tls_key is not None or not self.behind_proxy:
