@@ -91,7 +91,8 @@ MEANINGS = {
     "VERSION_MISMATCH": "what is to be changed is not at the expected version; `details.actual` says where it is",
     "CHECKPOINTS_NOT_CONFIRMED": "a step is to be closed before its criteria and its tests are confirmed",
     "DATA_TOO_LARGE": "an artifact's data is over 50,000 characters of compact JSON",
-    "TEXT_TOO_LARGE": "an artifact's text is over 12,000 characters",
+    "TEXT_TOO_LARGE": "an artifact's text is over 12,000 characters, or another argument over "
+    "`text_max_chars`; `details` has `max_chars` and `actual_chars`",
     "COMPOSE_MISSING_TEXT": "an artifact to compose has no text; `details.missing` names them",
     "CAPSULE_TOO_LARGE": "the text is over `capsule_max_chars`",
     "COMPOSE_TOO_LARGE": "the bundle is over `capsule_max_chars`",
@@ -132,7 +133,7 @@ WHAT_TO_DO = {
     "COMPOSE_TOO_LARGE": "compose fewer, or keep only some `sections`",
     "DATA_TOO_LARGE": "split the data, or keep a reference to it",
     "FILE_TOO_LARGE": "`moss import --max-bytes` lets a person read it",
-    "TEXT_TOO_LARGE": "shorten the text",
+    "TEXT_TOO_LARGE": "shorten the text, or store it in parts",
     "CAPSULE_TOO_THIN": "write the sections that are missing",
     "COMPOSE_MISSING_TEXT": "store those artifacts with a `text`, or leave them out",
     "SECRET_FOUND": "take the credential out",
@@ -156,6 +157,9 @@ SETTINGS = {
     "url": "a PostgreSQL database that holds the store instead of the home folder, as postgresql://host/database, "
     "without a password; only in the global file; `MOSS_URL` wins over it",
     "capsule_max_chars": "most characters of a capsule; a repository may only lower it",
+    "text_max_chars": "most characters of any other text that a tool stores: a note, a card, a node, a record's body, "
+    "a text of a task; of values that are no texts, their compact JSON; a repository may only lower it; what is "
+    "imported or taken over from elsewhere keeps its size",
     "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once; "
     "a repository may only lower it",
     "page_max_chars": "a page of `artifact_list`, `retrieve_records`, `retrieve_entities` or `list_timeline_events` "

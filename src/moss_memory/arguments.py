@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     Workspace = str
     Name = str
     NamePrefix = str
-    Text = str
     Title = str
     Tag = str
     Tags = list[str]
@@ -49,7 +48,6 @@ else:
     Workspace = _text("namespace")
     Name = _text("handle, unique in the workspace")
     NamePrefix = _text("names beginning with this")
-    Text = _text("text")
     Title = _text("display title")
     Tag = _text("exact tag")
     Tags = {"type": "array", "items": {"type": "string"}, "description": "at most 50 tags"}

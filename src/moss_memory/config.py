@@ -15,6 +15,7 @@ DEFAULTS: dict[str, Any] = {
     "workspace": "",
     "url": "",
     "capsule_max_chars": 12_000,
+    "text_max_chars": 200_000,
     "import_max_bytes": 25_000_000,
     "page_max_chars": 100_000,
     "artifact_validate": False,
@@ -37,7 +38,7 @@ DEFAULTS: dict[str, Any] = {
 _ONLY_GLOBAL = ("url", "trust_repo_config", "history_keep", "history_days")
 _ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths", "semantic_model")
 _ONLY_TO_FORBID = ("allow_secrets",)
-ONLY_TO_LOWER = ("capsule_max_chars", "import_max_bytes")
+ONLY_TO_LOWER = ("capsule_max_chars", "text_max_chars", "import_max_bytes")
 _FILE_MAX_BYTES = 1_000_000
 
 

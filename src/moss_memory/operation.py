@@ -159,6 +159,19 @@ class Operation:
             decoded["budget"] = self.budget_of(decoded)
         return decoded
 
+    def check_sizes(self, values: dict[str, Any], most: int) -> None:
+        """Refuse decoded arguments of which one is larger than a stored text may be.
+
+        Of a list of objects each one may be that large. Arguments with a limit of their own are left to it.
+        """
+        for name, value in values.items():
+            if isinstance(value, (str, list, dict)) and not self.parameters.get(_public(name), {}).get("own_limit"):
+                if isinstance(value, list) and value and isinstance(value[0], dict):
+                    for index, item in enumerate(value):
+                        _check_size(item, f"{_public(name)}[{index}]", most)
+                else:
+                    _check_size(value, _public(name), most)
+
     def _checked(self, arguments: dict[str, Any]) -> dict[str, Any]:
         decoded: dict[str, Any] = {}
         for given, value in arguments.items():
@@ -385,6 +398,23 @@ def check_text(value: str, path: str) -> None:
     found = None if value.isascii() and "\0" not in value else _text_oddity(value)
     if found is not None:
         raise invalid(f"`{path}` {found[1]}", path=path)
+
+
+def _check_size(value: Any, path: str, most: int) -> None:
+    """Refuse a text, or a value whose compact JSON is a text, of more than this many characters."""
+    if isinstance(value, str):
+        actual = len(value)
+    else:
+        import json
+
+        actual = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    if actual > most:
+        raise MossError(
+            "TEXT_TOO_LARGE",
+            f"`{path}` has {actual} characters; at most {most} are stored (`text_max_chars`); shorten it, or store it "
+            "in parts",
+            details={"max_chars": most, "actual_chars": actual, "path": path},
+        )
 
 
 def check_json(value: Any, path: str) -> None:

@@ -91,6 +91,8 @@ class Store(Tools):
         advice: bool = True,
     ) -> dict[str, Any]:
         values = operation.decode(arguments, workspace)
+        if operation.mutates and operation.listed:  # others take over what is stored elsewhere, whatever its size
+            operation.check_sizes(values, self.config.text_max_chars)
         if self._is_limited:
             self._check_allowed(operation, tool, values)
         call = self._call(operation.alias_of or tool, cancelled, progress, advice)

@@ -466,7 +466,7 @@ MANY = [
         ("server-memory", "memory.jsonl", [{"name": "a"}, {"name": "b", "observations": ["x\0y"]}], 1, "NUL"),
         ("server-memory", "memory.jsonl", [{"name": "a"}, {"name": "b\ud800"}], 1, "surrogate"),
         ("server-memory", "memory.jsonl", [{"name": "a"}, {"name": "task:TASK-001"}], 1, "keeps for plans"),
-        ("server-memory", "memory.jsonl", [{"name": "a"}, {"name": "b", "observations": ["x" * 1_000_001]}], 1, "most"),
+        ("server-memory", "memory.jsonl", [{"name": "a"}, {"name": "b", "observations": ["x" * 1_000_001]}], 2, ""),
         ("task-master", "tasks.json", CYCLE, 3, "circle"),
         ("task-master", "tasks.json", MANY, 2, "1 to 200"),
         ("task-master", "tasks.json", [{"id": 1, "title": "a", "description": LONG, "details": LONG}], 2, ""),

@@ -683,6 +683,13 @@ house: what looks like a credential stays out, and nobody is told its value
     test_records_refuse_a_credential_with_the_same_code
     test_what_removes_or_reads_is_never_refused_for_a_credential
     test_a_refusal_names_at_most_twenty_findings_and_redacts_them_all
+house: every text that a tool stores has a limit, text_max_chars, checked before anything else is done with it
+    test_every_text_argument_of_every_writing_tool_has_a_limit
+    test_the_arguments_with_a_limit_of_their_own_are_these
+    test_a_text_of_just_that_size_is_stored
+    test_each_of_many_nodes_may_be_large
+    test_the_configuration_says_how_large_a_text_may_be
+    test_what_is_too_large_is_refused_before_it_is_looked_through
 decisions §7: a name that is not found says where it is, which names are nearest, and the call that loads the first
     test_a_name_that_is_in_another_workspace_is_said_to_be_there
     test_the_workspaces_that_have_the_name_are_told_newest_first_and_at_most_five

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from soak import callers, crashes, writers
+from soak import callers, connections, crashes, writers
 from soak.table import Lines, run_all
 
 LINES: Lines = {
@@ -14,6 +14,7 @@ LINES: Lines = {
     "power cuts": crashes.power_cuts,
     "fuzzed calls": callers.fuzzed_calls,
     "links swapped": callers.swapped_links,
+    "requests beside 5,000 idle connections": connections.beside_idle_ones,
 }
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def add_prompts() -> None:
 
 def serve() -> int:
     """Serves Moss and the fixtures to whoever asks."""
-    Endpoint.knows = lambda self, headers: True  # type: ignore[method-assign]
+    Endpoint.knows = lambda self, scope: True  # type: ignore[method-assign]
     add_tools(test_simple_text, test_error_handling, test_tool_with_progress)
     add_prompts()
     resources.parsed, resources.read = parsed, read

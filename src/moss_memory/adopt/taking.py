@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 from ..capsule.operations import capsule_store
 from ..errors import MossError
-from ..reasoning.arguments import checked_text
 from ..reasoning.changes import checked_id
 from ..reasoning.documents import branchmind_notes_commit
 from ..reasoning.graph import branchmind_graph_apply
@@ -280,7 +279,6 @@ def _refuse_unfit(item: Item) -> None:
     """Refuses alone what the graph would refuse with all the others."""
     for end in ("id",) if item["kind"] == "node" else ("from", "to"):
         checked_id(item[end], what=end)
-    checked_text(item.get("text"), what="text")
 
 
 def _node_change(item: Item, source: str, file: str) -> Item:

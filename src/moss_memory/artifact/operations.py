@@ -66,8 +66,8 @@ if TYPE_CHECKING:
 else:
     ArtifactRestoreFilters = restore_filters("workspace", "kind", "run_id", "phase", "role", "tag")
     Kind = {"type": "string", "description": "type of the data, e.g. explorer-finding"}
-    Data = {"type": "object", "description": "structured content, a JSON object"}
-    ArtifactText = {"type": "string", "description": "rendered view for LLMs"}
+    Data = {"type": "object", "description": "structured content, a JSON object", "own_limit": True}
+    ArtifactText = {"type": "string", "description": "rendered view for LLMs", "own_limit": True}
     TtlSeconds = {"type": "integer", "minimum": 1, "description": "seconds until it expires"}
     ExpectedVersion = {"type": "integer", "description": "update only this version; mode is ignored"}
     Validate = {"type": "boolean", "description": "check data against the kind's schema"}

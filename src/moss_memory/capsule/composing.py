@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..addressing import Address, address_of
 from ..answers import Column, Shape, flag, integer, list_of, nameless, object_of, text
-from ..arguments import ExpectedVersion, Id, Name, Ref, StoreMode, Text, Workspace
+from ..arguments import ExpectedVersion, Id, Name, Ref, StoreMode, Workspace
 from ..errors import MossError, invalid
 from ..operation import operation
 from ..versions import refuse_another_version
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
     Format = Literal["markdown", "json"]
     StoreAs = dict[str, Any]
+    AppendedText = str
     SectionName = str
     SectionNames = list[str]
 else:
     Format = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
+    AppendedText = {"type": "string", "description": "text", "own_limit": True}
     SectionName = {"type": "string", "description": "a header as it is written"}
     SectionNames = {"type": "array", "items": {"type": "string"}, "description": "keep only these headers"}
     StoreAs = {
@@ -90,7 +92,7 @@ def capsule_append(
     workspace: Workspace | None = None,
     name: Name | None = None,
     section: SectionName,
-    content: Text,
+    content: AppendedText,
     expected_version: ExpectedVersion | None = None,
 ) -> dict[str, Any]:
     """Append content to one section of a capsule without rewriting the rest.

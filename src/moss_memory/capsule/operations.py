@@ -45,7 +45,7 @@ else:
     RestoreFilters = restore_filters("workspace", "tag", "name_prefix", "run_id", "phase", "role")
     DeletedId = {"type": "string", "description": "id, as lists show it with `include_deleted`"}
     AllowThin = {"type": "boolean", "description": "skip the check of the six sections"}
-    CapsuleText = {"type": "string", "description": "the capsule, Markdown with the six sections"}
+    CapsuleText = {"type": "string", "description": "the capsule, Markdown with the six sections", "own_limit": True}
 
 
 def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dict[str, Any] | None:

@@ -69,7 +69,6 @@ REF = {"ref": "branch"}
 BRANCH = {"branch": "ref"}
 """For tools that take a `ref`: `branch` means the same."""
 
-TEXT_MAX_CHARS = 1_000_000
 TITLE_MAX_CHARS = 10_000
 LABEL_MAX_CHARS = 128
 _LAST_SEQ = 2**63 - 1
@@ -86,10 +85,10 @@ def checked_name(raw: str, *, what: str) -> str:
     return raw
 
 
-def checked_text(text: str | None, *, what: str, most: int = TEXT_MAX_CHARS) -> str | None:
-    """A text within its limit."""
-    if text is not None and len(text) > most:
-        raise invalid(f"`{what}` has {len(text)} characters; at most {most} are allowed", path=what)
+def checked_title(text: str | None, *, what: str) -> str | None:
+    """A title within its limit; texts have that of the configuration, which the store checks before anything else."""
+    if text is not None and len(text) > TITLE_MAX_CHARS:
+        raise invalid(f"`{what}` has {len(text)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
     return text
 
 
@@ -103,13 +102,11 @@ def checked_label(raw: str | None, *, what: str) -> str | None:
     return label
 
 
-def meta_json(meta: dict[str, Any] | None, *, what: str = "meta") -> str | None:
+def meta_json(meta: dict[str, Any] | None) -> str | None:
     """Free-form JSON as it is stored; empty means none."""
     if not meta:
         return None
-    text = json.dumps(meta, ensure_ascii=False, separators=(",", ":"))
-    checked_text(text, what=what)
-    return text
+    return json.dumps(meta, ensure_ascii=False, separators=(",", ":"))
 
 
 def as_list(values: str | list[str] | None) -> list[str]:

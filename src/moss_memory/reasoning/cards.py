@@ -8,10 +8,9 @@ import re
 from ..errors import MossError, invalid, nearest, next_call
 from ..work.reference import reference_of
 from .arguments import (
-    TITLE_MAX_CHARS,
     as_list,
     checked_label,
-    checked_text,
+    checked_title,
     meta_json,
 )
 from .changes import Changes, checked_id, graph_tags
@@ -42,8 +41,8 @@ class Card:
     def __init__(self, raw: dict[str, Any], supports: list[str], blocks: list[str]) -> None:
         self.id = None if raw["id"] is None else checked_id(raw["id"], what="card.id")
         self.type: str = raw["type"]
-        self.title = checked_text(raw["title"], what="card.title", most=TITLE_MAX_CHARS)
-        self.text = checked_text(raw["text"], what="card.text")
+        self.title = checked_title(raw["title"], what="card.title")
+        self.text: str | None = raw["text"]
         self.status = checked_label(raw["status"], what="card.status") or OPEN
         self.tags = graph_tags(raw["tags"], what="card.tags")
         self.meta: dict[str, Any] = raw["meta"]
@@ -68,7 +67,7 @@ class Card:
 
     def node(self) -> Version:
         """The card as a node of the graph."""
-        meta = meta_json(self.meta, what="card.meta")
+        meta = meta_json(self.meta)
         tags = self.tags
         return node(str(self.id), self.type, title=self.title, text=self.text, status=self.status, tags=tags, meta=meta)
 

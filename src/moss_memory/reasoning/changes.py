@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import MossError, invalid, next_call
 from ..values import has_control
-from .arguments import LABEL_MAX_CHARS, TITLE_MAX_CHARS, checked_label, checked_text, meta_json
+from .arguments import LABEL_MAX_CHARS, checked_label, checked_title, meta_json
 from .versions import EDGE_MARK, Version, edge, node, present, versions, write
 from .views import graph_view
 
@@ -56,7 +56,7 @@ class Changes:
             if op["op"] == "node_upsert":
                 self.upsert(_node(op, at))
             elif op["op"] == "edge_upsert":
-                self.upsert(edge(*_ends(op, at), meta=meta_json(op.get("meta"), what=f"{at}.meta")))
+                self.upsert(edge(*_ends(op, at), meta=meta_json(op.get("meta"))))
             elif op["op"] == "node_delete":
                 self.delete(checked_id(op["id"], what=f"{at}.id"), at=at)
             else:
@@ -164,11 +164,11 @@ def _node(op: dict[str, Any], at: str) -> Version:
     return node(
         checked_id(op["id"], what=f"{at}.id"),
         checked_id(op["type"], what=f"{at}.type", most=LABEL_MAX_CHARS, reserved=False),
-        title=checked_text(op.get("title"), what=f"{at}.title", most=TITLE_MAX_CHARS),
-        text=checked_text(op.get("text"), what=f"{at}.text"),
+        title=checked_title(op.get("title"), what=f"{at}.title"),
+        text=op.get("text"),
         status=checked_label(op.get("status"), what=f"{at}.status"),
         tags=graph_tags(op.get("tags"), what=f"{at}.tags"),
-        meta=meta_json(op.get("meta"), what=f"{at}.meta"),
+        meta=meta_json(op.get("meta")),
     )
 
 

@@ -12,7 +12,6 @@ from ..work.rows import summary_of
 from .answers import ENTRIES, ENTRY, PLACE
 from .arguments import (
     REF,
-    TITLE_MAX_CHARS,
     Branch,
     Content,
     Cursor,
@@ -29,7 +28,7 @@ from .arguments import (
     ToBranch,
     checked_label,
     checked_name,
-    checked_text,
+    checked_title,
     meta_json,
 )
 from .places import NOTES, TRACE, BranchRow, Place, find_branch, place_of
@@ -244,8 +243,7 @@ def checked_note(
     """A note within its limits; an empty one is refused."""
     if not content.strip():
         raise invalid(f"`{what}` is empty; write what is worth remembering", path=what)
-    checked_text(content, what=what)
-    checked_text(title, what="title", most=TITLE_MAX_CHARS)
+    checked_title(title, what="title")
     return Note(content, title, checked_label(format, what="format"), meta)
 
 

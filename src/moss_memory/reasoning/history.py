@@ -12,7 +12,6 @@ from ..values import norm, shown_time
 from .answers import COMMIT, DOCUMENT, MOVE, NEW_COMMIT, PAGINATION, TAG, WORKSPACE
 from .arguments import (
     BRANCH,
-    TITLE_MAX_CHARS,
     Branch,
     Cursor,
     CursorPage,
@@ -25,7 +24,7 @@ from .arguments import (
     TagName,
     as_list,
     checked_name,
-    checked_text,
+    checked_title,
 )
 from .documents import Rows, append, checked_note, next_cursor, tail
 from .hidden import show_and_hide
@@ -73,7 +72,7 @@ def branchmind_commit(
     """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
     if not message.strip():
         raise invalid("`message` is blank; say in a line what this commit is", path="message")
-    checked_text(message, what="message", most=TITLE_MAX_CHARS)
+    checked_title(message, what="message")
     note = checked_note(artifact, title=message, meta=meta, what="artifact")
     names = [checked_name(doc, what="docs") for doc in as_list(docs)]
     if not names:

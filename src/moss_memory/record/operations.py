@@ -99,7 +99,7 @@ def as_write_error(error: MossError) -> MossError:
 
 def _in_own_codes(error: MossError, storage_code: str) -> MossError:
     code, details = error.code, error.details
-    if code in ("INVALID_REQUEST", "AMBIGUOUS_ADDRESSING"):
+    if code in ("INVALID_REQUEST", "AMBIGUOUS_ADDRESSING", "TEXT_TOO_LARGE"):
         code = "VALIDATION_ERROR"
     elif code.startswith("STORAGE_") or code == "NOT_A_STORE":
         details = {**(details or {}), "storage_code": code}

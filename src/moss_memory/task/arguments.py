@@ -67,7 +67,6 @@ else:
     Contract = {"type": "object", "description": "what a plan promises; plans only"}
 
 TITLE_MAX_CHARS = 1000
-TEXT_MAX_CHARS = 100_000
 ITEMS_MAX = 200
 
 __all__ = [
@@ -81,14 +80,9 @@ def checked_title(raw: str, *, what: str = "title") -> str:
     title = raw.strip()
     if not title:
         raise invalid(f"`{what}` is blank; say what is to be done", path=what)
-    return checked_size(title, what=what, most=TITLE_MAX_CHARS)
-
-
-def checked_size(text: str, *, what: str, most: int = TEXT_MAX_CHARS) -> str:
-    """A text within its limit."""
-    if len(text) > most:
-        raise invalid(f"`{what}` has {len(text)} characters; at most {most} are allowed", path=what)
-    return text
+    if len(title) > TITLE_MAX_CHARS:
+        raise invalid(f"`{what}` has {len(title)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
+    return title
 
 
 def checked_texts(raw: str | list[str] | None, *, what: str) -> list[str]:
@@ -99,5 +93,4 @@ def checked_texts(raw: str | list[str] | None, *, what: str) -> list[str]:
     for index, text in enumerate(texts):
         if not text:
             raise invalid(f"`{what}[{index}]` is blank; leave it out", path=f"{what}[{index}]")
-        checked_size(text, what=f"{what}[{index}]")
     return texts

@@ -41,7 +41,6 @@ from .arguments import (
     TaskId,
     TaskStatus,
     TaskTitle,
-    checked_size,
     checked_title,
 )
 from .mutation import Mutation, answer, emit
@@ -95,7 +94,7 @@ def tasks_create(
         "id": new,
         "kind": kind,
         "title": checked_title(title),
-        "description": checked_size(description, what="description") if description else None,
+        "description": description or None,
         "priority": priority,
         "tags_json": tags_json(tags),
         "parent_id": plan.id if plan else None,
@@ -189,14 +188,13 @@ def tasks_edit(
     if title is not None:
         task.title = checked_title(title)
     if description is not None:
-        task.description = checked_size(description, what="description") or None
+        task.description = description or None
     if priority is not None:
         task.priority = priority
     if tags is not None:
         task.tags_json = tags_json(tags)
     if contract is not None:
         task.contract_json = json.dumps(contract, ensure_ascii=False, separators=(",", ":")) if contract else None
-        checked_size(task.contract_json or "", what="contract")
     if depends_on is not None:
         _set_dependencies(mutation, as_list(depends_on))
     return mutation.finish(f"{task.kind}_edited", {"changed": changed})

@@ -22,7 +22,6 @@ from .arguments import (
     TaskId,
     TaskTitle,
     Texts,
-    checked_size,
     checked_texts,
     checked_title,
 )
@@ -142,7 +141,6 @@ def tasks_note(
 
     With `agent`, what that agent has claimed of the target stays claimed as long again.
     """
-    checked_size(note, what="note")
     who = label(agent, what="agent")
     mutation = Mutation(tx, workspace, target, expected_revision)
     if who is not None:
@@ -259,7 +257,6 @@ def tasks_block(
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
     """Block a step with the reason, or unblock it."""
-    checked_size(reason or "", what="reason")
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = _open_step(mutation, step_id, path)
     step.blocked = int(blocked)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _SENTENCE = re.compile(r"(?<=\.) ")
 
-_MARKS = ("additionalProperties", "minimum", "nullable", "or_zero", "checked_later")
+_MARKS = ("additionalProperties", "minimum", "nullable", "or_zero", "checked_later", "own_limit")
 """What only Moss's own decoder reads, and what goes without saying."""
 
 

@@ -51,9 +51,10 @@ def test_a_commit_without_artifact_message_or_document_is_refused(room: Room) ->
         {"message": "m"}, {"artifact": "x"}, {"artifact": "", "message": "m"},
         {"artifact": "x", "message": "m", "docs": []}, {"artifact": "x", "message": "m", "docs": ["plans", ""]},
         {"artifact": "x", "message": "m", "docs": [5]}, {"artifact": "x", "message": "m", "docs": 5},
-        {"artifact": "x", "message": "x" * 10_001}, {"artifact": "x" * 1_000_001, "message": "m"},
+        {"artifact": "x", "message": "x" * 10_001},
     ):  # fmt: skip
         room.refuses("INVALID_REQUEST", "commit", **arguments)
+    room.refuses("TEXT_TOO_LARGE", "commit", artifact="x" * 200_001, message="m")
 
 
 def test_a_log_is_every_note_of_the_document_newest_first(room: Room) -> None:

@@ -187,7 +187,7 @@ def test_a_full_disk_is_a_failed_insert_and_reads_go_on(timed: Archive, store: S
     timed.submit("feature_unit")
     engine: Any = store._engine
     engine._writer.execute("pragma max_page_count = 1").fetchall()
-    body = {**SAMPLES["release"], "acceptance_criteria": [f"criterion {number}" * 50 for number in range(500)]}
+    body = {**SAMPLES["release"], "acceptance_criteria": [f"criterion {number}" * 50 for number in range(200)]}
     before = dump(timed.home)
     with pytest.raises(MossError) as caught:
         store.call("submit_payload", {**NEEDED, "body": body})

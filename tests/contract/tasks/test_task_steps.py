@@ -184,12 +184,12 @@ def test_a_note_is_mirrored_into_the_notes_of_the_target(desk: Desk) -> None:
 def test_a_note_says_something_and_may_be_added_to_what_is_done(desk: Desk) -> None:
     desk.task("A", "a")
     desk.refuses("INVALID_REQUEST", "note", target="TASK-001", note=" ")
-    desk.refuses("INVALID_REQUEST", "note", target="TASK-001", note="x" * 100_001)
+    desk.refuses("TEXT_TOO_LARGE", "note", target="TASK-001", note="x" * 200_001)
     desk.misses("note", target="TASK-002", note="n")
     desk.close("TASK-001", "s:0")
     desk("complete", target="TASK-001")
-    desk("note", target="TASK-001", path="s:0", note="é" * 100_000)
-    assert len(desk.room.texts("task/TASK-001")[0]) == 100_000
+    desk("note", target="TASK-001", path="s:0", note="é" * 200_000)
+    assert len(desk.room.texts("task/TASK-001")[0]) == 200_000
 
 
 def test_evidence_is_links_checks_and_small_texts(desk: Desk) -> None:
@@ -204,7 +204,7 @@ def test_evidence_is_links_checks_and_small_texts(desk: Desk) -> None:
     empty: list[dict[str, Any]] = [{}, {"links": []}, {"links": [], "checks": [], "texts": []}]
     for nothing in [*empty, {"texts": ["a", " "]}, {"links": [1]}]:
         desk.refuses("INVALID_REQUEST", "evidence", target="TASK-001", **nothing)
-    desk.refuses("INVALID_REQUEST", "evidence", target="TASK-001", texts=["x" * 100_001])
+    desk.refuses("TEXT_TOO_LARGE", "evidence", target="TASK-001", texts=["x" * 200_001])
 
 
 def test_evidence_is_what_a_hand_over_misses(desk: Desk) -> None:

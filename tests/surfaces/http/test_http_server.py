@@ -329,6 +329,43 @@ def test_reaching_beyond_this_machine_needs_more_and_says_why(
 
 
 @pytest.mark.parametrize(
+    ("options", "named", "command"),
+    [
+        (
+            ("--host", "0.0.0.0"),  # noqa: S104
+            ("--allowed-host", "--tls-cert", "--tls-key", "--behind-proxy"),
+            "moss serve --host 0.0.0.0 --allowed-host moss.example.org:8314 --tls-cert cert.pem --tls-key key.pem",
+        ),
+        (
+            ("--host", "0.0.0.0", "--tls-key", "k.pem"),  # noqa: S104
+            ("--allowed-host", "--tls-cert"),
+            "moss serve --host 0.0.0.0 --allowed-host moss.example.org:8314 --tls-cert cert.pem --tls-key k.pem",
+        ),
+        (
+            ("--behind-proxy",),
+            ("--allowed-host",),
+            "moss serve --allowed-host moss.example.org --behind-proxy",
+        ),
+    ],
+)
+def test_all_that_a_server_for_others_needs_is_named_at_once(
+    tmp_path: Path, options: tuple[str, ...], named: tuple[str, ...], command: str
+) -> None:
+    said = " ".join(refused_to_start(tmp_path / "home", "--port", "0", *options).split())
+    explained, _, complete = said.partition(" Complete: ")
+    assert [name for name in named if name not in explained] == []
+    assert complete.startswith(command)
+    given = command.removeprefix("moss serve ").split()
+    Reach(
+        host=given[given.index("--host") + 1] if "--host" in given else "127.0.0.1",
+        allowed_hosts=[given[given.index("--allowed-host") + 1]],
+        behind_proxy="--behind-proxy" in given,
+        tls_cert="cert.pem" if "--tls-cert" in given else None,
+        tls_key="key.pem" if "--tls-key" in given else None,
+    )
+
+
+@pytest.mark.parametrize(
     ("options", "why"),
     [
         (("--port", "70000"), "--port is 70000"),

@@ -31,7 +31,8 @@ from ..mcp.protocol import (
 )
 from ..mcp.watching import Watch, ended, listen, subscribed
 from . import stateless
-from .bodies import read_body
+from .bodies import UNREAD, read_body
+from .connection import PROVE
 from .exchange import Exchange, Runner
 from .guard import HEADERS
 from .newsroom import Newsroom
@@ -81,7 +82,7 @@ class Endpoint:
         headers = scope[HEADERS]
         method = scope["method"]
         version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
-        if not self.knows(headers):
+        if not self.knows(scope):
             await self.ask_for_token(send)
         elif method == "POST":
             await self._post(scope, receive, send, version)
@@ -91,10 +92,13 @@ class Endpoint:
         else:
             await self._of_session(method, version, headers, receive, send)
 
-    def knows(self, headers: dict[bytes, bytes]) -> bool:
-        """Whether the sender of a request has shown the token."""
-        scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
-        return hmac.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"
+    def knows(self, scope: Scope) -> bool:
+        """Whether the sender of a request has shown the token; its connection counts as proven from then on."""
+        scheme, _, token = scope[HEADERS].get(b"authorization", b"").partition(b" ")
+        known = hmac.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"
+        if known:
+            scope[PROVE]()
+        return known
 
     async def ask_for_token(self, send: Send) -> None:
         """Refuses who has not shown the token, saying where it is."""
@@ -153,7 +157,7 @@ class Endpoint:
         if not _accepts(headers, JSON):
             await _refuse(send, 406, "Not acceptable: the client must accept application/json")
             return
-        body = await read_body(receive, headers, MAX_LINE_BYTES)
+        body = await read_body(scope, receive, headers, MAX_LINE_BYTES)
         if isinstance(body, tuple):
             await _refuse(send, *body)
             return
@@ -352,5 +356,4 @@ def _accepts(headers: dict[bytes, bytes], kind: bytes) -> bool:
 
 async def _refuse(send: Send, status: int, message: str) -> None:
     """Refuses a request whose message was not looked at."""
-    close = [(b"connection", b"close")] if status == 413 else []
-    await reply(send, status, failure(NO_ID, INVALID_REQUEST, message), kind=JSON, headers=close)
+    await reply(send, status, failure(NO_ID, INVALID_REQUEST, message), kind=JSON, headers=UNREAD.get(status, ()))

@@ -11,6 +11,7 @@ import time
 
 from ..mcp.output import say
 from ..mcp.protocol import log_bug
+from .bodies import BUDGET
 from .replies import reply
 
 TYPE_CHECKING = False
@@ -74,6 +75,7 @@ class Guard:
             if not answer.status:
                 await reply(answer.send, 500, "Moss failed in a way it should not; its log says where\n")
         finally:
+            BUDGET.release(scope)
             if self._log_all or answer.status >= 400:
                 took_ms = (time.perf_counter() - began) * 1000
                 say(f"{scope['method']} {scope.get(PLACE, '/...')} {answer.status or '-'} {took_ms:.1f} ms")

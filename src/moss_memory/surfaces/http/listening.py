@@ -10,6 +10,8 @@ from moss_memory.errors import MossError, invalid
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LAST_PORT = 65_535
+WAITING = 4096
+"""At most this many connections wait to be accepted; one more is tried again by its sender after a second."""
 _LISTENING = "0A"
 
 
@@ -41,7 +43,7 @@ def _bound(host: str, port: int) -> socket.socket:
         # Only for connections that are ending; a server that still listens keeps its port.
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
-        made.listen(512)
+        made.listen(WAITING)
     except BaseException:
         made.close()
         raise

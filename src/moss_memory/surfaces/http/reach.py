@@ -8,7 +8,7 @@ from .listening import LOOPBACK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 PORT = 8314
 
@@ -36,25 +36,44 @@ class Reach:
         self._check()
 
     def _check(self) -> None:
-        if (self.tls_cert is None) != (self.tls_key is None):
-            raise invalid("`tls_cert` and `tls_key` belong together; give both files")
-        if not self.is_beyond:
-            return
-        if not self.allowed_hosts:
-            raise invalid(
-                "reaching beyond this machine needs `allowed_host`, the name that clients call it by: without it any "
-                "web page could point a name of its own at this server"
-            )
-        if not self.secure:
-            raise invalid(
-                "reaching beyond this machine needs `tls_cert` and `tls_key`, or `behind_proxy` where a proxy does "
-                "TLS: without it the token and everything stored could be read on the way"
-            )
+        """Refuse what cannot be served, naming all that is missing at once."""
+        missing = list(self._missing())
+        if missing:
+            needs = f"reaching beyond this machine (`host` {self.host}) needs more: " if self.is_beyond else ""
+            raise invalid(f"{needs}{'; '.join(missing)}. Complete: {self._complete_command()}")
         for name in self.allowed_hosts:
             if not name.isascii() or not name.isprintable() or set(name) & set("/@ *,") or name != name.lower():
                 raise invalid(
                     f"`allowed_host` {name!r} is no host; give a name in lower case, with its port if it has one"
                 )
+
+    def _missing(self) -> Iterator[str]:
+        if self.is_beyond and not self.allowed_hosts:
+            yield (
+                "`allowed_host`, the name that clients call it by, without which any web page could point a name of "
+                "its own at this server"
+            )
+        if (self.tls_cert is None) != (self.tls_key is None):
+            yield f"`{'tls_cert' if self.tls_cert is None else 'tls_key'}`: the two files of TLS belong together"
+        elif self.is_beyond and not self.secure:
+            yield (
+                "`tls_cert` and `tls_key`, or `behind_proxy` where a proxy does TLS, without which the token and "
+                "everything stored could be read on the way"
+            )
+
+    def _complete_command(self) -> str:
+        """The command with all that it needs; names that were not given are examples."""
+        words = ["moss serve"]
+        if self.host not in LOOPBACK:
+            words.append(f"--host {self.host}")
+        if self.is_beyond:
+            example = "moss.example.org" if self.behind_proxy else f"moss.example.org:{PORT}"
+            words += [f"--allowed-host {name}" for name in self.allowed_hosts or (example,)]
+        if self.behind_proxy:
+            words.append("--behind-proxy")
+        if self.tls_cert is not None or self.tls_key is not None or not self.behind_proxy:
+            words.append(f"--tls-cert {self.tls_cert or 'cert.pem'} --tls-key {self.tls_key or 'key.pem'}")
+        return " ".join(words)
 
     def origins(self, port: int) -> dict[bytes, bytes]:
         """The hosts that the server answers to, each with the origin of its pages there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import secrets
@@ -17,10 +18,11 @@ from moss_memory.errors import invalid
 from ..demonstration import refuse_demonstration
 from ..mcp.desk import Desk
 from ..mcp.protocol import BugLog
-from .connection import Connection
+from .connection import Connection, TlsConnection
+from .connection_limits import ACCEPT_AT_ONCE, limits_of_process, quiet_accept_errors
 from .endpoint import Endpoint
 from .guard import Guard
-from .listening import listen
+from .listening import WAITING, listen
 from .pool import POOL
 from .sign_in import SignIn
 from .site import SIGN_IN, Site, form_token
@@ -102,6 +104,12 @@ class MossServer:
             config.load()
         except OSError as error:
             raise invalid(f"the files of `tls_cert` and `tls_key` cannot be used ({error})") from None
+        limits = limits_of_process()
+        if config.ssl is None:
+            config.http_protocol_class = functools.partial(Connection, limits=limits)  # type: ignore[assignment]
+        else:
+            made = functools.partial(TlsConnection, limits=limits, context=config.ssl)
+            config.http_protocol_class, config.ssl = made, None  # type: ignore[assignment]
         server = _Uvicorn(config, stop=self._stop, on_ready=on_ready, on_line=on_line)
         asyncio.run(server.serve(sockets=[self._socket]))
         at_rest = self._endpoint.rest(REST_S) and POOL.rest(REST_S)
@@ -119,6 +127,7 @@ class MossServer:
             lifespan="off",
             log_config=None,
             access_log=False,
+            backlog=ACCEPT_AT_ONCE,
             server_header=False,
             proxy_headers=False,
             headers=[("X-Content-Type-Options", "nosniff")],
@@ -170,22 +179,26 @@ class _Uvicorn(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
+        """Install handlers that stay until the process is gone; those of the event loop would end with it."""
         loop = asyncio.get_running_loop()
+
+        def handle(*_: object) -> None:
+            if not self.should_exit:  # a second signal has nothing to add: the process ends within two seconds
+                self.should_exit = True
+                loop.call_soon_threadsafe(self._stop)
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._end)
+            signal.signal(number, handle)
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(quiet_accept_errors())
         await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(WAITING)  # the event loop has set it to the number that it accepts at once
         if self._on_line is not None:
             asyncio.get_running_loop().add_reader(0, self._hear)
         self._on_ready()
-
-    def _end(self) -> None:
-        if self.should_exit:
-            self.force_exit = True
-        self.should_exit = True
-        self._stop()
 
     def _hear(self) -> None:
         typed = os.read(0, 1000)

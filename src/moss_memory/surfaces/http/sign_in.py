@@ -70,22 +70,24 @@ class SignIn:
         return f"{COOKIE}={value}; Path={self._base}/; HttpOnly; SameSite=Strict{'; Secure' if self._secure else ''}"
 
     def visitor(self, cookies: bytes | None) -> Visitor | None:
-        """The browser that sent these cookies, if it is signed in."""
-        value = _value_of(cookies)
-        found = self._visitors.get(_hashed(value)) if value else None
+        """The browser that sent these cookies, if it is signed in.
+
+        A server on another port of this machine may have set a cookie of the same name, so any that is valid counts.
+        """
         now = self._clock_s()
-        if found is None or found.seen_s + IDLE_S < now:
-            return None
-        found.seen_s = now
-        return found
+        for value in _values_of(cookies):
+            found = self._visitors.get(_hashed(value))
+            if found is not None and found.seen_s + IDLE_S >= now:
+                found.seen_s = now
+                return found
+        return None
 
 
 def _hashed(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
 
-def _value_of(cookies: bytes | None) -> str:
-    """The value of our cookie; empty where there is none, or two."""
+def _values_of(cookies: bytes | None) -> list[str]:
+    """The values of all cookies of our name."""
     parts = [part.strip() for part in (cookies or b"").decode("latin-1").split(";")]
-    values = [part.removeprefix(f"{COOKIE}=") for part in parts if part.startswith(f"{COOKIE}=")]
-    return values[0] if len(values) == 1 else ""
+    return [part.removeprefix(f"{COOKIE}=") for part in parts if part.startswith(f"{COOKIE}=")]

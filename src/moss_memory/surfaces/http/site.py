@@ -8,7 +8,8 @@ from contextvars import ContextVar
 from urllib.parse import parse_qs
 
 from ..demonstration import BANNER
-from .bodies import read_body
+from .bodies import UNREAD, read_body
+from .connection import PROVE
 from .guard import HEADERS, PLACE
 from .pool import POOL
 from .replies import HTML, reply
@@ -107,7 +108,7 @@ class Site:
             await reply(send, 200, _STYLE, kind=b"text/css; charset=utf-8")
         elif code == "icon.svg":
             await reply(send, 200, _LOGO, kind=b"image/svg+xml")
-        elif not code and posted and self._endpoint.knows(scope[HEADERS]):
+        elif not code and posted and self._endpoint.knows(scope):
             await reply(send, 200, self._new_link() + "\n")
         elif not code and _reads_pages(scope):
             await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
@@ -133,10 +134,11 @@ class Site:
         if visitor is None:
             await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
             return
+        scope[PROVE]()
         if scope["method"] not in ("GET", "HEAD"):
             form = await _form(scope, receive, visitor)
             if not isinstance(form, bytes):
-                await reply(send, *form)
+                await reply(send, *form, headers=UNREAD.get(form[0], ()))
                 return
             receive = _again(form, receive)
         else:
@@ -191,7 +193,7 @@ async def _form(scope: Scope, receive: Receive, visitor: Visitor) -> bytes | tup
         return 403, "this comes from no page of this server\n"
     if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != _FORM:
         return 415, f"a form is sent as {_FORM.decode()}\n"
-    body = await read_body(receive, headers, FORM_MAX_BYTES)
+    body = await read_body(scope, receive, headers, FORM_MAX_BYTES)
     if isinstance(body, tuple):
         return body
     given = headers.get(b"x-form-token", b"").decode("latin-1")

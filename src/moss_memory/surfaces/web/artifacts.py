@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from .filters import most_used
+from .long_texts import Part, shown_value, wanted_part
+from .markdown import Document
 from .versions import number_of, versions_of
 
 TYPE_CHECKING = False
@@ -58,8 +60,15 @@ def reading(site: Site, visit: Visit) -> Response:
         "artifact.html",
         family="artifact",
         artifact=artifact,
+        **_shown(visit, artifact),
         versions=versions_of(site, "artifact", key, _VERSIONS),
     )
+
+
+def _shown(visit: Visit, artifact: dict[str, Any]) -> dict[str, Any]:
+    """The data and the text of an artifact, or a part of each."""
+    part = Part(artifact.get("text") or "", wanted_part(visit))
+    return {**shown_value(visit, artifact["data"]), "part": part, "document": Document(part.text)}
 
 
 def delete(site: Site, visit: Visit) -> Response:

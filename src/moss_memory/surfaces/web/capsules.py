@@ -7,7 +7,8 @@ from moss_memory.errors import MossError
 
 from .difference import difference
 from .filters import most_used
-from .markdown import headings
+from .long_texts import PART_CHARS, PLAIN_CHARS, Part, wanted_part
+from .markdown import Document
 from .versions import number_of, versions_of
 
 TYPE_CHECKING = False
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _FILTERS = ("workspace", "tag", "phase", "role", "run_id", "name_prefix")
 _VERSIONS = 20
 _TAGS = 12
+_HEADINGS = 200
 
 
 def listing(site: Site, visit: Visit) -> Response:
@@ -45,17 +47,21 @@ def reading(site: Site, visit: Visit) -> Response:
     """One capsule as rendered Markdown, or an old version of it."""
     capsule = _fetched(site, visit)
     text = capsule["capsule_text"]
+    is_json = text.lstrip().startswith("{")
+    part = Part(text, wanted_part(visit), PLAIN_CHARS if is_json else PART_CHARS)
+    document = None if is_json else Document(part.text)
     limit = site.store.config.capsule_max_chars
     return site.page(
         visit,
         "capsule.html",
         family="capsule",
         capsule=capsule,
-        sections=_sections(text),
+        part=part,
+        document=document,
+        sections=_sections(text, [] if document is None else document.headings),
         limit=limit,
         filled=min(100, round(100 * capsule["capsule_chars"] / limit)),
         versions=versions_of(site, "capsule", visit.path["id"], 5),
-        is_json=text.lstrip().startswith("{"),
     )
 
 
@@ -65,9 +71,9 @@ def _fetched(site: Site, visit: Visit) -> dict[str, Any]:
     return site.call("capsule_fetch", id=visit.path["id"], include_deleted=True, **more)
 
 
-def _sections(text: str) -> list[dict[str, Any]]:
-    """The table of contents: every heading in its order, then the sections that are missing."""
-    found = [{"id": anchor, "title": title, "there": True} for anchor, title in headings(text)]
+def _sections(text: str, headings: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """The table of contents: the headings of the part that is shown, then the sections that the text lacks."""
+    found = [{"id": anchor, "title": title, "there": True} for anchor, title in headings[:_HEADINGS]]
     missing = missing_sections(text)
     by_label = not found and len(missing) < len(REQUIRED)  # sections written as labels or JSON keys have no anchor
     kept = [{"id": "", "title": name, "there": True} for name in REQUIRED if name not in missing] if by_label else found

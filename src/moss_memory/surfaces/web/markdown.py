@@ -6,6 +6,7 @@ import re
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import table
 from markupsafe import Markup
 
 TYPE_CHECKING = False
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
 _TAGS = {
@@ -25,16 +27,28 @@ _ATTRIBUTES = {tag: {"dir"} for tag in _BLOCKS} | {f"h{level}": {"dir", "id"} fo
 _ATTRIBUTES |= {"a": {"href", "title"}, "ol": {"dir", "start"}}
 _FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LAST_LEVEL = 6
+_TABLE_CELLS = 10_000
+"""A table of more cells than this is shown as text: rows that name none of their cells would still fill them all."""
 
 
-def rendered(text: str) -> Markup:
-    """A text as HTML: headings start at the second level and have an id, nothing is loaded, nothing runs."""
-    tokens = _parser.parse(text)
-    _settle_headings(tokens)
-    if _FROM_THE_RIGHT.search(text):
-        _settle_directions(tokens)
-    html = _parser.renderer.render(tokens, _parser.options, {})
-    return Markup(_clean(html))  # noqa: S704 - cleaned just here
+class Document:
+    """A text as HTML, which can do nothing but be read, and its headings with their ids, in order.
+
+    Headings start at the second level and have an id, nothing is loaded, nothing runs. The time it takes grows with the
+    text, of which pages show a part at a time.
+    """
+
+    __slots__ = ("headings", "html")
+
+    def __init__(self, text: str) -> None:
+        tokens = _parser.parse(text)
+        titles = [tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"]
+        self.headings = [(f"s{number}", title) for number, title in enumerate(titles, 1)]
+        _settle_headings(tokens)
+        if _FROM_THE_RIGHT.search(text):
+            _settle_directions(tokens)
+        html = _parser.renderer.render(tokens, _parser.options, {})
+        self.html = Markup(_clean(html))  # noqa: S704 - cleaned just here
 
 
 def _clean(html: str) -> str:
@@ -46,13 +60,6 @@ def _clean(html: str) -> str:
         link_rel="noopener noreferrer",
         generic_attribute_prefixes=set(),
     )
-
-
-def headings(text: str) -> list[tuple[str, str]]:
-    """The id and the title of every heading, in order."""
-    tokens = _parser.parse(text)
-    titles = [tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"]
-    return [(f"s{number}", title) for number, title in enumerate(titles, 1)]
 
 
 def _settle_headings(tokens: Sequence[Token]) -> None:
@@ -80,5 +87,12 @@ def _image(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any
     return f"<em>{escape(tokens[place].content or 'picture')}</em>"
 
 
+def _small_table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Take a table, unless the lines that are left could make more cells of it than a page shows."""
+    head = state.src[state.bMarks[first] : state.eMarks[first]]
+    return (head.count("|") + 1) * (last - first) <= _TABLE_CELLS and table(state, first, last, silent)
+
+
 _parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
 _parser.add_render_rule("image", _image)
+_parser.block.ruler.at("table", _small_table, {"alt": ["paragraph", "reference"]})

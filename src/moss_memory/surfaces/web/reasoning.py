@@ -5,6 +5,8 @@ from __future__ import annotations
 from moss_memory.errors import MossError
 
 from .branches import compared, graph_of
+from .long_texts import Part, wanted_part
+from .markdown import Document
 from .shell import workspace_in_view
 
 TYPE_CHECKING = False
@@ -19,6 +21,9 @@ _BRANCHES = 200
 _ENTRIES = 40
 _WHOLE = 400_000
 _CONFLICTS = 20
+_RENDERED_CHARS = 30_000
+"""A page of the log renders about this many characters; of entries beyond that it shows the beginning."""
+_BEGINNING_CHARS = 300
 _OF_WORK = ("task/", "plan/")
 """What the branches begin with that belong to tasks and plans."""
 
@@ -154,15 +159,15 @@ def log(site: Site, visit: Visit) -> Response:
         if not one["doc"].endswith("graph")
     ]
     doc = visit.query.get("doc") or "notes"
-    cursor = visit.query.get("cursor", "")
+    cursor, chosen = _number(visit, "cursor"), _number(visit, "entry")
     answer = site.call(
         "branchmind_show",
         workspace=workspace,
         branch=branch,
         doc=doc,
-        limit=_ENTRIES,
-        cursor=int(cursor) if cursor.isascii() and cursor.isdigit() and len(cursor) < 19 else None,
-        max_chars=_WHOLE,
+        limit=_ENTRIES if chosen is None else 1,
+        cursor=cursor if chosen is None else chosen + 1,
+        max_chars=_WHOLE if chosen is None else None,
     )
     return site.page(
         visit,
@@ -173,9 +178,30 @@ def log(site: Site, visit: Visit) -> Response:
         branch=branch,
         docs=docs,
         doc=doc,
-        entries=list(reversed(answer["entries"])),
+        entries=_rendered(answer["entries"][::-1], 1 if chosen is None else wanted_part(visit)),
+        chosen=chosen,
         older=answer["pagination"].get("next_cursor") if answer["pagination"]["has_more"] else None,
     )
+
+
+def _number(visit: Visit, name: str) -> int | None:
+    """The number of an entry that a query names."""
+    given = visit.query.get(name, "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
+
+
+def _rendered(entries: list[dict[str, Any]], number: int) -> list[dict[str, Any]]:
+    """Entries with a part of the content of each as HTML; those after too much text on a page with its beginning."""
+    left = _RENDERED_CHARS
+    for entry in entries:
+        text = entry.get("content") or ""
+        if len(text) > left and len(entries) > 1:
+            text = text[:_BEGINNING_CHARS]
+        part = Part(text, number)
+        left -= len(part.text)
+        more = len(entry.get("content") or "") - len(part.text)
+        entry |= {"part": part, "html": Document(part.text).html, "more": more}
+    return entries
 
 
 PAGES = {"/reasoning": graph, "/reasoning/log": log, "/reasoning/conflicts/{id}": conflict}

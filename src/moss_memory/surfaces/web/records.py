@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .filters import most_used
+from .long_texts import shown_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def reading(site: Site, visit: Visit) -> Response:
     entity = found[0]
     _name(entity, _titles(site))
     events = site.call("list_timeline_events", entity_id=key, workspace=entity["workspace"], limit=_EVENTS)
-    return site.page(visit, "entity.html", family="record", entity=entity, events=events["events"])
+    shown = shown_value(visit, entity["snapshot"])
+    return site.page(visit, "entity.html", family="record", entity=entity, **shown, events=events["events"])
 
 
 def _named(site: Site, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -103,7 +105,8 @@ def record(site: Site, visit: Visit) -> Response:
         return site.page(visit, "nothing.html", family="record", status=404, what="record")
     events = site.call("list_timeline_events", source_record_id=key, workspace=found[0]["workspace"], limit=_EVENTS)
     entities = {one["id"]: one["title"] for event in _named(site, events["events"]) for one in event["entities"]}
-    return site.page(visit, "record.html", family="record", record=found[0], entities=entities)
+    shown = shown_value(visit, found[0]["properties"])
+    return site.page(visit, "record.html", family="record", record=found[0], entities=entities, **shown)
 
 
 def timeline(site: Site, visit: Visit) -> Response:

@@ -13,8 +13,6 @@ from markupsafe import Markup, escape
 
 from moss_memory.values import shown_time
 
-from .markdown import rendered
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +37,7 @@ def environment(base: str) -> Environment:
         auto_reload=False,
     )
     made.filters |= {
-        "ago": ago, "clock": clock, "compact": compact, "iso": iso, "markdown": rendered, "number": number,
+        "ago": ago, "clock": clock, "compact": compact, "iso": iso, "number": number,
         "pretty": pretty, "said": said, "sentence": sentence, "spelled": spelled, "spelled_day": spelled_day,
         "when": when,
     }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError
 
+from .long_texts import shown_value
 from .shell import workspace_in_view
 
 TYPE_CHECKING = False
@@ -94,6 +95,7 @@ def reading(site: Site, visit: Visit) -> Response:
         family="task",
         place=workspace,
         task=task,
+        **shown_value(visit, task.get("contract")),
         radar=_radar(site, workspace, target),
         done=_counted(task["steps"], "done"),
         total=_counted(task["steps"]),

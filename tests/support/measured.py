@@ -1,0 +1,34 @@
+"""How long something takes, for the few promises that name a time."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+
+def waited_s(do: Callable[[], object]) -> float:
+    """Return how many seconds pass while something is done."""
+    began = time.monotonic()
+    do()
+    return time.monotonic() - began
+
+
+def cpu_s(do: Callable[[], object]) -> float:
+    """Return how many seconds of CPU this process uses while something is done; a busy machine does not count."""
+    began = time.process_time()
+    do()
+    return time.process_time() - began
+
+
+def cpu_s_of(pid: int, do: Callable[[], object]) -> float:
+    """Return how many seconds of CPU another process uses while something is done."""
+    began = _used_s(pid)
+    do()
+    return _used_s(pid) - began
+
+
+def _used_s(pid: int) -> float:
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
