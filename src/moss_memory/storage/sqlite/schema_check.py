@@ -33,8 +33,8 @@ _LINES = (
 )
 _TEXT = f"select group_concat(line, char(10)) from ({_LINES}) where line not in (?, ?)"
 _OBJECTS = f"select type, name, line from ({_LINES}) where line not in (?, ?)"
-_SPACE = re.compile(r"""('[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|/\*.*?\*/)|(?:--[^\n]*|\s)+""", re.DOTALL)
-"""Quoted text and block comments, which are kept, or a run of space and comments to the end of a line."""
+_TOKENS = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|/\*.*?\*/|--[^\n]*|\w+|[^\s\w]""", re.DOTALL)
+"""Quoted text, comments, words and signs: all that a definition consists of but space."""
 _SHOWN = 5
 
 
@@ -116,8 +116,8 @@ def _compared(found: dict[tuple[str, str], str], expected: dict[tuple[str, str],
 
 
 def _normal(line: str) -> str:
-    """Return a definition without comments and with single spaces; quoted text stays as it is."""
-    return _SPACE.sub(lambda part: part[1] or " ", line).strip()
+    """Return a definition without space and comments to the end of a line; quoted text stays as it is."""
+    return " ".join([token for token in _TOKENS.findall(line) if not token.startswith("--")])
 
 
 if __name__ == "__main__":
