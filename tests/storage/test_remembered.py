@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from storage.database import connect
 from storage.test_purge import on_disk
 from support.beside import rows
 from support.store_truth import capsule, open_at

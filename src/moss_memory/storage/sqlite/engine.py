@@ -31,6 +31,8 @@ DATABASE = "moss.db"
 WRITE_PATIENCE_S = 60.0
 FORK_PATIENCE_S = 10.0
 LARGE_BYTES = 64 << 20
+EXPLAIN_S = 5.0
+"""How long the rows are looked through for the reason of a failure."""
 
 
 class SqliteEngine:
@@ -312,11 +314,14 @@ class SqliteEngine:
 
     def translate(self, error: Exception) -> MossError | None:
         """What a driver's or the system's error means to a caller."""
+        found = None
         if isinstance(error, apsw.SQLError):
-            return self._other_schema()
-        if isinstance(error, UnicodeDecodeError):
-            return self._not_text()
-        return storage_error(error, self._home)
+            found = self._other_schema()
+        elif isinstance(error, UnicodeDecodeError):
+            found = self._not_text()
+        else:
+            found = storage_error(error, self._home)
+        return found or self._damaged_rows()
 
     def _other_schema(self) -> MossError | None:
         """Why a statement may have failed that is sound: another Moss has migrated the store meanwhile."""
@@ -339,6 +344,31 @@ class SqliteEngine:
         finally:
             self._readers.give_back(reader)
         return None if found is None else not_text(found, self._home)
+
+    def _damaged_rows(self) -> MossError | None:
+        """Return what is wrong with the stored rows, if that may be why a call failed."""
+        from ..consistency import inconsistent
+        from .index_check import check_index
+        from .rows_check import faults
+
+        try:
+            reader = self._readers.take(self._prepare)
+        except (MossError, OSError, apsw.Error):
+            return None
+        try:
+            found = faults(reader.connection, limit_s=EXPLAIN_S)
+            if not found and not self.is_large():
+                reader.connection.execute("begin")
+                check_index(reader.connection)
+        except apsw.Error as error:
+            return storage_error(error, self._home)
+        except UnicodeDecodeError:
+            return None
+        finally:
+            reader.lasts = False
+            self._readers.give_back(reader)
+        todo = "`moss doctor` names all of it, and `moss restore-backup` brings back a copy"
+        return inconsistent(f"the database in {self._home}", found, todo) if found else None
 
     def salvage(self, target: str, *, call: Call) -> list[dict[str, Any]]:
         """Fills a new database with what can be read of this one, however damaged; what could not be, and why."""

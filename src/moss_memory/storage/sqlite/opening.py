@@ -7,7 +7,7 @@ import os
 import apsw
 
 from ...errors import MossError
-from .copying import create_private_file
+from .copying import create_private_file, remove_leftovers
 from .failures import BUSY_TIMEOUT_MS, has_no_room
 from .functions import prepare
 from .identity import APPLICATION_ID, EMPTY, ORIGINAL, refuse_special, schema_of
@@ -30,6 +30,7 @@ def open_writer(path: str) -> apsw.Connection:
         refuse_unfinished(path)
         create_private_file(path)
     refuse_special(path)
+    remove_leftovers(path)
     connection = apsw.Connection(path, flags=_WRITE_FLAGS)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     prepare(connection)

@@ -8,16 +8,29 @@ import stat
 import apsw
 
 from ...errors import MossError, invalid
-from .copying import UNFINISHED, copy_pages, create_private_file, free_name, keep_copy, now_shown, remove, sync_folder
+from ..consistency import inconsistent
+from .copying import (
+    RESTORED,
+    UNFINISHED,
+    copy_pages,
+    create_private_file,
+    free_name,
+    keep_copy,
+    now_shown,
+    remove,
+    remove_leftovers,
+    sync_folder,
+    under_way,
+)
 from .failures import BUSY_TIMEOUT_MS, storage_error
 from .functions import prepare as add_functions
 from .identity import EMPTY, ORIGINAL, refuse_special, schema_of
 from .migrate import SCHEMA_VERSION
 from .opening import distrust, migrate, open_unwritable, run_migrations
+from .rows_check import faults
 from .schema_check import differences, foreign_schema
 
 KEPT = "before"
-_PREPARED = "restored"
 _COMPANIONS = ("-wal", "-shm")
 _FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 
@@ -28,7 +41,8 @@ def prepare(path: str, backup: str) -> str:
     Needs no lock: nobody knows the copy's name.
     """
     _refuse_unfit(path, backup)
-    prepared = free_name(f"{path}.{_PREPARED}-{os.getpid()}{UNFINISHED}")
+    prepared = free_name(f"{path}.{RESTORED}-{os.getpid()}{UNFINISHED}")
+    under_way.add(prepared)
     create_private_file(prepared)
     try:
         source = open_unwritable(backup)
@@ -53,6 +67,7 @@ def swap(path: str, prepared: str) -> str | None:
     The caller has the write lock. Killed at any moment, the store is the old one or the new one, whole; other processes
     that have it open see one or the other too.
     """
+    remove_leftovers(path)
     if not os.path.lexists(path):
         _place(path, prepared, None)
         return None
@@ -70,6 +85,7 @@ def discard(prepared: str) -> None:
     """Removes a prepared copy with all that belongs to it."""
     for part in ("", "-journal", *_COMPANIONS):
         remove(prepared + part)
+    under_way.discard(prepared)
 
 
 def _refuse_unfit(path: str, backup: str) -> None:
@@ -125,6 +141,9 @@ def _bring_up(prepared: str, backup: str) -> None:
             _move_in(connection)
         migrate(connection)
         _refuse_foreign(connection, SCHEMA_VERSION, backup)
+        found = faults(connection, references=False)
+        if found:
+            raise inconsistent(f"the backup {backup}", found, "Nothing was changed. Restore another backup")
     finally:
         connection.close()
 

@@ -7,7 +7,7 @@ one (2026-07-28); every other request belongs to the handshake one, also before 
 from __future__ import annotations
 
 from moss_memory.answers import Spelled
-from moss_memory.errors import MossError, short_of_descriptors
+from moss_memory.errors import MossError, not_json, short_of_descriptors
 from moss_memory.proposals import with_proposals
 from moss_memory.version import __version__
 
@@ -284,7 +284,10 @@ def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: b
     """The answer to a tool call: the result as structured content, and the same JSON as text."""
     if isinstance(call, ToolCall) and call.offer.is_slim:
         result = with_proposals(result, call.operation.answers, call.offer.reachable)
-    text = result.json if isinstance(result, Spelled) else encode(result)
+    try:
+        text = result.json if isinstance(result, Spelled) else encode(result)
+    except (TypeError, ValueError):
+        return tool_failure(call, not_json())
     flag = "true" if is_error else "false"
     stamp = f",{_STAMP}" if call.stateless else ""
     content = f'[{{"type":"text","text":{messages.quoted(text)}}}]'

@@ -54,10 +54,16 @@ def answer(value: Any, *, table: Shape | None = None, plain: bool = False) -> No
         if is_terminal(STDOUT):
             from .cell import escaped
 
-            text = escaped(json.dumps(value, ensure_ascii=False, indent=2))
+            text = escaped(json.dumps(value, ensure_ascii=False, indent=2, default=_refuse))
         else:
-            text = json.dumps(value, ensure_ascii=False)
+            text = json.dumps(value, ensure_ascii=False, default=_refuse)
     show(text)
+
+
+def _refuse(_: object) -> None:
+    from moss_memory.errors import not_json  # only a damaged store needs it
+
+    raise not_json()
 
 
 def show(text: str) -> None:
