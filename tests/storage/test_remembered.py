@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from storage.test_purge import on_disk
 from support.beside import rows
@@ -54,8 +54,13 @@ def test_calls_without_a_key_touch_no_table_of_answers(home: Path) -> None:
     with open_at(home) as store:
         store.call("capsule_store", {"capsule_text": capsule(), "name": "a"})
         seen: list[str] = []
-        writer: Any = store._engine._writer  # type: ignore[attr-defined]
-        writer.exec_trace = lambda _, sql, __: seen.append(sql) is None
+
+        def note(_: Any, sql: str, __: Any) -> bool:
+            seen.append(sql)
+            return True
+
+        engine: Any = store._engine
+        engine._writer.exec_trace = note
         store.call("capsule_store", {"capsule_text": capsule(), "name": "b"})
         store.call("capsule_update", {"name": "b", "title": "t"})
         store.call("capsule_delete", {"name": "b"})

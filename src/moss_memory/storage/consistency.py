@@ -106,13 +106,13 @@ def _counters(rows: Rows) -> Iterator[Fault]:
                 if value is not None and not (isinstance(value, int) and 0 <= value <= last):
                     yield fault(table, value, column, f"is out of the range 0 to {last}")
                     break
-    given = dict(rows("select series, last from numbers"))
+    given: dict[Any, Any] = dict(rows("select series, last from numbers"))
     for series in ("seq", "branch"):
         if not isinstance(given.get(series), int):
             yield fault("numbers", series, "last", "is missing")
     for series, most in rows(_NUMBERS):
-        last = given.get(series)
-        if isinstance(last, int) and isinstance(most, int) and most > last:
+        so_far = given.get(series)
+        if isinstance(so_far, int) and isinstance(most, int) and most > so_far:
             yield fault("numbers", series, "last", f"is below {most}, which is in use")
 
 

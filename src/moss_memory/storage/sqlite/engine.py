@@ -31,8 +31,6 @@ DATABASE = "moss.db"
 WRITE_PATIENCE_S = 60.0
 FORK_PATIENCE_S = 10.0
 LARGE_BYTES = 64 << 20
-EXPLAIN_S = 5.0
-"""How long the rows are looked through for the reason of a failure."""
 
 
 class SqliteEngine:
@@ -346,29 +344,18 @@ class SqliteEngine:
         return None if found is None else not_text(found, self._home)
 
     def _damaged_rows(self) -> MossError | None:
-        """Return what is wrong with the stored rows, if that may be why a call failed."""
-        from ..consistency import inconsistent
-        from .index_check import check_index
-        from .rows_check import faults
+        """Return what is wrong with the stored rows or with the index, if that may be why a call failed."""
+        from .explaining import explain
 
         try:
             reader = self._readers.take(self._prepare)
         except (MossError, OSError, apsw.Error):
             return None
         try:
-            found = faults(reader.connection, limit_s=EXPLAIN_S)
-            if not found and not self.is_large():
-                reader.connection.execute("begin")
-                check_index(reader.connection)
-        except apsw.Error as error:
-            return storage_error(error, self._home)
-        except UnicodeDecodeError:
-            return None
+            return explain(reader.connection, self._home, is_large=self.is_large())
         finally:
             reader.lasts = False
             self._readers.give_back(reader)
-        todo = "`moss doctor` names all of it, and `moss restore-backup` brings back a copy"
-        return inconsistent(f"the database in {self._home}", found, todo) if found else None
 
     def salvage(self, target: str, *, call: Call) -> list[dict[str, Any]]:
         """Fills a new database with what can be read of this one, however damaged; what could not be, and why."""

@@ -6,6 +6,8 @@ import time
 
 import apsw
 
+from ...errors import MossError
+from ...values import normalize
 from .. import consistency
 from .dumping import TABLES
 
@@ -50,6 +52,48 @@ _CHOICES = {
     ("documents", "shape"): ("log", "graph"),
     ("versions", "family"): ("capsule", "artifact"),
 }
+_RELATED = (
+    (
+        "entities",
+        "sources_json",
+        "names a submission that is not there",
+        (
+            "select e.entity_id from entities e, json_each(e.sources_json) s where json_valid(e.sources_json) and"
+            " not exists (select 1 from observations o where o.submission_id = s.value)"
+        ),
+    ),
+    (
+        "task_numbers",
+        "last",
+        "is below a number that is in use",
+        (
+            "select t.id from tasks t left join task_numbers n on n.workspace_norm = t.workspace_norm and n.kind = t.kind"
+            " where cast(substr(t.id, 6) as integer) > coalesce(n.last, 0)"
+        ),
+    ),
+    (
+        "task_numbers",
+        "last",
+        "is below a number that is in use",
+        (
+            "select s.step_id from steps s left join task_numbers n on n.workspace_norm = s.workspace_norm"
+            " and n.kind = 'step' where cast(substr(s.step_id, 6) as integer) > coalesce(n.last, 0)"
+        ),
+    ),
+    (
+        "versions",
+        "kind",
+        "lacks what an artifact has",
+        "select row_id from versions where family = 'artifact' and erased = 0 and (kind is null or data_json is null)",
+    ),
+    (
+        "versions",
+        "text",
+        "lacks what a capsule has",
+        "select row_id from versions where family = 'capsule' and erased = 0 and text is null",
+    ),
+)
+"""Tables, columns, what may be wrong with them, and the statement that finds a row of which it is true."""
 
 
 def faults(connection: apsw.Connection, *, references: bool = True, limit_s: float | None = None) -> list[Fault]:
@@ -84,7 +128,8 @@ def _all(connection: apsw.Connection, references: bool) -> Iterator[Fault]:
         yield from consistency.breaking(rows)
         if references:
             yield from consistency.dangling(rows)
-            yield from _submissions(connection)
+            yield from _related(connection)
+            yield from _names(connection)
     except UnicodeDecodeError:
         return  # texts that are none are looked for, and told, beside this
 
@@ -132,15 +177,33 @@ def _range(name: str) -> str:
     return f"({name} < 0 or {name} > {consistency.LAST_NUMBER})"
 
 
-def _submissions(connection: apsw.Connection) -> Iterator[Fault]:
-    """Yield an entity whose snapshot comes of a submission that is not there."""
-    statement = (
-        "select e.entity_id from entities e, json_each(e.sources_json) s where json_valid(e.sources_json) and not exists"
-        " (select 1 from observations o where o.submission_id = s.value) limit 1"
-    )
-    found: list[Any] = connection.execute(statement).fetchall()
-    for (entity,) in found:
-        yield consistency.fault("entities", entity, "sources_json", "names a submission that is not there")
+def _related(connection: apsw.Connection) -> Iterator[Fault]:
+    """Yield the first row of each kind whose columns do not fit each other or those of other tables."""
+    for table, column, what, statement in _RELATED:
+        found: list[Any] = connection.execute(f"{statement} limit 1").fetchall()
+        for (row,) in found:
+            yield consistency.fault(table, row, column, what)
+
+
+def _names(connection: apsw.Connection) -> Iterator[Fault]:
+    """Yield the first name of each table that is not the normal form of the name that was given."""
+    for table in ("capsules", "artifacts"):
+        rows: Any = connection.execute(f"select id, workspace_raw, workspace_norm, name_raw, name_norm from {table}")
+        for row, *names in rows:
+            column = _not_normal(*names)
+            if column:
+                yield consistency.fault(table, row, column, "is not the normal form of the name that was given")
+                break
+
+
+def _not_normal(workspace: Any, workspace_norm: Any, name: Any, name_norm: Any) -> str:
+    for column, raw, norm in (("workspace_norm", workspace, workspace_norm), ("name_norm", name, name_norm)):
+        try:
+            if (raw is None) != (norm is None) or (raw is not None and normalize(raw, what="name") != norm):
+                return column
+        except (MossError, TypeError, AttributeError):
+            return column
+    return ""
 
 
 def _sequence(connection: apsw.Connection) -> Iterator[Fault]:
