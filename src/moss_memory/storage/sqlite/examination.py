@@ -8,7 +8,7 @@ from ...errors import MossError
 from ..consistency import told
 from ..finding import DAMAGED, FAILED, MENDED, PENDING, SOUND, UNCHECKED, Finding
 from .copying import leftovers
-from .index_check import check_index
+from .index_check import check_index, rebuild
 from .migrate import SCHEMA_VERSION
 from .opening import only_value
 from .rows_check import faults
@@ -100,7 +100,7 @@ def _compare(connection: apsw.Connection) -> Iterator[Finding]:
 
 
 def _rebuild(connection: apsw.Connection) -> Iterator[Finding]:
-    connection.execute("insert into search_index (search_index) values ('rebuild')")
+    rebuild(connection)
     yield Finding("index", MENDED)
 
 

@@ -67,8 +67,8 @@ _RELATED = (
         "last",
         "is below a number that is in use",
         (
-            "select t.id from tasks t left join task_numbers n on n.workspace_norm = t.workspace_norm and n.kind = t.kind"
-            " where cast(substr(t.id, 6) as integer) > coalesce(n.last, 0)"
+            "select t.id from tasks t left join task_numbers n on n.workspace_norm = t.workspace_norm"
+            " and n.kind = t.kind where cast(substr(t.id, 6) as integer) > coalesce(n.last, 0)"
         ),
     ),
     (
