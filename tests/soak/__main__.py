@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from soak import callers, crashes, writers
+from soak import callers, crashes, stores, writers
 from soak.table import Lines, run_all
 
 LINES: Lines = {
@@ -14,6 +14,7 @@ LINES: Lines = {
     "power cuts": crashes.power_cuts,
     "fuzzed calls": callers.fuzzed_calls,
     "links swapped": callers.swapped_links,
+    "stores changed by hand": stores.crafted_stores,
 }
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ _COUNTERS = (
     *[(table, "row_id", LAST_NUMBER) for table in ("capsules", "artifacts", "records", "tasks", "steps", "versions")],
     *[(table, "row_id", LAST_NUMBER) for table in ("entities", "observations", "timeline_events", "task_evidence")],
     ("branches", "branch_id", LAST_NUMBER),
-    ("numbers", "last", LAST_NUMBER),
     ("task_numbers", "last", LAST_NUMBER),
     ("tasks", "revision", LAST_NUMBER),
     ("tasks", "next_index", LAST_NUMBER),
@@ -48,11 +47,6 @@ _PARENTS = (
         "parent_step",
         "select task_row, step_id, task_row, parent_step from steps where parent_step is not null",
     ),
-)
-_NUMBERS = (
-    "select 'seq', coalesce(max(seq), 0) from doc_entries union all select 'seq', coalesce(max(seq), 0) from"
-    " graph_versions union all select 'seq', coalesce(max(seq), 0) from resets union all select 'branch',"
-    " coalesce(max(branch_id), 0) from branches"
 )
 _DANGLING = (
     ("branches", "base_id", "branch_id", "branches", "branch_id"),
@@ -106,14 +100,6 @@ def _counters(rows: Rows) -> Iterator[Fault]:
                 if value is not None and not (isinstance(value, int) and 0 <= value <= last):
                     yield fault(table, value, column, f"is out of the range 0 to {last}")
                     break
-    given: dict[Any, Any] = dict(rows("select series, last from numbers"))
-    for series in ("seq", "branch"):
-        if not isinstance(given.get(series), int):
-            yield fault("numbers", series, "last", "is missing")
-    for series, most in rows(_NUMBERS):
-        so_far = given.get(series)
-        if isinstance(so_far, int) and isinstance(most, int) and most > so_far:
-            yield fault("numbers", series, "last", f"is below {most}, which is in use")
 
 
 def _cycles(rows: Rows) -> Iterator[Fault]:

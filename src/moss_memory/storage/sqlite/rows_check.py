@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 STEPS = 20_000
 """How many steps of SQLite's machine lie between two looks at the clock."""
 _LAST_TIME = 1 << 53
+_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
+"""The first and the last microsecond of the years 1 to 9999, which a date of Python can hold."""
 _STATE_FIELDS = 14
 """How many values the version of a node or an edge has that a conflict keeps."""
 _JSON = {
@@ -52,6 +54,11 @@ _CHOICES = {
     ("documents", "shape"): ("log", "graph"),
     ("versions", "family"): ("capsule", "artifact"),
 }
+_NUMBERS = (
+    "select 'seq', coalesce(max(seq), 0) from doc_entries union all select 'seq', coalesce(max(seq), 0) from"
+    " graph_versions union all select 'seq', coalesce(max(seq), 0) from resets union all select 'branch',"
+    " coalesce(max(branch_id), 0) from branches"
+)
 _RELATED = (
     (
         "entities",
@@ -125,6 +132,7 @@ def _all(connection: apsw.Connection, references: bool) -> Iterator[Fault]:
         return iter(connection.execute(sql).fetchall())
 
     try:
+        yield from _given_numbers(connection)
         yield from consistency.breaking(rows)
         if references:
             yield from consistency.dangling(rows)
@@ -167,7 +175,7 @@ def _range(name: str) -> str:
     if name == "next_seq":
         return f"({name} < 0 or {name} > {consistency.LAST_NUMBER} and {name} <> {2**63 - 1})"
     if name.endswith("_us"):
-        return f"({name} < -{_LAST_TIME * 1000} or {name} > {_LAST_TIME * 1000})"
+        return f"({name} < {_FIRST_US} or {name} > {_LAST_US})"
     if name.endswith(_TIMES) or name == "at":
         return f"({name} < 0 or {name} > {_LAST_TIME})"
     if name.endswith("change_seq") or name == "tagged_seq":
@@ -204,6 +212,19 @@ def _not_normal(workspace: Any, workspace_norm: Any, name: Any, name_norm: Any) 
         except (MossError, TypeError, AttributeError):
             return column
     return ""
+
+
+def _given_numbers(connection: apsw.Connection) -> Iterator[Fault]:
+    """Yield a series of numbers that is gone, near its end, or below a number that is in use."""
+    rows: Any = connection.execute("select series, last from numbers")
+    given: dict[Any, Any] = dict(rows)
+    for series in ("seq", "branch"):
+        if not isinstance(given.get(series), int):
+            yield consistency.fault("numbers", series, "last", "is missing")
+    for series, most in connection.execute(_NUMBERS):
+        so_far = given.get(series)
+        if isinstance(so_far, int) and isinstance(most, int) and most > so_far:
+            yield consistency.fault("numbers", series, "last", f"is below {most}, which is in use")
 
 
 def _sequence(connection: apsw.Connection) -> Iterator[Fault]:
