@@ -118,10 +118,3 @@ def _compared(found: dict[tuple[str, str], str], expected: dict[tuple[str, str],
 def _normal(line: str) -> str:
     """Return a definition without space and comments to the end of a line; quoted text stays as it is."""
     return " ".join([token for token in _TOKENS.findall(line) if not token.startswith("--")])
-
-
-if __name__ == "__main__":
-    from .opening import open_empty
-
-    with open(KNOWN, "w", encoding="utf-8", newline="") as schema:
-        schema.write(schema_text(open_empty()))
