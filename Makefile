@@ -56,6 +56,7 @@ docs: $(VENV)/.developed ## write the generated files: tools, completions, refer
 	$(BIN)/python -m moss_memory.surfaces.cli.commands.completion
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m docs.typed
+	$(BIN)/python -m docs.schema
 
 dist: $(VENV)/.developed ## build what is handed out: wheel, source, and the bundle for desktop clients
 	rm -rf dist

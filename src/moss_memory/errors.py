@@ -131,6 +131,11 @@ def short_of_descriptors(error: BaseException) -> MossError | None:
     )
 
 
+def not_json() -> MossError:
+    """Return what to hear of an answer with a value that JSON cannot hold, such as bytes in a column of texts."""
+    return MossError("STORAGE_CORRUPT", "a stored value has the wrong type; `moss doctor` names the row and the column")
+
+
 def next_call(tool: str, arguments: dict[str, Any], reason: str) -> dict[str, Any]:
     """A `recovery`: the one best next call after an error."""
     return {"tool": tool, "arguments": arguments, "reason": reason}

@@ -17,7 +17,7 @@ import pytest
 
 from contract.doors import open_test_store
 from moss_memory import MossError
-from moss_memory.adopt.adopting import SOURCES
+from moss_memory.adopt.adopting import SOURCES, adopt
 from moss_memory.adopt.items import seconds
 from moss_memory.adopt.taking import split_text
 from moss_memory.config import default_config
@@ -512,12 +512,67 @@ def test_text_in_a_database_that_is_not_utf_8_is_refused(store: Store, keeper: P
         store.adopt("memory-keeper", str(keeper), workspace="shop")
 
 
-def test_a_hostile_file_among_good_ones_is_named_and_nothing_is_written(store: Store, tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_bytes(b"# Good\n")
-    (tmp_path / "b.md").write_bytes(b"# Bad\n\none\0two\n")
-    with pytest.raises(MossError, match=r"b\.md, line 3, holds a NUL character"):
-        store.adopt("markdown", str(tmp_path), workspace="shop")
-    assert everything(store) == {"found": 0, "tasks": 0}
+@pytest.mark.parametrize("source", ["markdown", "basic-memory"])
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"# Bad\n\none\0two\n", "b.md, line 3, holds a NUL character"),
+        (b"# Bad \xff\n", "b.md, line 1, is not UTF-8"),
+        (None, "b.md is no plain file"),
+    ],
+)
+def test_a_bad_file_among_good_ones_is_named_and_the_rest_is_taken(
+    store: Store, tmp_path: Path, source: str, content: bytes | None, reason: str
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in ("a", "c"):
+        (folder / f"{name}.md").write_bytes(b"# Good\n\n- part_of [[a]]\n")
+    if content is None:
+        os.mkfifo(folder / "b.md")
+    else:
+        (folder / "b.md").write_bytes(content)
+    report = store.adopt(source, str(folder), workspace="shop")
+    assert report["files"] == 3
+    assert report["taken"]["capsules"] == 2
+    assert [(one["file"], one["item"]) for one in report["skipped"]] == [("b.md", "b.md")]
+    assert reason in report["skipped"][0]["reason"]
+    assert store.adopt(source, str(folder), workspace="shop")["taken"] == {}
+
+
+def test_a_file_that_the_store_refuses_does_not_stop_the_others(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.md").write_text(f"# {name}\n")
+    report = adopt(
+        lambda **given: _refused() if given["file"] == "b.md" else {"taken": {"capsules": 1}, **NOTHING},
+        "markdown",
+        str(folder),
+        workspace="shop",
+        dry_run=False,
+        allow_secrets=False,
+    )
+    assert report["taken"] == {"capsules": 2}
+    assert report["skipped"] == [{"file": "b.md", "item": "b.md", "reason": "no"}]
+
+
+NOTHING: dict[str, Any] = {"already_there": 0, "skipped": []}
+
+
+def _refused() -> dict[str, Any]:
+    raise MossError("DATA_TOO_LARGE", "no")
+
+
+def test_a_full_disk_stops_it(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n")
+
+    def full(**_: Any) -> dict[str, Any]:
+        raise MossError("STORAGE_FULL", "no")
+
+    with pytest.raises(MossError, match="STORAGE_FULL"):
+        adopt(full, "markdown", str(tmp_path), workspace="shop", dry_run=False, allow_secrets=False)
 
 
 def test_a_damaged_database_is_refused(store: Store, tmp_path: Path) -> None:

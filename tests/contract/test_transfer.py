@@ -348,6 +348,20 @@ def test_rename_adds_the_first_free_number_and_keeps_the_spelling(call: Door) ->
     assert call("capsule_fetch", id="Y")["name"] == "AUTH-3"
 
 
+def test_errors_are_named_up_to_a_thousand_and_all_are_counted(call: Door) -> None:
+    wrong = call.write_export(*[{"name_raw": f"n{number}"} for number in range(1100)])
+    answer = call("capsule_import", path=wrong)
+    assert (answer["imported"], answer["skipped"], len(answer["errors"])) == (0, 1100, 1000)
+    lines = [record(f"i{number}", capsule_text="x") for number in range(1100)]
+    given = call.write_export(*lines)
+    assert call("capsule_import", path=given)["imported"] == 1100
+    error = call.refuses("CONFLICT", "capsule_import", path=given)
+    assert error.details is not None
+    assert [one["line"] for one in error.details["errors"]] == list(range(1, 1001))
+    assert error.details["errors_total"] == 1100
+    assert "1100 lines" in error.message
+
+
 def test_rename_gives_a_new_id_on_an_id_collision(call: Door) -> None:
     stored = call("capsule_store", workspace="w", name="auth", capsule_text=FULL)
     path = call.write_export(record(stored["id"], "other"), record(stored["id"], "auth"))

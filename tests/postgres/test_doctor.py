@@ -115,3 +115,16 @@ def test_no_command_shows_or_takes_a_password(cli: Cli, monkeypatch: pytest.Monk
         shown = cli(*line.split())
         assert "swordfish" not in shown.out + shown.err
     assert cli("config").json["settings"]["url"]["value"] == "postgresql://moss@127.0.0.1:1/team"
+
+
+def test_a_cycle_of_branches_and_a_counter_at_its_end_are_named(cli: Cli, url: str) -> None:
+    cli("store", "--name", "auth", stdin=CAPSULE)
+    assert cli("notes", "add", "-w", "w", stdin="x").code == 0
+    assert checks(cli("doctor", "--json"))["rows"]["status"] == "ok"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("update branches set base_id = branch_id, base_seq = 9")
+        connection.execute("update events set seq = 9223372036854775807 where seq = (select max(seq) from events)")
+    found = checks(cli("doctor", "--json"))["rows"]
+    assert found["status"] == "fail"
+    assert "base_id is part of a cycle" in found["message"]
+    assert "events" in found["message"]

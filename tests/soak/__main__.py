@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from soak import callers, connections, crashes, writers
+from soak import callers, connections, crashes, stores, writers
 from soak.table import Lines, run_all
 
 LINES: Lines = {
@@ -15,6 +15,7 @@ LINES: Lines = {
     "fuzzed calls": callers.fuzzed_calls,
     "links swapped": callers.swapped_links,
     "requests beside 5,000 idle connections": connections.beside_idle_ones,
+    "stores changed by hand": stores.crafted_stores,
 }
 
 if __name__ == "__main__":

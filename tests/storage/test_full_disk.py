@@ -280,3 +280,17 @@ assert store.call("capsule_list", {})["pagination"]["total"] == 2
         tmp_path,
         wrapped_in=NAMESPACE if can_mount else (),
     )
+
+
+def test_preparing_for_search_by_meaning_on_a_full_disk_is_storage_full(home: Path) -> None:
+    script = """
+with open_at(home) as store:
+    store.call("capsule_store", {"capsule_text": capsule(), "name": "a"})
+    FullDisk.full = True
+    for rebuild in (False, True):
+        error = refusal(lambda: store.index(rebuild=rebuild))
+        assert (error.code, error.retryable) == ("STORAGE_FULL", False), error
+    FullDisk.full = False
+    assert store.index() == {"indexed": 1, "pending": 0}
+"""
+    run(FULL_VFS + script, home, "once")

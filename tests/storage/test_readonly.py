@@ -164,3 +164,15 @@ with open_at(home) as store:
     run(PRELUDE + script, parent / "home", wrapped_in=without_root_powers())
     assert list(parent.iterdir()) == []
     parent.chmod(0o700)
+
+
+def test_preparing_for_search_by_meaning_in_a_readonly_folder_is_storage_readonly(filled: Path) -> None:
+    filled.chmod(0o500)
+    (filled / "moss.db").chmod(0o400)
+    script = """
+store = open_at(home)
+for rebuild in (False, True):
+    error = refusal(lambda: store.index(rebuild=rebuild))
+    assert (error.code, error.retryable) == ("STORAGE_READONLY", False), error
+"""
+    run(PRELUDE + script, filled, wrapped_in=without_root_powers())

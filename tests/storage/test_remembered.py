@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from storage.database import connect
 from storage.test_purge import on_disk
 from support.beside import rows
 from support.store_truth import capsule, open_at
@@ -54,10 +53,18 @@ def test_erasing_one_thing_leaves_no_byte_in_a_remembered_answer(store: Store, h
 def test_calls_without_a_key_touch_no_table_of_answers(home: Path) -> None:
     with open_at(home) as store:
         store.call("capsule_store", {"capsule_text": capsule(), "name": "a"})
-        connection = connect(home)
-        connection.execute("drop table remembered")
-        connection.close()
+        seen: list[str] = []
+
+        def note(_: Any, sql: str, __: Any) -> bool:
+            seen.append(sql)
+            return True
+
+        engine: Any = store._engine
+        engine._writer.exec_trace = note
         store.call("capsule_store", {"capsule_text": capsule(), "name": "b"})
         store.call("capsule_update", {"name": "b", "title": "t"})
         store.call("capsule_delete", {"name": "b"})
-        assert store.call("capsule_list", {})["pagination"]["total"] == 1
+        assert len(seen) > 3
+        assert not [sql for sql in seen if "remembered" in sql]
+        store.call("capsule_delete", {"name": "a"}, idempotency_key="k")
+        assert [sql for sql in seen if "remembered" in sql]

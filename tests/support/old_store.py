@@ -23,7 +23,7 @@ def make_old(home: str, version: int) -> None:
     old.execute("attach ? as new", (path,))
     for table in _tables(old):
         columns = ", ".join(name for _, name, *_ in old.execute(f"pragma table_info({table})"))
-        old.execute(f"insert or ignore into {table} ({columns}) select {columns} from new.{table}")
+        old.execute(f"insert or replace into {table} ({columns}) select {columns} from new.{table}")
     old.execute("detach new")
     old.execute(f"pragma user_version = {version}")
     old.execute(f"pragma application_id = {APPLICATION_ID}")

@@ -19,6 +19,8 @@ _FAMILIES = {
     "capsule": "capsule", "node": "reasoning", "edge": "reasoning", "note": "reasoning", "plan": "task", "task": "task",
 }  # fmt: skip
 """Where items of each kind are kept."""
+_NOT_THE_FILE = 499
+"""Statuses from here on say that the call was cancelled or the store cannot be used, whatever the file holds."""
 SOURCES = ("server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown")
 
 
@@ -35,7 +37,8 @@ def adopt(
 ) -> dict[str, Any]:
     """Takes over what a source holds, file by file, and says what was taken, known or left out.
 
-    The whole source is read before anything is written: one that cannot be read gives an error and writes nothing.
+    The whole source is read before anything is written: one that cannot be read gives an error and writes nothing, one
+    file of a folder that cannot be read is named and the others are taken.
     What belongs to a family that is switched off is left out.
     """
     files = list(_reader(source)(real_path(path)))
@@ -45,19 +48,31 @@ def adopt(
         items = file.items if allow_secrets else _without_secrets(file)
         report["skipped"] += file.skipped
         if items:
-            _add(report, _told(take, source, workspace, file.name, items, dry_run=dry_run))
+            _add(report, _told(take, source, workspace, file.name, items, dry_run=dry_run, alone=len(files) == 1))
         if progress is not None:
             progress(place + 1, len(files))
     return report
 
 
 def _told(
-    take: Callable[..., dict[str, Any]], source: str, workspace: str, file: str, items: list[Any], *, dry_run: bool
+    take: Callable[..., dict[str, Any]],
+    source: str,
+    workspace: str,
+    file: str,
+    items: list[Any],
+    *,
+    dry_run: bool,
+    alone: bool,
 ) -> dict[str, Any]:
+    """Take one file; of several, one that the store refuses is named and the others are taken."""
     try:
         return take(source=source, workspace=workspace, file=file, items=items, dry_run=dry_run)
     except Tried as tried:
         return tried.told
+    except MossError as error:
+        if alone or error.status >= _NOT_THE_FILE or error.code == "READ_ONLY":
+            raise
+        return {"taken": {}, "already_there": 0, "skipped": [{"file": file, "item": file, "reason": error.message}]}
 
 
 def _add(report: dict[str, Any], told: dict[str, Any]) -> None:

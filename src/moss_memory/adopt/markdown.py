@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from ..errors import MossError
 from ..moving.front_matter import read as read_front_matter
 from .items import SourceFile, capsule, edge, node, one_line, text_of
 from .reading import markdown_files, named, read_text
@@ -27,48 +28,61 @@ _HASHTAG = re.compile(r"(?<![\w#/&])#([\w][\w/-]{0,60})")
 
 def read(path: str) -> Iterator[SourceFile]:
     """Every file is a capsule."""
-    for one in markdown_files(path):
-        file = named(one, path)
-        _capsule(file, one)
+    for file, note in _notes(path):
+        if note is not None:
+            _capsule(file, *note)
         yield file
 
 
 def read_basic_memory(path: str) -> Iterator[SourceFile]:
     """Every note is a capsule, and a node where it relates to others; what it relates to is an edge."""
-    paths = markdown_files(path)
     keys: dict[str, str] = {}
-    for one in paths:
-        file = named(one, path)
-        fields, _ = read_front_matter(read_text(one))
+    files = []
+    notes = []
+    for file, one in _notes(path):
+        files.append(file)
+        if one is None:
+            continue
+        fields = one[0]
         key = _key(file, fields)
         stem = os.path.splitext(file.name)[0]
         for alias in (key, stem, os.path.basename(stem), text_of(fields.get("title"))):
             keys.setdefault(one_line(alias).lower(), key)
-    read_files = [(named(one, path), one) for one in paths]
-    notes = [(file, _capsule(file, one)) for file, one in read_files]
+        notes.append((file, _capsule(file, *one)))
     found = [(file, note, _relations(file, note, keys)) for file, note in notes if note is not None]
     related = {end for _, note, edges in found if edges for end in (note["key"], *(edge[1] for edge in edges))}
     for file, note, edges in found:
         if note["key"] in related:
             file.items.append(_as_node(note))
         file.items += [edge(note["key"], relation, target) for relation, target in edges]
-    yield from (file for file, _ in read_files)
+    yield from files
 
 
-def _capsule(file: SourceFile, path: str) -> dict[str, Any] | None:
+def _notes(path: str) -> Iterator[tuple[SourceFile, tuple[dict[str, Any], str, int] | None]]:
+    """Yield each file with its front matter, its text and its time; one of a folder that cannot be read is named."""
+    for one in markdown_files(path):
+        file = named(one, path)
+        try:
+            yield file, (*read_front_matter(read_text(one)), int(os.stat(one).st_mtime))
+        except (MossError, OSError) as error:
+            if one == path:
+                raise
+            file.skip(file.name, error.message if isinstance(error, MossError) else str(error.strerror))
+            yield file, None
+
+
+def _capsule(file: SourceFile, fields: dict[str, Any], text: str, changed: int) -> dict[str, Any] | None:
     """The file as a capsule, with its title, tags and times; what holds no text is passed over."""
-    fields, text = read_front_matter(read_text(path))
     if not text.strip():
         file.skip(file.name, "holds no text")
         return None
-    status = os.stat(path)
     heading = _HEADING.search(text)
     title = text_of(fields.get("title")) or (heading[1] if heading else "") or os.path.basename(file.name)
     tags = fields.get("tags")
     tags = [part.lstrip("#") for part in tags.split(",")] if isinstance(tags, str) else tags
     tags = [*(tags if isinstance(tags, list) else []), *_observed_tags(text)]
     key = _key(file, fields)
-    updated = fields.get("updated") or fields.get("modified") or fields.get("date") or int(status.st_mtime)
+    updated = fields.get("updated") or fields.get("modified") or fields.get("date") or changed
     created = fields.get("created") or fields.get("created_at") or updated
     made = capsule(key, text.strip("\n") + "\n", name=key, title=title, tags=tags, created=created, updated=updated)
     made["type"] = text_of(fields.get("type")) or "note"

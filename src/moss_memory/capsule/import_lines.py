@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _LABELS = ("source", "run_id", "phase", "role")
 _MAX_TIME = 2**53
+MOST_ERRORS = 1000
+"""How many errors an answer or a refusal names; all of them are counted."""
 
 
 def parse_lines(tx: Transaction, content: bytes) -> list[tuple[int, Any]]:
@@ -191,8 +193,12 @@ def refuse_collisions(collisions: list[dict[str, Any]], mode: str) -> None:
             "CONFLICT",
             f"{counted(len(collisions), 'line')} cannot stand beside what is there ({some}); nothing was imported. "
             f'`mode: "rename"` keeps both{advice}',
-            details={"errors": collisions},
+            details={"errors": collisions[:MOST_ERRORS], **_more(collisions)},
         )
+
+
+def _more(collisions: list[dict[str, Any]]) -> dict[str, int]:
+    return {"errors_total": len(collisions)} if len(collisions) > MOST_ERRORS else {}
 
 
 def row_of(record: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ..bulk import PURGED, DryRun, is_real, purge
 from ..filters import filters_from
 from ..operation import operation
 from ..storage.files import ExportFile, ImportFile, large_warning, refuse_large
-from .import_lines import Importer, check_lines, parse_lines
+from .import_lines import MOST_ERRORS, Importer, check_lines, parse_lines
 from .rows import EXPORTED_COLUMNS, versioned
 
 TYPE_CHECKING = False
@@ -89,7 +89,7 @@ def capsule_export(
     answers={
         "imported": integer("capsules that came in"),
         "skipped": integer("records that did not"),
-        "errors": list_of(_PROBLEM, "what was wrong with those"),
+        "errors": list_of(_PROBLEM, "what was wrong with those, at most 1,000"),
         **FINDINGS,
     },
     example="moss import --path backup.jsonl --mode rename",
@@ -117,7 +117,7 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
     tx.check_cancelled()
     importer.refuse_collisions()
     tx.progress(len(lines), len(lines))
-    return {"imported": importer.imported, "skipped": len(wrong), "errors": wrong, **found}
+    return {"imported": importer.imported, "skipped": len(wrong), "errors": wrong[:MOST_ERRORS], **found}
 
 
 @operation(

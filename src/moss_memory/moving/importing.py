@@ -6,7 +6,14 @@ import json
 
 from ..artifact import moving as artifact
 from ..capsule import moving as capsule
-from ..capsule.import_lines import Importer, InvalidRecordError, invalid_record, problem, refuse_collisions
+from ..capsule.import_lines import (
+    MOST_ERRORS,
+    Importer,
+    InvalidRecordError,
+    invalid_record,
+    problem,
+    refuse_collisions,
+)
 from ..credentials import findings_in, told
 from ..errors import MossError, invalid
 from ..record import moving as record
@@ -192,7 +199,7 @@ class Arrival:
             "folder": folder._tree.path,
             "imported": {**imported, **lines, "records": len(folder.records), **folder.told_of_past()},
             "skipped": sum(one["code"] == "INVALID_RECORD" for one in folder.wrong),
-            "errors": folder.wrong,
+            "errors": folder.wrong[:MOST_ERRORS],
             "changed": sorted(folder.changed),
             **told(folder.findings),
         }

@@ -103,7 +103,7 @@ SALVAGED = export_folder.answers.with_fields(
         "folder": file_path("the folder"),
         "imported": object_of(Shape("ImportedCounts", _COUNTS), "how much of each came in", shown="opened"),
         "skipped": integer("files and lines that hold nothing that could come in"),
-        "errors": list_of(_PROBLEM, "what was wrong with those, and what was left out of others"),
+        "errors": list_of(_PROBLEM, "what was wrong with those, and what was left out of others, at most 1,000"),
         "changed": texts("files that are no longer as they were exported, or were not"),
         "renamed": list_of(_RENAMED, "workspaces whose reasoning and tasks have another name here", optional=True),
         "ignored": texts("files that mean nothing without a manifest, and links to folders", optional=True),

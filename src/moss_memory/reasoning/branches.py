@@ -7,6 +7,7 @@ import re
 from ..answers import Shape, file_path, flag, integer, list_of, object_of, text
 from ..errors import MossError, invalid, next_call
 from ..operation import operation
+from ..storage.consistency import DEEPEST
 from ..values import norm, shown_time
 from .answers import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
 from .arguments import (
@@ -44,7 +45,6 @@ else:
     BranchName = {"type": "string", "description": "branch name"}
     ExistingBranch = {"type": "string", "description": "existing branch"}
 
-DEPTH_MAX = 32
 BRANCHES_MAX = 1000
 _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 
@@ -128,8 +128,8 @@ def branchmind_branch_create(
     """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
     base = branch_for_writing(tx, workspace, from_, what="from")
     _refuse_taken(tx, workspace, _new_name(name, what="name"))
-    if base.depth >= DEPTH_MAX:
-        raise invalid(f"{base.name!r} already stands on {DEPTH_MAX} bases; branch off one of those", path="from")
+    if base.depth >= DEEPEST:
+        raise invalid(f"{base.name!r} already stands on {DEEPEST} bases; branch off one of those", path="from")
     row = {
         "branch_id": take_numbers(tx, series="branch"),
         "workspace": norm(workspace),

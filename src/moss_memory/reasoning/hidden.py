@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .places import NOTES, branch_by_id
-from .views import HEAD, log_view, sql
+from .places import NOTES
+from .views import HEAD, chain, log_view, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 def show_and_hide(tx: Transaction, branch_id: int | None) -> None:
     """Marks the notes of a branch and of its bases that no branch shows any more, and unmarks those one does."""
-    while branch_id is not None:
-        _mark(tx, branch_id)
-        branch_id = branch_by_id(tx, branch_id).base_id
+    if branch_id is not None:
+        for base, *_ in chain(tx, branch_id, "log", NOTES):
+            _mark(tx, base)
 
 
 def shown_on(tx: ReadTransaction, branch_id: int, seq: int) -> int:

@@ -29,7 +29,7 @@ from .arguments import (
 from .documents import Rows, append, checked_note, next_cursor, tail
 from .hidden import show_and_hide
 from .places import NOTES, STANDARD_DOCS, BranchRow, find_branch, place_of
-from .views import HEAD, cut, graph_view, log_view, sql, take_numbers
+from .views import HEAD, chain, cut, graph_view, log_view, sql, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -363,8 +363,7 @@ def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
 
 def _ancestry(tx: ReadTransaction, branch: BranchRow) -> list[tuple[int, int]]:
     """The branch and its bases with their cut-offs."""
-    chain = tx.rows(sql["chain"], {"branch_id": branch.branch_id, "shape": "log", "doc": NOTES})
-    return [(branch_id, upto) for branch_id, _, upto, _, _ in chain]
+    return [(branch_id, upto) for branch_id, _, upto, _, _ in chain(tx, branch.branch_id, "log", NOTES)]
 
 
 def _head_of(tx: Transaction, workspace: str, checkout: BranchRow) -> tuple[int, str, int]:

@@ -60,7 +60,7 @@ where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto an
 -- The branch and everything derived from it.
 with recursive family (branch_id) as (
   select cast(:branch_id as bigint)
-  union all
+  union
   select b.branch_id from family join branches b on b.base_id = family.branch_id
 )
 select branch_id from family
@@ -73,6 +73,7 @@ with recursive chain (branch_id, name, base_id, base_seq, depth, upto) as (
   union all
   select b.branch_id, b.name, b.base_id, b.base_seq, chain.depth + 1, chain.base_seq
   from chain join branches b on b.branch_id = chain.base_id
+  where chain.depth <= 32
 )
 select chain.branch_id, chain.name, chain.upto, d.first_seq, d.reset_seq
 from chain left join documents d on d.branch_id = chain.branch_id and d.shape = :shape and d.doc = :doc

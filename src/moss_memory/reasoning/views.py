@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from ..errors import MossError
+from ..storage.consistency import DEEPEST
 from ..storage.queries import load_queries
 from ..storage.rows import NamedRow
 from ..values import shown_time
@@ -130,7 +132,7 @@ def log_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD)
     names: dict[int, str] = {}
     written = False
     settled = False
-    for writer, name, cut_off, first_seq, reset_seq in _chain(tx, branch_id, "log", doc):
+    for writer, name, cut_off, first_seq, reset_seq in chain(tx, branch_id, "log", doc):
         names[writer] = name
         top = min(cut_off, upto)
         if settled or first_seq is None or first_seq > top:
@@ -152,7 +154,7 @@ def graph_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEA
     ranges: list[Range] = []
     names: dict[int, str] = {}
     sources = []
-    for writer, name, cut_off, first_seq, _ in _chain(tx, branch_id, "graph", doc):
+    for writer, name, cut_off, first_seq, _ in chain(tx, branch_id, "graph", doc):
         names[writer] = name
         top = min(cut_off, upto)
         sources.append((writer, top))
@@ -161,8 +163,16 @@ def graph_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEA
     return View(ranges, names, bool(ranges), sources)
 
 
-def _chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row]:
-    return list(tx.rows(sql["chain"], {"branch_id": branch_id, "shape": shape, "doc": doc}))
+def chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row]:
+    """Return a branch and its bases, nearest first; refuse a chain that is longer than any that Moss makes."""
+    found = list(tx.rows(sql["chain"], {"branch_id": branch_id, "shape": shape, "doc": doc}))
+    if len(found) > DEEPEST + 1:
+        raise MossError(
+            "STORAGE_CORRUPT",
+            f"the bases of branch {found[0][1]!r} form a cycle, or a chain of more than {DEEPEST}; run `moss doctor`",
+            details={"table": "branches", "row": branch_id},
+        )
+    return found
 
 
 def cut(ranges: list[Range], branch_id: int, seq: int) -> list[Range]:

@@ -134,8 +134,8 @@ def texts_of(tx: ReadTransaction, docs: Sequence[int]) -> dict[int, tuple[str, s
     return found
 
 
-def save(engine: WithVectors, call: Call, model: Embedder, made: Made, *, patience_s: float) -> bool:
-    """Writes what was made of texts that are still the same; false when the store cannot be written now."""
+def save(engine: WithVectors, call: Call, model: Embedder, made: Made, *, patience_s: float) -> MossError | None:
+    """Write what was made of texts that are still the same; return why the store cannot be written now, if so."""
     try:
         tx = engine.begin_write(patience_s=patience_s, call=call)
         try:
@@ -147,10 +147,11 @@ def save(engine: WithVectors, call: Call, model: Embedder, made: Made, *, patien
         finally:
             tx.release()
     except Exception as error:
-        if not isinstance(error, MossError) and engine.translate(error) is None:
+        problem = error if isinstance(error, MossError) else engine.translate(error)
+        if problem is None:
             raise
-        return False
-    return True
+        return problem
+    return None
 
 
 def _write(tx: Transaction, model: str, made: Made) -> None:
@@ -210,8 +211,9 @@ def _make(
         for doc, written in batch:
             call.check_cancelled()
             made.append((doc, written, matrix.made_of(model, doc, *written)))
-        if not save(engine, call, model, made, patience_s=patience_s):
-            raise MossError("STORAGE_BUSY", "the store cannot be written at the moment; what was made before is kept")
+        problem = save(engine, call, model, made, patience_s=patience_s)
+        if problem is not None:
+            raise problem
     finally:
         matrix.making.release()
 

@@ -14,8 +14,8 @@ SOUND, DAMAGED, MENDED, PENDING, UNCHECKED, FAILED = "sound", "damaged", "mended
 class Finding:
     """One thing that an engine looked at, how it was found, and the facts; a failed look has a `problem`.
 
-    Subjects are `schema`, `journal`, `index`, `pages`, `rows`, `erasures` and `meaning`, of a server also `server`,
-    `host`, `durability` and `connections`; what they are called is up to a face.
+    Subjects are `schema`, `journal`, `index`, `pages`, `rows`, `consistency`, `erasures`, `leftovers` and `meaning`, of
+    a server also `server`, `host`, `durability` and `connections`; what they are called is up to a face.
     """
 
     __slots__ = ("facts", "problem", "state", "subject")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...errors import MossError
-from ..finding import FAILED, MENDED, PENDING, SOUND, Finding
+from ..consistency import breaking, dangling, told
+from ..finding import DAMAGED, FAILED, MENDED, PENDING, SOUND, Finding
 from ..schema_version import SCHEMA_VERSION
 from . import standing
 from .connection import connect
@@ -31,6 +32,7 @@ def look_over(engine: PostgresEngine, call: Call, *, fix: bool) -> Iterator[Find
         return
     yield from _attempt(engine, call, "schema", _schema)
     yield from _index(engine, call, fix=fix)
+    yield from _attempt(engine, call, "consistency", _consistency)
     yield from _attempt(engine, call, "meaning", _meaning)
 
 
@@ -72,6 +74,11 @@ def _schema(tx: PostgresTransaction) -> Iterator[Finding]:
     version = tx.value("select version from moss_schema")
     capsules = tx.value("select count(*) from capsules where deleted_at is null")
     yield Finding("schema", SOUND, version=version, known=SCHEMA_VERSION, capsules=capsules)
+
+
+def _consistency(tx: PostgresTransaction) -> Iterator[Finding]:
+    found = [told(one) for look in (breaking, dangling) for one in look(lambda sql: iter(list(tx.rows(sql))))]
+    yield Finding("consistency", DAMAGED, found=found) if found else Finding("consistency", SOUND)
 
 
 def _index(engine: PostgresEngine, call: Call, *, fix: bool) -> Iterator[Finding]:

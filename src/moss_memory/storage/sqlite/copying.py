@@ -9,9 +9,16 @@ import apsw
 
 from ...errors import invalid
 from .failures import BUSY_TIMEOUT_MS
+from .lock import is_alive
 
 UNFINISHED = ".part"
 _LEFTOVERS = tuple(UNFINISHED + part for part in ("", "-journal", "-wal", "-shm"))
+RESTORED = "restored"
+"""What follows the database's name in that of a copy which is being made to take its place; then its process."""
+_KEPT = ("before", "v1")
+"""What follows the database's name in those of copies that are kept; they are made under the write lock."""
+under_way: set[str] = set()
+"""The copies that this process is making to take a database's place."""
 _NEW_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -54,6 +61,35 @@ def copy_pages(source: apsw.Connection, target: str) -> None:
                 backup.step(-1)
     finally:
         copy.close()
+
+
+def leftovers(path: str) -> list[str]:
+    """List the parts of copies beside a database whose process is gone, or did not finish them."""
+    folder, name = os.path.split(path)
+    found = []
+    for entry in os.listdir(folder):
+        label, _, rest = entry[len(name) + 1 :].partition("-")
+        if not entry.startswith(name + ".") or label not in (RESTORED, *_KEPT) or UNFINISHED not in rest:
+            continue
+        if label in _KEPT or not _is_being_made(os.path.join(folder, entry), rest.partition(".")[0]):
+            found.append(os.path.join(folder, entry))
+    return sorted(found)
+
+
+def _is_being_made(copy: str, maker: str) -> bool:
+    """Whether a process is at work on a copy; in a container every one may have the number of the one before."""
+    if maker == str(os.getpid()):
+        return any(copy.startswith(one) for one in under_way)
+    return maker.isascii() and maker.isdigit() and len(maker) < 10 and is_alive(int(maker))
+
+
+def remove_leftovers(path: str) -> None:
+    """Remove the parts of copies that killed processes left; the caller has the write lock."""
+    for entry in leftovers(path):
+        try:
+            remove(entry)
+        except OSError:
+            continue  # a folder that cannot be written to, which whoever writes hears of
 
 
 def _sweep(path: str, label: str) -> None:

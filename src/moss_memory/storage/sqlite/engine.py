@@ -13,8 +13,7 @@ from ..folders import make_private_folder
 from .failures import storage_error
 from .footing import Footing, log_removed
 from .lock import LINE, LOCK, WriteLock
-from .migrate import SCHEMA_VERSION
-from .opening import UNFINISHED, close_all, file_identity, only_value, open_writer
+from .opening import UNFINISHED, close_all, file_identity, only_value, open_writer, schema_numbers
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
 
@@ -48,6 +47,8 @@ class SqliteEngine:
         self._readers = Readers(self._path)
         self._writer: apsw.Connection | None = None
         self._footing: Footing | None = None
+        self._schema: tuple[int, int] | None = None
+        """The numbers of the schema that was checked when the writer was opened."""
         self._vectors: VectorMatrix | None = None
         self._vectors_lock = allocate_lock()
         self._watcher: Reader | None = None
@@ -96,8 +97,8 @@ class SqliteEngine:
         writer = self.enter_alone(call, patience_s)
         try:
             writer.execute("begin immediate")
-            if only_value(writer, "pragma user_version") != SCHEMA_VERSION:
-                self._close_writer()  # another Moss has migrated it meanwhile; opening refuses that, or migrates again
+            if schema_numbers(writer) != self._schema:
+                self._close_writer()  # another has changed it meanwhile; opening refuses that, or migrates again
                 writer = self._ready_writer()
                 writer.execute("begin immediate")
         except BaseException:
@@ -306,15 +307,19 @@ class SqliteEngine:
         if self._writer is not None:
             writer, self._writer = self._writer, None
             self._footing = None
+            self._schema = None
             close_all([writer])
 
     def translate(self, error: Exception) -> MossError | None:
         """What a driver's or the system's error means to a caller."""
+        found = None
         if isinstance(error, apsw.SQLError):
-            return self._other_schema()
-        if isinstance(error, UnicodeDecodeError):
-            return self._not_text()
-        return storage_error(error, self._home)
+            found = self._other_schema()
+        elif isinstance(error, UnicodeDecodeError):
+            found = self._not_text()
+        else:
+            found = storage_error(error, self._home)
+        return found or self._damaged_rows()
 
     def _other_schema(self) -> MossError | None:
         """Why a statement may have failed that is sound: another Moss has migrated the store meanwhile."""
@@ -337,6 +342,20 @@ class SqliteEngine:
         finally:
             self._readers.give_back(reader)
         return None if found is None else not_text(found, self._home)
+
+    def _damaged_rows(self) -> MossError | None:
+        """Return what is wrong with the stored rows or with the index, if that may be why a call failed."""
+        from .explaining import explain
+
+        try:
+            reader = self._readers.take(self._prepare)
+        except (MossError, OSError, apsw.Error):
+            return None
+        try:
+            return explain(reader.connection, self._home, is_large=self.is_large())
+        finally:
+            reader.lasts = False
+            self._readers.give_back(reader)
 
     def salvage(self, target: str, *, call: Call) -> list[dict[str, Any]]:
         """Fills a new database with what can be read of this one, however damaged; what could not be, and why."""
@@ -369,6 +388,7 @@ class SqliteEngine:
         self._readers.look_at_once()
         self._writer = open_writer(self._path)
         try:
+            self._schema = schema_numbers(self._writer)
             self._footing = Footing(self._path, self._writer)
         except BaseException:
             self._close_writer()

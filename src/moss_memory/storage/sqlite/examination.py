@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 from ...errors import MossError
+from ..consistency import told
 from ..finding import DAMAGED, FAILED, MENDED, PENDING, SOUND, UNCHECKED, Finding
-from .index_check import check_index
+from .copying import leftovers
+from .index_check import check_index, rebuild
 from .migrate import SCHEMA_VERSION
 from .opening import only_value
+from .rows_check import faults
 from .unreadable import unreadable
 
 TYPE_CHECKING = False
@@ -38,9 +43,13 @@ def look_over(engine: SqliteEngine, call: Call, *, fix: bool) -> Iterator[Findin
     yield from _index(engine, call, fix=fix)
     yield from _attempt(engine, call, "pages", _pages)
     yield from _attempt(engine, call, "rows", _rows)
+    yield from _attempt(engine, call, "consistency", _consistency)
     if fix:
         list(_attempt(engine, call, "erasures", _erasures, writes=True))  # a commit finishes what is pending
     yield from _attempt(engine, call, "erasures", _erasures)
+    found = leftovers(os.path.join(call.config.home, engine.files()[0]))
+    if found:
+        yield Finding("leftovers", PENDING, found=found)
     yield from _attempt(engine, call, "meaning", lambda connection: _meaning(connection, call.config.model_folder))
 
 
@@ -91,7 +100,7 @@ def _compare(connection: apsw.Connection) -> Iterator[Finding]:
 
 
 def _rebuild(connection: apsw.Connection) -> Iterator[Finding]:
-    connection.execute("insert into search_index (search_index) values ('rebuild')")
+    rebuild(connection)
     yield Finding("index", MENDED)
 
 
@@ -107,6 +116,11 @@ def _pages(connection: apsw.Connection) -> Iterator[Finding]:
 def _rows(connection: apsw.Connection) -> Iterator[Finding]:
     found = list(unreadable(connection))
     yield Finding("rows", DAMAGED, found=found) if found else Finding("rows", SOUND)
+
+
+def _consistency(connection: apsw.Connection) -> Iterator[Finding]:
+    found = [told(one) for one in faults(connection)]
+    yield Finding("consistency", DAMAGED, found=found) if found else Finding("consistency", SOUND)
 
 
 def _erasures(connection: apsw.Connection) -> Iterator[Finding]:

@@ -40,7 +40,7 @@ def schema_of(connection: apsw.Connection, path: str) -> int:
         version: int = connection.pragma("user_version")
         application = connection.pragma("application_id")
         if application == APPLICATION_ID:
-            return _known(version)
+            return _known(version, path)
         found = _objects(connection)
         if not found and os.lstat(path).st_size not in range(1, _SMALLEST_PAGE):
             return EMPTY
@@ -56,7 +56,14 @@ def schema_of(connection: apsw.Connection, path: str) -> int:
     raise not_a_store(path, "a database of another program")
 
 
-def _known(version: int) -> int:
+def _known(version: int, path: str) -> int:
+    if version < 1:
+        raise MossError(
+            "STORAGE_CORRUPT",
+            f"{path} is marked as a store of Moss and says that its schema has version {version}, which there is not. "
+            "`moss restore-backup` brings back a copy, and `moss export --salvage FOLDER` writes what can be read",
+            details={"file": path},
+        )
     if version > SCHEMA_VERSION:
         raise MossError(
             "STORAGE_READONLY",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import apsw
+
 from .opening import only_value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import apsw
-
+_REBUILD = "insert into search_index (search_index) values ('rebuild')"
 _PARTS = ("data", "idx", "docsize", "config")
 
 
@@ -29,3 +28,19 @@ def check_index(connection: apsw.Connection) -> None:
         connection.execute("insert into temp.search_index (search_index, rank) values ('integrity-check', 1)")
     finally:
         connection.execute("pragma query_only = on")
+
+
+def rebuild(connection: apsw.Connection) -> None:
+    """Build the index again from the stored texts, in the transaction of the caller.
+
+    FTS5 does that itself unless the version of its format is lost, which is written again then.
+    """
+    try:
+        connection.execute(_REBUILD)
+    except apsw.SQLError:
+        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+        try:
+            connection.execute("insert or replace into search_index_config (k, v) values ('version', 4)")
+        finally:
+            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        connection.execute(_REBUILD)

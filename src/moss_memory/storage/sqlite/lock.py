@@ -257,9 +257,11 @@ def _read(fd: int) -> bytes:
 
 def is_alive(pid: int) -> bool:
     """Whether there is a process of that number."""
+    if pid <= 0:
+        return False  # these mean groups of processes
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True

@@ -7,11 +7,12 @@ import os
 import apsw
 
 from ...errors import MossError
-from .copying import create_private_file
+from .copying import create_private_file, remove_leftovers
 from .failures import BUSY_TIMEOUT_MS, has_no_room
 from .functions import prepare
-from .identity import APPLICATION_ID, ORIGINAL, refuse_special, schema_of
+from .identity import APPLICATION_ID, EMPTY, ORIGINAL, refuse_special, schema_of
 from .migrate import SCHEMA_VERSION, migrations_after
+from .schema_check import check_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,14 +30,20 @@ def open_writer(path: str) -> apsw.Connection:
         refuse_unfinished(path)
         create_private_file(path)
     refuse_special(path)
+    remove_leftovers(path)
     connection = apsw.Connection(path, flags=_WRITE_FLAGS)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     prepare(connection)
+    distrust(connection)
     settle(connection, "secure_delete = on", 1)
-    if schema_of(connection, path) == ORIGINAL:
+    version = schema_of(connection, path)
+    if version == ORIGINAL:
         from .original import move_in  # once in a store's life
 
         move_in(connection, path, run_migrations)
+        version = only_value(connection, "pragma user_version")
+    if version != EMPTY:
+        check_schema(connection, version, path)
     settle(connection, "journal_mode = wal", "wal")
     settle(connection, "synchronous = full", 2)
     migrate(connection)
@@ -58,8 +65,17 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
         version = schema_of(connection, path)
         follows = False
     prepare(connection)
+    connection.execute("pragma trusted_schema = off")
     connection.execute("pragma query_only = on")
+    if version == SCHEMA_VERSION:
+        check_schema(connection, version, path)
     return connection, version, follows
+
+
+def distrust(connection: apsw.Connection) -> None:
+    """Keep the schema from calling what can do harm, and statements from changing the schema or the index by hand."""
+    connection.execute("pragma trusted_schema = off")
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
 
 
 def open_unwritable(path: str) -> apsw.Connection:
@@ -127,6 +143,11 @@ def only_value(connection: apsw.Connection, sql: str) -> Any:
     """The first column of a statement's first row."""
     row = connection.execute(sql).fetchone()
     return None if row is None else row[0]
+
+
+def schema_numbers(connection: apsw.Connection) -> tuple[int, int]:
+    """Return the version of the schema, and SQLite's own number, which changes whenever the schema does."""
+    return only_value(connection, "pragma user_version"), only_value(connection, "pragma schema_version")
 
 
 def file_identity(path: str) -> tuple[int, int] | None:

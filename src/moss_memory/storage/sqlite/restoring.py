@@ -8,14 +8,29 @@ import stat
 import apsw
 
 from ...errors import MossError, invalid
-from .copying import UNFINISHED, copy_pages, create_private_file, free_name, keep_copy, now_shown, remove, sync_folder
+from ..consistency import inconsistent
+from .copying import (
+    RESTORED,
+    UNFINISHED,
+    copy_pages,
+    create_private_file,
+    free_name,
+    keep_copy,
+    now_shown,
+    remove,
+    remove_leftovers,
+    sync_folder,
+    under_way,
+)
 from .failures import BUSY_TIMEOUT_MS, storage_error
 from .functions import prepare as add_functions
 from .identity import EMPTY, ORIGINAL, refuse_special, schema_of
-from .opening import migrate, open_empty, open_unwritable, run_migrations
+from .migrate import SCHEMA_VERSION
+from .opening import distrust, migrate, open_unwritable, run_migrations
+from .rows_check import faults
+from .schema_check import differences, foreign_schema
 
 KEPT = "before"
-_PREPARED = "restored"
 _COMPANIONS = ("-wal", "-shm")
 _FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 
@@ -26,7 +41,8 @@ def prepare(path: str, backup: str) -> str:
     Needs no lock: nobody knows the copy's name.
     """
     _refuse_unfit(path, backup)
-    prepared = free_name(f"{path}.{_PREPARED}-{os.getpid()}{UNFINISHED}")
+    prepared = free_name(f"{path}.{RESTORED}-{os.getpid()}{UNFINISHED}")
+    under_way.add(prepared)
     create_private_file(prepared)
     try:
         source = open_unwritable(backup)
@@ -51,6 +67,7 @@ def swap(path: str, prepared: str) -> str | None:
     The caller has the write lock. Killed at any moment, the store is the old one or the new one, whole; other processes
     that have it open see one or the other too.
     """
+    remove_leftovers(path)
     if not os.path.lexists(path):
         _place(path, prepared, None)
         return None
@@ -68,6 +85,7 @@ def discard(prepared: str) -> None:
     """Removes a prepared copy with all that belongs to it."""
     for part in ("", "-journal", *_COMPANIONS):
         remove(prepared + part)
+    under_way.discard(prepared)
 
 
 def _refuse_unfit(path: str, backup: str) -> None:
@@ -85,15 +103,25 @@ def _refuse_unfit(path: str, backup: str) -> None:
 def _check_whole(source: apsw.Connection, backup: str) -> None:
     source.set_busy_timeout(BUSY_TIMEOUT_MS)
     add_functions(source)
+    source.execute("pragma trusted_schema = off")
     try:
-        is_empty = schema_of(source, backup) == EMPTY
+        version = schema_of(source, backup)
     except MossError as error:
         raise (_no_backup(backup) if error.code == "NOT_A_STORE" else error) from error
-    if is_empty:
+    if version == EMPTY:
         raise _no_backup(backup)
+    if version != ORIGINAL:
+        _refuse_foreign(source, version, backup)
     found = [str(row[0]) for row in source.execute("pragma integrity_check(3)")]
     if found != ["ok"]:
         raise _damaged(backup, "; ".join(found)[:300])
+
+
+def _refuse_foreign(connection: apsw.Connection, version: int, backup: str) -> None:
+    """Refuse a schema that is not the one of its version, before anything is done with the database."""
+    found = differences(connection, version)
+    if found:
+        raise foreign_schema(backup, found, todo="Nothing was changed. Restore another backup")
 
 
 def _no_backup(backup: str) -> MossError:
@@ -105,18 +133,17 @@ def _no_backup(backup: str) -> MossError:
 
 
 def _bring_up(prepared: str, backup: str) -> None:
-    """Migrates the copy and makes sure that it then has all that a store has."""
+    """Migrates the copy and makes sure that it then has what a store has, and nothing else."""
     connection = _open(prepared)
     try:
         connection.execute("pragma journal_mode = delete")
         if schema_of(connection, prepared) == ORIGINAL:
             _move_in(connection)
         migrate(connection)
-        fresh = open_empty()
-        missing = _names(fresh) - _names(connection)
-        fresh.close()
-        if missing:
-            raise _damaged(backup, f"its schema lacks {', '.join(sorted(missing)[:3])}")
+        _refuse_foreign(connection, SCHEMA_VERSION, backup)
+        found = faults(connection, references=False)
+        if found:
+            raise inconsistent(f"the backup {backup}", found, "Nothing was changed. Restore another backup")
     finally:
         connection.close()
 
@@ -125,6 +152,7 @@ def _open(path: str) -> apsw.Connection:
     connection = apsw.Connection(path, flags=_FLAGS)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     add_functions(connection)
+    distrust(connection)
     return connection
 
 
@@ -135,15 +163,6 @@ def _move_in(connection: apsw.Connection) -> None:
     Move(connection).run()
     run_migrations(connection, 1)
     connection.execute("commit")
-
-
-def _names(connection: apsw.Connection) -> set[str]:
-    columns = (
-        "select m.name || '.' || c.name from sqlite_schema m join pragma_table_xinfo(m.name) c "
-        "where m.type = 'table' and m.name not like 'sqlite%'"
-    )
-    others = "select name from sqlite_schema where name not like 'sqlite%'"
-    return {name for query in (columns, others) for (name,) in connection.execute(query)}
 
 
 def _swap_content(path: str, prepared: str) -> str:

@@ -13,8 +13,9 @@ from ...errors import MossError
 from .dumping import TABLES
 from .functions import prepare
 from .identity import ORIGINAL, schema_of
-from .opening import migrate, run_migrations
+from .opening import migrate, only_value, run_migrations
 from .original import Move
+from .schema_check import differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def salvage(path: str, target: str) -> list[Lost]:
         if _is_original(source, broken):
             return _of_original(source, fresh)
         migrate(fresh)
-        for (name,) in _all(fresh, "select name from sqlite_schema where type = 'trigger'"):
+        triggers = _all(fresh, "select name, sql from sqlite_schema where type = 'trigger'")
+        for name, _ in triggers:
             fresh.execute(f"drop trigger {name}")
         _mend_schema(source, fresh)
         lost: list[Lost] = []
@@ -51,6 +53,8 @@ def salvage(path: str, target: str) -> list[Lost]:
         for (table,) in _all(fresh, TABLES):
             if table not in _DERIVED:
                 lost += Salvage(source, fresh, table).run()
+        for _, sql in triggers:
+            fresh.execute(sql)
         fresh.execute("commit")
         return lost
     finally:
@@ -116,12 +120,10 @@ def _open(path: str) -> apsw.Connection:
 
 
 def _mend_schema(source: apsw.Connection, fresh: apsw.Connection) -> None:
-    """Gives the tables of the copy the definitions that they should have, where its own cannot be read."""
+    """Gives the tables of the copy the definitions that they should have, where its own are others or unreadable."""
     try:
-        source.execute("select count(*) from sqlite_schema").fetchall()
-        for (table,) in _all(fresh, TABLES):
-            source.execute(f"select * from {table} limit 0").fetchall()
-        return
+        if not differences(source, only_value(source, "pragma user_version")):
+            return
     except _FAULTS:
         pass
     try:

@@ -7,7 +7,7 @@ one (2026-07-28); every other request belongs to the handshake one, also before 
 from __future__ import annotations
 
 from moss_memory.answers import Spelled
-from moss_memory.errors import MossError, short_of_descriptors
+from moss_memory.errors import MossError, not_json, short_of_descriptors
 from moss_memory.proposals import with_proposals
 from moss_memory.version import __version__
 
@@ -288,7 +288,10 @@ def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: b
     """
     if isinstance(call, ToolCall) and call.offer.is_slim:
         result = with_proposals(result, call.operation.answers, call.offer.reachable)
-    text = messages.visible(result.json if isinstance(result, Spelled) else encode(result))
+    try:
+        text = messages.visible(result.json if isinstance(result, Spelled) else encode(result))
+    except (TypeError, ValueError):
+        return tool_failure(call, not_json())
     ending = f'"isError":{"true" if is_error else "false"}{"," + _STAMP if call.stateless else ""}}}}}'
     head = f'{{"jsonrpc":"2.0","id":{call.id},"result":{{"content":[{{"type":"text","text":'
     return b"".join((head.encode(), messages.quoted(text), b'}],"structuredContent":', text, b",", ending.encode()))

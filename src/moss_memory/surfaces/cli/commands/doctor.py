@@ -188,7 +188,7 @@ def _close(engine: Engine) -> None:
             raise
 
 
-_NAMES = {"schema": "store", "index": "search index", "pages": "integrity", "rows": "texts"}
+_NAMES = {"schema": "store", "index": "search index", "pages": "integrity", "rows": "texts", "consistency": "rows"}
 """What people call what an engine looks at, where that is another name."""
 
 _REBUILD = "run `moss doctor --fix` to build the index again from the stored texts"
@@ -256,6 +256,19 @@ def _rows(state: str, *, found: list[dict[str, Any]] | None = None) -> tuple[str
     return FAIL, f"texts that are not UTF-8: {'; '.join(places)}", _TODO["STORAGE_CORRUPT"]
 
 
+def _consistency(state: str, *, found: list[str] | None = None) -> tuple[str, ...]:
+    if state == "sound":
+        return OK, "counters, references and values of all rows are in order"
+    faults = found or []
+    more = f" and {len(faults) - 10} more" if len(faults) > 10 else ""
+    return FAIL, f"rows that are damaged: {'; '.join(faults[:10])}{more}", _TODO["STORAGE_CORRUPT"]
+
+
+def _leftovers(_: str, *, found: list[str]) -> tuple[str, ...]:
+    message = f"{counted(len(found), 'file')} of a copy that was not finished: {', '.join(found)}"
+    return WARN, message, "the next write removes it, and so does `moss doctor --fix`"
+
+
 def _erasures(_: str, *, count: int) -> tuple[str, ...]:
     if not count:
         return OK, "no purged text is left on the disk"
@@ -286,6 +299,8 @@ _WORDS: dict[str, Callable[..., tuple[str, ...]]] = {
     "index": _index,
     "pages": _pages,
     "rows": _rows,
+    "consistency": _consistency,
+    "leftovers": _leftovers,
     "erasures": _erasures,
     "meaning": _meaning,
 }

@@ -54,8 +54,15 @@ def answer(value: Any, *, table: Shape | None = None, plain: bool = False) -> No
 
         from moss_memory.invisible import escape_json
 
-        text = escape_json(json.dumps(value, ensure_ascii=False, indent=2 if is_terminal(STDOUT) else None))
+        indent = 2 if is_terminal(STDOUT) else None
+        text = escape_json(json.dumps(value, ensure_ascii=False, indent=indent, default=_refuse))
     show(text)
+
+
+def _refuse(_: object) -> None:
+    from moss_memory.errors import not_json  # only a damaged store needs it
+
+    raise not_json()
 
 
 def show(text: str) -> None:

@@ -1,0 +1,11 @@
+"""Writes the schema that the migrations give a store, with which every store is compared: `make docs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from moss_memory.storage.sqlite.opening import open_empty
+from moss_memory.storage.sqlite.schema_check import KNOWN, schema_text
+
+if __name__ == "__main__":
+    Path(KNOWN).write_bytes(schema_text(open_empty()).encode())

@@ -1,0 +1,219 @@
+"""What the rows of a store promise each other on every engine: counters that can go on, and chains that end."""
+
+from __future__ import annotations
+
+from ..errors import MossError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+    from typing import Any
+
+    Rows = Callable[[str], Iterator[tuple[Any, ...]]]
+    """Runs a statement and gives its rows."""
+    Fault = dict[str, Any]
+
+LAST_EVENT = 1 << 38
+"""Above it the numbers of changes, which contain the number of their event, come near the end of 64 bits."""
+LAST_CHANGE = 1 << 62
+LAST_NUMBER = 1 << 58
+"""The numbers of documents in the index are sixteen times the number of their row."""
+DEEPEST = 32
+"""How many bases a branch may have, one below the other."""
+
+_COUNTERS = (
+    ("events", "seq", LAST_EVENT),
+    ("capsules", "change_seq", LAST_CHANGE),
+    ("artifacts", "change_seq", LAST_CHANGE),
+    *[(table, "version", LAST_NUMBER) for table in ("capsules", "artifacts", "versions")],
+    *[(table, "seq", LAST_NUMBER) for table in ("doc_entries", "graph_versions", "resets", "card_pins")],
+    *[(table, "row_id", LAST_NUMBER) for table in ("capsules", "artifacts", "records", "tasks", "steps", "versions")],
+    *[(table, "row_id", LAST_NUMBER) for table in ("entities", "observations", "timeline_events", "task_evidence")],
+    ("branches", "branch_id", LAST_NUMBER),
+    ("task_numbers", "last", LAST_NUMBER),
+    ("tasks", "revision", LAST_NUMBER),
+    ("tasks", "next_index", LAST_NUMBER),
+    ("steps", "next_index", LAST_NUMBER),
+)
+_PARENTS = (
+    ("branches", "base_id", "select branch_id, base_id from branches where base_id is not null"),
+    (
+        "tasks",
+        "parent_id",
+        "select workspace_norm, id, workspace_norm, parent_id from tasks where parent_id is not null",
+    ),
+    (
+        "steps",
+        "parent_step",
+        "select task_row, step_id, task_row, parent_step from steps where parent_step is not null",
+    ),
+)
+_DANGLING = (
+    ("branches", "base_id", "branch_id", "branches", "branch_id"),
+    *[
+        (table, "branch_id", key, "branches", "branch_id")
+        for table, key in (
+            ("documents", "doc"),
+            ("doc_entries", "seq"),
+            ("resets", "seq"),
+            ("tags", "name"),
+            ("graph_versions", "seq"),
+            ("tasks", "id"),
+        )
+    ],
+    ("graph_conflicts", "from_id", "conflict_id", "branches", "branch_id"),
+    ("graph_conflicts", "into_id", "conflict_id", "branches", "branch_id"),
+    ("branches", "workspace_norm", "branch_id", "workspaces", "workspace_norm"),
+    ("workspaces", "checkout_id", "workspace_norm", "branches", "branch_id"),
+    ("steps", "task_row", "step_id", "tasks", "row_id"),
+    ("task_evidence", "task_row", "row_id", "tasks", "row_id"),
+    ("task_claims", "task_row", "row_id", "tasks", "row_id"),
+    ("records", "entity_row", "row_id", "entities", "row_id"),
+    ("observations", "entity_row", "row_id", "entities", "row_id"),
+    ("observations", "record_row", "row_id", "records", "row_id"),
+    ("timeline_events", "entity_row", "row_id", "entities", "row_id"),
+    ("timeline_events", "record_row", "row_id", "records", "row_id"),
+)
+_KEYS = {"branches": "branch_id", "tasks": "row_id", "entities": "row_id"}
+_PLACED = (
+    ("doc_entries", "branch_id", "branches", "seq"),
+    ("graph_versions", "branch_id", "branches", "seq"),
+    ("tags", "branch_id", "branches", "name"),
+    ("tasks", "branch_id", "branches", "id"),
+    ("steps", "task_row", "tasks", "step_id"),
+    ("task_claims", "task_row", "tasks", "row_id"),
+    ("records", "entity_row", "entities", "row_id"),
+    ("observations", "entity_row", "entities", "row_id"),
+)
+
+
+def breaking(rows: Rows) -> Iterator[Fault]:
+    """Yield each counter that cannot go on, and each chain that does not end."""
+    yield from _counters(rows)
+    yield from _cycles(rows)
+
+
+def _counters(rows: Rows) -> Iterator[Fault]:
+    for table, column, last in _COUNTERS:
+        for least, most in rows(f"select min({column}), max({column}) from {table}"):
+            for value in (least, most):
+                if value is not None and not (isinstance(value, int) and 0 <= value <= last):
+                    yield fault(table, value, column, f"is out of the range 0 to {last}")
+                    break
+
+
+def _cycles(rows: Rows) -> Iterator[Fault]:
+    for table, column, statement in _PARENTS:
+        parents = {_half(row, 0): _half(row, 1) for row in rows(statement)}
+        found, deepest = _walked(parents)
+        if found is not None:
+            yield fault(table, _shown(found), column, "is part of a cycle")
+        elif table == "branches" and deepest > DEEPEST:
+            yield fault(table, None, column, f"makes a chain of {deepest}, and at most {DEEPEST} are allowed")
+    waits: dict[Hashable, list[Hashable]] = {}
+    for row in rows("select workspace_norm, id, workspace_norm, depends_on from task_dependencies"):
+        waits.setdefault(_half(row, 0), []).append(_half(row, 1))
+    circle = _circle(waits)
+    if circle is not None:
+        yield fault("task_dependencies", _shown(circle), "depends_on", "is part of a cycle")
+
+
+def _walked(parents: dict[Any, Any]) -> tuple[Any, int]:
+    """Return a key from which following parents never ends, if there is one, and the length of the longest chain."""
+    depth: dict[Any, int] = {}
+    for start in parents:
+        path = []
+        at = start
+        seen = set()
+        while at in parents and at not in depth:
+            if at in seen:
+                return at, 0
+            seen.add(at)
+            path.append(at)
+            at = parents[at]
+        length = depth.get(at, 0)
+        for key in reversed(path):
+            length += 1
+            depth[key] = length
+    return None, max(depth.values(), default=0)
+
+
+def _circle(after: dict[Any, list[Any]]) -> Any:
+    """Return a key that leads back to itself, if there is one."""
+    done: set[Any] = set()
+    for start in after:
+        open_: dict[Any, Iterator[Any]] = {} if start in done else {start: iter(after[start])}
+        while open_:
+            at, following = next(reversed(open_.items()))
+            other = next((one for one in following if one not in done), None)
+            if other is None:
+                done.add(at)
+                del open_[at]
+            elif other in open_:
+                return other
+            else:
+                open_[other] = iter(after.get(other, ()))
+    return None
+
+
+def dangling(rows: Rows) -> Iterator[Fault]:
+    """Yield the first reference of each kind to a row that is not there."""
+    for table, column, key, target, target_key in _DANGLING:
+        statement = (
+            f"select {key} from {table} as one where {column} is not null and not exists"
+            f" (select 1 from {target} as other where other.{target_key} = one.{column}) limit 1"
+        )
+        for (row,) in rows(statement):
+            yield fault(table, row, column, f"names a row of {target} that is not there")
+    yield from _misplaced(rows)
+
+
+def _misplaced(rows: Rows) -> Iterator[Fault]:
+    """Yield the first row of each table that is in another workspace than its branch or its task."""
+    for table, column, target, key in _PLACED:
+        statement = (
+            f"select one.{key} from {table} as one join {target} as other on other.{_KEYS[target]} = one.{column}"
+            " where other.workspace_norm <> one.workspace_norm limit 1"
+        )
+        for (row,) in rows(statement):
+            yield fault(table, row, "workspace_norm", f"is another than in {target}")
+
+
+def _half(row: tuple[Any, ...], which: int) -> Any:
+    size = len(row) // 2
+    return row[which * size] if size == 1 else tuple(row[which * size : (which + 1) * size])
+
+
+def _shown(key: Any) -> Any:
+    return list(key) if isinstance(key, tuple) else key
+
+
+def fault(table: str, row: Any, column: str, what: str) -> Fault:
+    """Return one thing that is wrong, as errors and `doctor` tell it."""
+    return {"table": table, "row": shown_value(row), "column": column, "fault": what}
+
+
+def shown_value(value: Any) -> Any:
+    """Return a value of any kind as JSON can hold it, shortened."""
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, list):
+        return [shown_value(one) for one in value]
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return str(value)[:100]
+
+
+def told(found: Fault) -> str:
+    """Return a fault in words."""
+    row = "" if found["row"] is None else f" row {found['row']!r}"
+    return f"{found['table']}{row}: {found['column']} {found['fault']}"
+
+
+def inconsistent(where: str, found: list[Fault], todo: str) -> MossError:
+    """Return what to hear of a store whose rows do not fit together."""
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    shown = "; ".join([told(one) for one in found[:3]])
+    return MossError(
+        "STORAGE_CORRUPT", f"the rows of {where} are damaged: {shown}{more}. {todo}", details={"faults": found[:100]}
+    )

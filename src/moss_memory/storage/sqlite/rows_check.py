@@ -1,0 +1,238 @@
+"""Whether every row holds what its columns promise: SQLite takes any value in any column."""
+
+from __future__ import annotations
+
+import time
+
+import apsw
+
+from ...errors import MossError
+from ...values import normalize
+from .. import consistency
+from .dumping import TABLES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..consistency import Fault
+
+STEPS = 20_000
+"""How many steps of SQLite's machine lie between two looks at the clock."""
+_LAST_TIME = 1 << 53
+_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
+"""The first and the last microsecond of the years 1 to 9999, which a date of Python can hold."""
+_STATE_FIELDS = 14
+"""How many values the version of a node or an edge has that a conflict keeps."""
+_JSON = {
+    **dict.fromkeys(("data_json", "meta_json", "contract_json", "checkpoints_json", "snapshot_json"), "object"),
+    **dict.fromkeys(("sources_json", "body_json", "answer_json", "unmapped_json", "payload"), "object"),
+    **dict.fromkeys(("tags_json", "success_criteria_json", "tests_json", "blockers_json", "sets_json"), "texts"),
+    **dict.fromkeys(("base_json", "theirs_json", "ours_json"), "state"),
+    "source_refs_json": "array",
+    "reach_json": "ranges",
+}
+_JSON_FAULTS = {
+    "object": "json_type({0}) <> 'object'",
+    "array": "json_type({0}) <> 'array'",
+    "texts": "json_type({0}) <> 'array' or exists (select 1 from json_each({0}) as part where part.type <> 'text')",
+    "state": f"json_type({{0}}) <> 'array' or json_array_length({{0}}) <> {_STATE_FIELDS}",
+    "ranges": "json_type({0}) <> 'array' or exists (select 1 from json_each({0}) as part where part.type <> 'array'"
+    " or json_array_length(part.value) <> 3 or exists (select 1 from json_each(part.value) as one"
+    " where one.type <> 'integer'))",
+}
+"""What is true of a JSON text that is of another kind than its column."""
+_FLAGS = ("done", "blocked", "hidden", "deleted", "canonical", "pinned", "erased", "rebuilt")
+_TIMES = ("_at", "_ms", "_us")
+_CHOICES = {
+    ("tasks", "kind"): ("plan", "task"),
+    ("task_numbers", "kind"): ("plan", "task", "step"),
+    ("tasks", "status"): ("TODO", "ACTIVE", "DONE"),
+    ("tasks", "priority"): ("low", "normal", "high"),
+    ("doc_entries", "written_as"): ("note", "step", "card", "event"),
+    ("documents", "shape"): ("log", "graph"),
+    ("versions", "family"): ("capsule", "artifact"),
+}
+_NUMBERS = (
+    "select 'seq', coalesce(max(seq), 0) from doc_entries union all select 'seq', coalesce(max(seq), 0) from"
+    " graph_versions union all select 'seq', coalesce(max(seq), 0) from resets union all select 'branch',"
+    " coalesce(max(branch_id), 0) from branches"
+)
+_RELATED = (
+    (
+        "entities",
+        "sources_json",
+        "names a submission that is not there",
+        (
+            "select e.entity_id from entities e, json_each(e.sources_json) s where json_valid(e.sources_json) and"
+            " not exists (select 1 from observations o where o.submission_id = s.value)"
+        ),
+    ),
+    (
+        "task_numbers",
+        "last",
+        "is below a number that is in use",
+        (
+            "select t.id from tasks t left join task_numbers n on n.workspace_norm = t.workspace_norm"
+            " and n.kind = t.kind where cast(substr(t.id, 6) as integer) > coalesce(n.last, 0)"
+        ),
+    ),
+    (
+        "task_numbers",
+        "last",
+        "is below a number that is in use",
+        (
+            "select s.step_id from steps s left join task_numbers n on n.workspace_norm = s.workspace_norm"
+            " and n.kind = 'step' where cast(substr(s.step_id, 6) as integer) > coalesce(n.last, 0)"
+        ),
+    ),
+    (
+        "versions",
+        "kind",
+        "lacks what an artifact has",
+        "select row_id from versions where family = 'artifact' and erased = 0 and (kind is null or data_json is null)",
+    ),
+    (
+        "versions",
+        "text",
+        "lacks what a capsule has",
+        "select row_id from versions where family = 'capsule' and erased = 0 and text is null",
+    ),
+)
+"""Tables, columns, what may be wrong with them, and the statement that finds a row of which it is true."""
+
+
+def faults(connection: apsw.Connection, *, references: bool = True, limit_s: float | None = None) -> list[Fault]:
+    """List what is wrong with the rows, the first of each kind in each table; as far as it came when time is up.
+
+    A row that refers to one that is not there breaks only the calls that need it: `references` asks for those too.
+    """
+    found: list[Fault] = []
+    deadline = None if limit_s is None else time.monotonic() + limit_s
+    if deadline is not None:
+        connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
+    try:
+        for one in _all(connection, references):
+            found.append(one)
+    except apsw.InterruptError:
+        return found
+    finally:
+        connection.set_progress_handler(None, STEPS)
+    return found
+
+
+def _all(connection: apsw.Connection, references: bool) -> Iterator[Fault]:
+    tables: list[Any] = connection.execute(TABLES).fetchall()
+    for (table,) in tables:
+        yield from _values(connection, table)
+    yield from _sequence(connection)
+
+    def rows(sql: str) -> Iterator[tuple[Any, ...]]:
+        return iter(connection.execute(sql).fetchall())
+
+    try:
+        yield from _given_numbers(connection)
+        yield from consistency.breaking(rows)
+        if references:
+            yield from consistency.dangling(rows)
+            yield from _related(connection)
+            yield from _names(connection)
+    except UnicodeDecodeError:
+        return  # texts that are none are looked for, and told, beside this
+
+
+def _values(connection: apsw.Connection, table: str) -> Iterator[Fault]:
+    """Yield the first row of a table with a value that its column cannot hold."""
+    info: list[Any] = connection.execute(
+        'select name, lower(type), "notnull", pk from pragma_table_xinfo(?) where hidden = 0', (table,)
+    ).fetchall()
+    wrong = {name: _condition(table, name, kind, bool(needed)) for name, kind, needed, _ in info}
+    key = next((name for name, _, _, place in info if place == 1), "rowid")
+    named = " ".join([f"when {condition} then '{name}'" for name, condition in wrong.items()])
+    statement = f"select cast({key} as blob), case {named} end from {table} where {' or '.join(wrong.values())} limit 1"
+    found: list[Any] = connection.execute(statement).fetchall()
+    for row, column in found:
+        yield consistency.fault(table, row, column, "holds what it cannot hold")
+
+
+def _condition(table: str, name: str, kind: str, needed: bool) -> str:
+    """Return what is true of a value that does not belong into a column."""
+    parts = [f"typeof({name}) <> '{kind}'"]
+    if kind == "integer":
+        parts.append(_range(name))
+    elif name in _JSON:
+        parts.append(f"case when json_valid({name}) then {_JSON_FAULTS[_JSON[name]].format(name)} else true end")
+    elif (table, name) in _CHOICES:
+        parts.append(f"{name} not in {_CHOICES[table, name]}")
+    wrong = " or ".join(parts)
+    return f"({name} is null or {wrong})" if needed else f"({name} is not null and ({wrong}))"
+
+
+def _range(name: str) -> str:
+    if name in _FLAGS:
+        return f"{name} not in (0, 1)"
+    if name == "next_seq":
+        return f"({name} < 0 or {name} > {consistency.LAST_NUMBER} and {name} <> {2**63 - 1})"
+    if name.endswith("_us"):
+        return f"({name} < {_FIRST_US} or {name} > {_LAST_US})"
+    if name.endswith(_TIMES) or name == "at":
+        return f"({name} < 0 or {name} > {_LAST_TIME})"
+    if name.endswith("change_seq") or name == "tagged_seq":
+        return f"({name} < 0 or {name} > {consistency.LAST_CHANGE})"
+    if name == "doc":
+        return f"({name} < 0 or {name} > {consistency.LAST_NUMBER * 16})"
+    return f"({name} < 0 or {name} > {consistency.LAST_NUMBER})"
+
+
+def _related(connection: apsw.Connection) -> Iterator[Fault]:
+    """Yield the first row of each kind whose columns do not fit each other or those of other tables."""
+    for table, column, what, statement in _RELATED:
+        found: list[Any] = connection.execute(f"{statement} limit 1").fetchall()
+        for (row,) in found:
+            yield consistency.fault(table, row, column, what)
+
+
+def _names(connection: apsw.Connection) -> Iterator[Fault]:
+    """Yield the first name of each table that is not the normal form of the name that was given."""
+    for table in ("capsules", "artifacts"):
+        rows: Any = connection.execute(f"select id, workspace_raw, workspace_norm, name_raw, name_norm from {table}")
+        for row, *names in rows:
+            column = _not_normal(*names)
+            if column:
+                yield consistency.fault(table, row, column, "is not the normal form of the name that was given")
+                break
+
+
+def _not_normal(workspace: Any, workspace_norm: Any, name: Any, name_norm: Any) -> str:
+    for column, raw, norm in (("workspace_norm", workspace, workspace_norm), ("name_norm", name, name_norm)):
+        try:
+            if (raw is None) != (norm is None) or (raw is not None and normalize(raw, what="name") != norm):
+                return column
+        except (MossError, TypeError, AttributeError):
+            return column
+    return ""
+
+
+def _given_numbers(connection: apsw.Connection) -> Iterator[Fault]:
+    """Yield a series of numbers that is gone, near its end, or below a number that is in use."""
+    rows: Any = connection.execute("select series, last from numbers")
+    given: dict[Any, Any] = dict(rows)
+    for series in ("seq", "branch"):
+        if not isinstance(given.get(series), int):
+            yield consistency.fault("numbers", series, "last", "is missing")
+    for series, most in connection.execute(_NUMBERS):
+        so_far = given.get(series)
+        if isinstance(so_far, int) and isinstance(most, int) and most > so_far:
+            yield consistency.fault("numbers", series, "last", f"is below {most}, which is in use")
+
+
+def _sequence(connection: apsw.Connection) -> Iterator[Fault]:
+    """Yield a counter of SQLite's own that is no number or near its end."""
+    statement = (
+        "select cast(name as blob) from sqlite_sequence where typeof(name) <> 'text' or typeof(seq) <> 'integer'"
+        f" or seq < 0 or seq > {consistency.LAST_NUMBER} limit 1"
+    )
+    found: list[Any] = connection.execute(statement).fetchall()
+    for (name,) in found:
+        yield consistency.fault("sqlite_sequence", name, "seq", "holds what it cannot hold")
