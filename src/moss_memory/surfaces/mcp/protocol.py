@@ -6,6 +6,8 @@ one (2026-07-28); every other request belongs to the handshake one, also before 
 
 from __future__ import annotations
 
+import json
+
 from moss_memory.answers import Spelled
 from moss_memory.errors import MossError, not_json, short_of_descriptors
 from moss_memory.proposals import with_proposals
@@ -290,7 +292,11 @@ def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: b
         result = with_proposals(result, call.operation.answers, call.offer.reachable)
     try:
         text = messages.visible(result.json if isinstance(result, Spelled) else encode(result))
-    except (TypeError, ValueError):
+    except TypeError:
+        return tool_failure(call, not_json())
+    except ValueError:
+        if "Infinity" not in json.dumps(result):  # a database cannot hold NaN: that would be a bug in Moss
+            raise
         return tool_failure(call, not_json())
     ending = f'"isError":{"true" if is_error else "false"}{"," + _STAMP if call.stateless else ""}}}}}'
     head = f'{{"jsonrpc":"2.0","id":{call.id},"result":{{"content":[{{"type":"text","text":'
