@@ -189,8 +189,9 @@ def test_a_deleted_task_is_erased_from_what_still_tells_of_it(door: StoreDoor) -
     door("tasks_note", **HERE, target="TASK-001", note="zebranote")
     door("branchmind_merge", **HERE, **{"from": "task/TASK-001", "into": "main"})
     door("tasks_delete", **HERE, target="TASK-001")
-    door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-001")
-    erased(door, "zebratitle", "zebrastep", "zebranote", type="task", **HERE, target="TASK-001")
+    door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-009")
+    erased(door, "zebrastep", type="task", **HERE, target="TASK-001", step_id="STEP-001")
+    erased(door, "zebratitle", "zebranote", type="task", **HERE, target="TASK-001")
     told = [event["type"] for event in door("tasks_delta", **HERE)["events"] if event["target"] == "TASK-001"]
     assert told == ["task_created", "note_added", "task_deleted"]
     door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-002")
