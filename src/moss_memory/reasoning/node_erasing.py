@@ -89,7 +89,7 @@ class Nodes:
             versions=len(self.seqs) + len(self._edges),
             vectors=self._tx.vectors_of("node", list(self.seqs)),
             texts=texts,
-            places=[("graph_versions", seq) for seq in (*self.seqs, *(edge[0] for edge in self._edges))],
+            places=[*(("graph_versions", seq) for seq in self.seqs), *self._named_after()],
             owners=self._owners(),
         )
 
@@ -100,7 +100,8 @@ class Nodes:
         return [*owners, self._doc.removesuffix(f"-{GRAPH}")] if self._doc.endswith(f"-{GRAPH}") else owners
 
     def _carry_out(self, tx: Transaction) -> None:
-        self._rename_subgoals(tx)
+        for key, old, new in self._subgoals():
+            self._retitle(tx, key, old, new)
         self._bury(tx)
         place = {"doc": self._doc, "branches": self.branches}
         for seq, *_ in self._edges:
@@ -151,49 +152,64 @@ class Nodes:
         partner = GRAPH if doc == TRACE else doc.removesuffix(f"-{TRACE}") + f"-{GRAPH}"
         return self._doc == partner if partner in same or not same else same == [self._doc]
 
-    def _rename_subgoals(self, tx: Transaction) -> None:
-        """Give the subgoals that Moss named after a node a name without its words."""
+    def _subgoals(self) -> list[tuple[str, str, str]]:
+        """Return the subgoals that Moss named after the nodes, and those named after these: id, old and new title."""
         titles: dict[str, set[str]] = {}
         for _, _, key, title, *_ in self._versions:
             if title:
                 titles.setdefault(key, set()).add(title)
-        for key, said in titles.items():
-            self._rename_below(tx, key, said, set())
+        found: dict[tuple[str, str], str] = {}
+        while titles:
+            key, said = titles.popitem()
+            for below in self._subgoals_of(key):
+                for old in sorted({default_title(title) for title in said}):
+                    if (below, old) not in found and self._titled(below, old):
+                        found[below, old] = default_title(key)
+                        titles.setdefault(below, set()).add(old)
+        return [(key, old, new) for (key, old), new in found.items()]
 
-    def _rename_below(self, tx: Transaction, key: str, titles: set[str], seen: set[str]) -> None:
-        """Rename the subgoals of a question, and those below them."""
-        gaps = {"branches": tx.is_any("branch_id", "branches"), "begins": "from_id = :key", "ends": "false"}
-        edges = list(tx.stream(sql["edges_at_nodes"].filled(**gaps), {**self._key, "key": key}))
-        for below in sorted({to for *_, rel, to in edges if rel == SUBGOAL} - seen - set(self._ids)):
-            seen.add(below)
-            old = {default_title(title): title for title in titles}
-            changed = {said for said in old if self._retitle(tx, below, said, default_title(key))}
-            if changed:
-                self._rename_below(tx, below, changed, seen)
+    def _subgoals_of(self, key: str) -> list[str]:
+        gaps = {"branches": self._tx.is_any("branch_id", "branches"), "begins": "from_id = :key", "ends": "1 = 0"}
+        edges = self._tx.stream(sql["edges_at_nodes"].filled(**gaps), {**self._key, "key": key})
+        return sorted({to for *_, rel, to in edges if rel == SUBGOAL} - set(self._ids))
 
-    def _retitle(self, tx: Transaction, key: str, old: str, new: str) -> bool:
+    def _titled(self, key: str, title: str) -> list[Any]:
+        """Return the versions of a node that have a title, each with its branch and the number of the next."""
+        statement = sql["titled_versions"].filled(branches=self._tx.is_any("branch_id", "branches"))
+        return list(self._tx.stream(statement, {**self._key, "key": key, "title": title}))
+
+    def _titled_entries(self, key: str, title: str) -> dict[int, str]:
+        """Return the trace entries of a card that have a title, copies too: number and content."""
+        found: dict[int, str] = {}
+        for seq, branch_id, _, said, content, _, source in self._card_entries(key):
+            if said == title:
+                found |= dict.fromkeys(with_copies(self._tx, self._workspace, branch_id, seq, source), content)
+        return found
+
+    def _named_after(self) -> list[tuple[str, int]]:
+        """Return the rows that hold titles which Moss made of the nodes' titles."""
+        places = []
+        for key, old, _ in self._subgoals():
+            places += [("graph_versions", seq) for seq, *_ in self._titled(key, old)]
+            places += [("doc_entries", seq) for seq in self._titled_entries(key, old)]
+        return places
+
+    def _retitle(self, tx: Transaction, key: str, old: str, new: str) -> None:
         """Write another title in the place of one: in every version, conflict and trace entry of a node."""
-        gap = {"branches": tx.is_any("branch_id", "branches")}
-        place = {"branches": self.branches, "doc": self._doc, "key": key}
-        found = list(tx.stream(sql["titled_versions"].filled(**gap), {**place, "title": old}))
-        for *values, branch_id, next_seq in found:
+        for *values, branch_id, next_seq in self._titled(key, old):
             version = _retitled(Version(values), old, new)
             row = dict(zip(Version.columns, version, strict=True))
-            tx.run(sql["forget_version"], {"seq": version.seq})
+            tx.run(sql["forget_version"], {"seq": version.seq})  # the index learns only what is new
             own = {"branch_id": branch_id, "doc": self._doc, "workspace": norm(self._workspace), "next_seq": next_seq}
             tx.run(sql["put_version"], {**row, **own})
-        gap = {"branches": tx.is_any("from_id", "branches")}
-        for seq, *states in list(tx.stream(sql["conflict_states"].filled(**gap), place)):
+        statement = sql["conflict_states"].filled(branches=tx.is_any("from_id", "branches"))
+        for seq, *states in list(tx.stream(statement, {**self._key, "key": key})):
             changed = [None if one is None else _retitled_json(one, old, new) for one in states]
-            row = dict(zip(("base_json", "theirs_json", "ours_json"), changed, strict=True))
-            tx.run(sql["set_conflict_states"], {**row, "seq": seq})
-        for entry in self._card_entries(key):
-            seq, branch_id, _, title, content, _, source = entry
-            if title == old:
-                said = {"title": new, "content": new if content == old else content}
-                for copy in with_copies(tx, self._workspace, branch_id, seq, source):
-                    tx.run(sql["set_entry_texts"], {**said, "seq": copy})
-        return bool(found)
+            packed = dict(zip(("base_json", "theirs_json", "ours_json"), changed, strict=True))
+            tx.run(sql["set_conflict_states"], {**packed, "seq": seq})
+        for seq, content in self._titled_entries(key, old).items():
+            said = {"title": new, "content": new if content == old else content}
+            tx.run(sql["set_entry_texts"], {**said, "seq": seq})
 
 
 def _state_of(id: str, title: str | None, content: str, meta: str | None) -> str | None:

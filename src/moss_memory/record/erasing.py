@@ -39,12 +39,11 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
             _tell_events_again(tx, entity_row)
 
     observations: int = tx.value(sql["count_observations"], key)
-    title, text = tx.row(sql["record_texts"], key) or (None, None)
     erasure = Erasure(
         carry_out,
         rows=1 + observations,
         vectors=tx.vectors_of("record", [record_row]),
-        texts=[title, text],
+        texts=[tx.value(sql["record_text"], key)],
         places=[("records", record_row)],
     )
     return erasure, own
