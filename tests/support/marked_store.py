@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BOOKKEEPING = {"numbers", "erasures", "remembered", "activity", "documents", "task_numbers", "upkeep", "store_facts"}
 """Tables that hold nothing of anybody's: counters, and what is being done."""
-CONFIRMED = {"criteria": True, "tests": True}
+LETTERS = "bcdfghjklmnpqrstvwxz"
 
 
 class Thing:
@@ -38,14 +38,12 @@ class Marked:
         self.door = door
         self.chance = chance
         self.things: list[Thing] = []
-        self._words = 0
         self._nodes: dict[tuple[str, str, str, str], Thing] = {}
         self._tasks: dict[tuple[str, str], Thing] = {}
 
     def word(self) -> str:
-        """A new word: no other begins with it."""
-        self._words += 1
-        return f"mk{self._words:04d}q"
+        """A new word, whose beginning or end no other shares."""
+        return "".join(self.chance.choices(LETTERS, k=14))
 
     def thing(self, word: str, **erased_by: Any) -> Thing:
         self.things.append(Thing(word, **erased_by))
@@ -263,4 +261,5 @@ def _places(door: StoreDoor, word: str) -> list[str]:
     found = door("moss_search", query=f"{word}*", search_mode="keyword")["items"]
     door.store.close()
     with Beside(door.home) as beside:
-        return [*beside.places_of(word), *(f"search: {one}" for one in found)]
+        # The index leaves out the beginning that a word shares with the one before it.
+        return [*beside.places_of(word[2:]), *(f"search: {one}" for one in found)]

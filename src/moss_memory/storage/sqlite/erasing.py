@@ -36,6 +36,11 @@ _MERGED = 128
 """How many pages of the index a slice merges."""
 _READ = 256
 """How many pages are read at once."""
+_STRUCTURE = 10
+"""The row of the index's own table that says how it is built."""
+_NEWER_FORM = b"\xff\0\0\1"
+_NO_DOCUMENT, _NO_WORD = -1, "moss"
+"""A row that no document has, and a word: indexed and deleted at once, they make a segment."""
 _PASSES = 3
 """After so many passes over the pages that others have interrupted by writing, the next one lets nobody in."""
 _PAUSE_S = 0.01
@@ -96,6 +101,8 @@ class Erasing:
         if not only_value(connection, f"select 1 from erasures where rebuilt = 0 and seq <= {self._upto} limit 1"):
             return True
         pages = _MERGED if self._merging else -_MERGED  # a negative number begins the merge of everything there is
+        if not self._merging:
+            _prepare_merge(connection)
         self._merging = True
         connection.execute("begin immediate")
         try:
@@ -141,6 +148,66 @@ class Erasing:
         """Leaves the rest to whoever writes next."""
         connection.execute(f"update erasures set until_ms = 0 where seq <= {self._upto}")
         return True
+
+
+def _prepare_merge(connection: apsw.Connection) -> None:
+    """Make sure that the merge drops the words of deleted rows.
+
+    It keeps them, marked as deleted, if the index has a level below the one that it writes to, even an empty one, and it
+    leaves a single segment as it is. So the index gets one segment more, and its empty lowest levels are removed.
+    """
+    row = "insert into search_index ({0}rowid, title, body, filter) values ({1}?, ?, '', '')"
+    connection.execute("begin immediate")
+    try:
+        connection.execute(row.format("", ""), (_NO_DOCUMENT, _NO_WORD))
+        connection.execute(row.format("search_index, ", "'delete', "), (_NO_DOCUMENT, _NO_WORD))
+        connection.execute("commit")
+        connection.execute("begin immediate")
+        block = only_value(connection, f"select block from search_index_data where id = {_STRUCTURE}")
+        connection.execute(
+            f"update search_index_data set block = ? where id = {_STRUCTURE}", (without_empty_levels(block),)
+        )
+        connection.execute("commit")
+        # The index remembers how it was built until another connection changes it, or a change is taken back.
+        connection.execute("begin immediate")
+        connection.execute(row.format("", ""), (_NO_DOCUMENT, _NO_WORD))
+    finally:
+        if connection.in_transaction:
+            connection.execute("rollback")
+
+
+def without_empty_levels(structure: bytes) -> bytes:
+    """Return the record of how an index is built without the empty levels at its end.
+
+    After a cookie of four bytes, and four more if the record is of the newer form, it holds the number of levels, two
+    other numbers, and of each level how many segments are being merged and how many there are, with three numbers or more
+    for each. An empty level is two zeroes. All numbers but the second and third are small: one byte.
+    """
+    at = 8 if structure[4:8] == _NEWER_FORM else 4
+    levels, end = structure[at], len(structure)
+    while levels > 1 and structure[end - 2 : end] == b"\0\0" and _levels_end(structure, at, levels - 1) == end - 2:
+        levels, end = levels - 1, end - 2
+    return structure[:at] + bytes([levels]) + structure[at + 1 : end]
+
+
+def _levels_end(structure: bytes, at: int, levels: int) -> int:
+    """Return where the first levels of an index end in its record."""
+    fields = 8 if at == 8 else 3
+    place = _skip(structure, at, 3)
+    for _ in range(levels):
+        place = _skip(structure, place, 1)
+        segments = structure[place]
+        place = _skip(structure, place, 1 + segments * fields)
+    return place
+
+
+def _skip(structure: bytes, place: int, count: int) -> int:
+    """Return the place after some numbers of seven bits a byte, the last byte of each below 128."""
+    for _ in range(count):
+        while structure[place] >= 0x80:
+            place += 1
+        place += 1
+    return place
 
 
 def _empty_log(connection: apsw.Connection) -> bool:
