@@ -63,6 +63,7 @@ class Erasing:
         self._deadline = time.monotonic() + patience_s
         self._upto = 0
         self._merging = False
+        self._merge_again = False
         self._page = 0
         self._passes = 0
         self._state: tuple[object, ...] = ()
@@ -102,13 +103,16 @@ class Erasing:
             return True
         pages = _MERGED if self._merging else -_MERGED  # a negative number begins the merge of everything there is
         if not self._merging:
-            _prepare_merge(connection)
+            self._merge_again = _prepare_merge(connection)
         self._merging = True
         connection.execute("begin immediate")
         try:
             before = connection.total_changes()
             connection.execute("insert into search_index (search_index, rank) values ('merge', ?)", (pages,))
             done = connection.total_changes() - before < 2  # the sign, by the book, that there was nothing to do
+            if done and self._merge_again:
+                # What the other merge had written before may hold words of deleted rows.
+                done = self._merging = self._merge_again = False
             self._stay(connection, rebuilt=done)
             connection.execute("commit")
         except BaseException:
@@ -150,38 +154,54 @@ class Erasing:
         return True
 
 
-def _prepare_merge(connection: apsw.Connection) -> None:
-    """Make sure that the merge drops the words of deleted rows.
+def _prepare_merge(connection: apsw.Connection) -> bool:
+    """Make sure that the merge drops the words of deleted rows; say whether it only ends another merge.
 
-    It keeps them, marked as deleted, if the index has a level below the one that it writes to, even an empty one, and it
-    leaves a single segment as it is. So the index gets one segment more, and its empty lowest levels are removed.
+    It keeps them, marked as deleted, if the index has a level below the one that it writes to, even an empty one, and
+    it leaves a single segment as it is. So the index gets one segment more, and its empty lowest levels are removed:
+    before, because a new segment may begin a merge of its own, and after, because it may take others up to its level.
     """
     row = "insert into search_index ({0}rowid, title, body, filter) values ({1}?, ?, '', '')"
-    connection.execute("begin immediate")
     try:
+        _remove_empty_levels(connection)
+        connection.execute("begin immediate")
         connection.execute(row.format("", ""), (_NO_DOCUMENT, _NO_WORD))
         connection.execute(row.format("search_index, ", "'delete', "), (_NO_DOCUMENT, _NO_WORD))
         connection.execute("commit")
-        connection.execute("begin immediate")
-        block = only_value(connection, f"select block from search_index_data where id = {_STRUCTURE}")
-        connection.execute(
-            f"update search_index_data set block = ? where id = {_STRUCTURE}", (without_empty_levels(block),)
-        )
-        connection.execute("commit")
-        # The index remembers how it was built until another connection changes it, or a change is taken back.
-        connection.execute("begin immediate")
-        connection.execute(row.format("", ""), (_NO_DOCUMENT, _NO_WORD))
+        return is_being_merged(_remove_empty_levels(connection))
     finally:
         if connection.in_transaction:
             connection.execute("rollback")
+
+
+def _remove_empty_levels(connection: apsw.Connection) -> bytes:
+    """Remove the empty levels at the end of the index; return the record of how it is built."""
+    connection.execute("begin immediate")
+    found = only_value(connection, f"select block from search_index_data where id = {_STRUCTURE}")
+    block = without_empty_levels(found)
+    connection.execute(f"update search_index_data set block = ? where id = {_STRUCTURE}", (block,))
+    connection.execute("commit")
+    # The index remembers how it was built until another connection changes it, or a change is taken back.
+    connection.execute("begin immediate")
+    connection.execute(
+        "insert into search_index (rowid, title, body, filter) values (?, ?, '', '')", (_NO_DOCUMENT, _NO_WORD)
+    )
+    connection.execute("rollback")
+    return block
+
+
+def is_being_merged(structure: bytes) -> bool:
+    """Say whether segments of an index are being merged, as the record of how it is built says."""
+    at = 8 if structure[4:8] == _NEWER_FORM else 4
+    return any(structure[_levels_end(structure, at, level)] for level in range(structure[at]))
 
 
 def without_empty_levels(structure: bytes) -> bytes:
     """Return the record of how an index is built without the empty levels at its end.
 
     After a cookie of four bytes, and four more if the record is of the newer form, it holds the number of levels, two
-    other numbers, and of each level how many segments are being merged and how many there are, with three numbers or more
-    for each. An empty level is two zeroes. All numbers but the second and third are small: one byte.
+    other numbers, and of each level how many segments are being merged and how many there are, with three numbers or
+    more for each. An empty level is two zeroes. There are at most 64 levels, and their counts are below 128.
     """
     at = 8 if structure[4:8] == _NEWER_FORM else 4
     levels, end = structure[at], len(structure)
