@@ -40,8 +40,8 @@ def remove_own_copies(home: str, copies: list[str]) -> list[str]:
     folders = {os.path.dirname(path) for path in copies if os.path.basename(path) == _MANIFEST}
     exported = {path for folder in folders for path in _written_by_export(folder)}
     gone: set[str] = set()
-    for path in sorted(copies):
-        if path.startswith(os.path.join(home, "")) and _may_go(path, exported, gone) and _is_removed(path):
+    for path in sorted(path for path in copies if path.startswith(os.path.join(home, ""))):
+        if not os.path.lexists(path) or (_may_go(path, exported, gone) and _is_removed(path)):
             gone.add(path)
     emptied = {os.path.dirname(path) for path in exported & gone}
     for folder in sorted(emptied, key=len, reverse=True):
@@ -85,10 +85,8 @@ def _is_removed(path: str) -> bool:
     """Remove a file; say whether it is gone."""
     try:
         os.unlink(path)
-    except FileNotFoundError:
-        return True
     except OSError:
-        return False
+        return not os.path.lexists(path)
     return True
 
 

@@ -201,7 +201,7 @@ def without_empty_levels(structure: bytes) -> bytes:
 
     After a cookie of four bytes, and four more if the record is of the newer form, it holds the number of levels, two
     other numbers, and of each level how many segments are being merged and how many there are, with three numbers or
-    more for each. An empty level is two zeroes. There are at most 64 levels, and their counts are below 128.
+    more for each. An empty level is two zeroes. There are at most 64 levels.
     """
     at = 8 if structure[4:8] == _NEWER_FORM else 4
     levels, end = structure[at], len(structure)
@@ -213,21 +213,24 @@ def without_empty_levels(structure: bytes) -> bytes:
 def _levels_end(structure: bytes, at: int, levels: int) -> int:
     """Return where the first levels of an index end in its record."""
     fields = 8 if at == 8 else 3
-    place = _skip(structure, at, 3)
+    place = at
+    for _ in range(3):
+        _, place = _number(structure, place)
     for _ in range(levels):
-        place = _skip(structure, place, 1)
-        segments = structure[place]
-        place = _skip(structure, place, 1 + segments * fields)
+        _, place = _number(structure, place)
+        segments, place = _number(structure, place)
+        for _ in range(segments * fields):
+            _, place = _number(structure, place)
     return place
 
 
-def _skip(structure: bytes, place: int, count: int) -> int:
-    """Return the place after some numbers of seven bits a byte, the last byte of each below 128."""
-    for _ in range(count):
-        while structure[place] >= 0x80:
-            place += 1
+def _number(structure: bytes, place: int) -> tuple[int, int]:
+    """Return the number at a place, seven bits a byte and the last byte below 128, and the place after it."""
+    number = 0
+    while structure[place] >= 0x80:
+        number = number << 7 | structure[place] & 0x7F
         place += 1
-    return place
+    return number << 7 | structure[place], place + 1
 
 
 def _empty_log(connection: apsw.Connection) -> bool:
