@@ -48,7 +48,7 @@ DOORS = {
     "task": {"reasoning", "work"},  # every change of a task lands in its trace and graph
     "reasoning": {"work"},  # a target is a plan or a task
     "task/radar": {"capsule"},  # a hand-over can be kept as a capsule
-    "task/erasing": {"capsule"},  # which goes with what it hands over
+    "task/handover_erasing": {"capsule"},  # which goes with what it hands over
     "reasoning/packs": {"capsule", "artifact"},  # a context pack brings together what there is
     "history/changes": {"capsule"},  # what a version of a capsule changed is told by its sections
 }

@@ -162,8 +162,16 @@ class Versioned:
         def carry_out(tx: Transaction) -> None:
             tx.run(f"delete from {self.rows.table} where row_id = :row_id", {"row_id": number})
 
-        vectors = tx.vectors_of(self.family, [number])
-        return Erasure(carry_out, rows=1, versions=self.count(tx, row), vectors=vectors)
+        earlier = list(tx.stream(f"select row_id, title, text from versions where {self._of_row}", {"id": row["id"]}))
+        texts = [self.content(row).get(own) for own, there in self.columns.items() if there in ("title", "text")]
+        return Erasure(
+            carry_out,
+            rows=1,
+            versions=len(earlier),
+            vectors=tx.vectors_of(self.family, [number]),
+            texts=[*texts, *(text for _, *said in earlier for text in said)],
+            places=[(self.rows.table, number), *(("versions", version) for version, *_ in earlier)],
+        )
 
     def erasure_of_version(self, tx: ReadTransaction, row: dict[str, Any], version: int) -> Erasure:
         """What one earlier version held; that there was one stays known."""

@@ -849,12 +849,22 @@ decisions §6: moss_erase leaves no byte of it, deleted or not, in rows, version
     test_a_step_is_erased_with_its_notes_and_evidence_and_the_rest_stays
     test_a_step_whose_id_begins_like_that_of_an_erased_one_keeps_its_events
     test_a_record_takes_its_observations_along_and_the_entity_is_folded_again
+    test_a_node_is_erased_on_branches_that_inherit_it_with_its_own_type_and_status
+    test_a_subgoal_that_was_named_after_an_erased_question_is_named_after_its_id
+    test_a_deleted_step_is_erased_alone_or_with_its_task
+    test_who_worked_on_a_task_and_the_keys_of_calls_go_with_it
+decisions §6: moss_erase touches nothing of another thing; hand-overs that Moss wrote lose only what quotes it
+    test_whatever_is_erased_among_things_of_the_same_names_goes_alone_and_whole
+    test_a_card_of_the_same_id_in_another_graph_keeps_its_trace
+    test_hand_overs_of_others_that_moss_wrote_keep_all_but_the_erased_title
+    test_hand_overs_that_moss_wrote_keep_all_but_an_erased_note_and_card
 decisions §6: moss_erase refuses the present version alone and what names nothing of the type, and names the copies
     test_the_present_version_cannot_be_erased_alone
     test_what_names_another_type_is_refused
     test_what_the_named_branch_does_not_have_is_not_taken_out
     test_a_note_is_known_by_its_number_in_whichever_document_it_stands
     test_copies_in_the_home_are_named
+    test_what_a_person_wrote_is_named_and_not_changed
 decisions §9: the overview tells what there is and what changed, day by day
     test_what_there_is_is_counted_by_family_and_workspace
     test_each_change_counts_on_its_day_for_its_family

@@ -8,6 +8,7 @@ import pytest
 
 from contract.doors import FULL, StoreDoor
 from contract.records.archive import SAMPLES, capability_of
+from moss_memory.errors import MossError
 from support.beside import Beside
 
 if TYPE_CHECKING:
@@ -182,6 +183,116 @@ def test_the_hand_over_that_was_written_of_a_task_goes_with_it(door: StoreDoor) 
     erased(door, "zebratitle", type="task", **HERE, target="TASK-001")
 
 
+def test_hand_overs_of_others_that_moss_wrote_keep_all_but_the_erased_title(door: StoreDoor) -> None:
+    door("tasks_create", **HERE, kind="plan", title="zebraplan")
+    for title in ("zebratitle", "own title"):
+        door("tasks_create", **HERE, kind="task", title=title, parent="PLAN-001", steps=[{"title": "step of it"}])
+    door("tasks_edit", **HERE, target="TASK-002", depends_on=["TASK-001"])
+    for target in ("PLAN-001", "TASK-002", "PLAN-001"):
+        door("tasks_handoff", **HERE, target=target, as_capsule=True)
+    erased(door, "zebratitle", type="task", **HERE, target="TASK-001")
+    for target, kept in (("PLAN-001", "own title (TASK-002, TODO)"), ("TASK-002", "Part of PLAN-001: zebraplan")):
+        text = door("capsule_fetch", **HERE, name=f"{target}-handoff")["capsule_text"]
+        assert kept in text
+        assert "[erased]" in text
+    erased(door, "zebraplan", type="task", **HERE, target="PLAN-001")
+
+
+def test_hand_overs_that_moss_wrote_keep_all_but_an_erased_note_and_card(door: StoreDoor) -> None:
+    door("tasks_create", **HERE, kind="task", title="own title", steps=[{"title": "a step"}])
+    door("tasks_note", **HERE, target="TASK-001", note="zebranote in src/zebraplace.py\n" + "and more " * 60)
+    door(
+        "branchmind_think_add_decision", **HERE, target="TASK-001", card={"id": "D", "title": "zebracard", "text": "x"}
+    )
+    for _ in range(2):
+        door("tasks_handoff", **HERE, target="TASK-001", as_capsule=True)
+    [note] = door("branchmind_show", **HERE, target="TASK-001", doc_kind="notes")["entries"]
+    erased(door, "zebranote", "zebraplace", type="note", **HERE, seq=note["seq"])
+    erased(door, "zebracard", type="node", **HERE, id="D", doc="TASK-001-graph")
+    shown = door("capsule_fetch", **HERE, name="TASK-001-handoff")
+    assert "own title (TASK-001)" in shown["capsule_text"]
+    assert shown["capsule_chars"] == len(shown["capsule_text"])
+
+
+def test_what_a_person_wrote_is_named_and_not_changed(door: StoreDoor) -> None:
+    door("tasks_create", **HERE, kind="task", title="zebratitle", steps=[{"title": "zebrastep"}])
+    door("tasks_create", **HERE, kind="task", title="after zebratitle")
+    door("tasks_handoff", **HERE, target="TASK-001", as_capsule=True)
+    door("capsule_append", **HERE, name="TASK-001-handoff", section="Decisions", content="a person's own words")
+    door("capsule_store", **HERE, name="mine", capsule_text=FULL + "as zebratitle says")
+    door("capsule_store", **HERE, name="others", capsule_text=FULL + "zebratitles and zebra")
+    door("capsule_store", workspace="elsewhere", name="mine", capsule_text=FULL + "zebratitle")
+    note = door("branchmind_notes_commit", **HERE, content="see\nzebrastep")["entry"]["seq"]
+    door("artifact_store", **HERE, name="plan", kind="k", data={"why": ["zebratitle"]})
+    node = {"op": "node_upsert", "id": "Q", "type": "question", "text": "is zebratitle true?"}
+    door("branchmind_graph_apply", **HERE, ops=[node])
+    named = [
+        "artifact shop/plan", "capsule shop/TASK-001-handoff", "capsule shop/mine", "node shop/graph/Q",
+        f"note shop {note}", "task shop/TASK-002",
+    ]  # fmt: skip
+    tried = door("moss_erase", type="task", **HERE, target="TASK-001", dry_run=True)
+    assert tried["copies"] == named
+    before = door("capsule_fetch", **HERE, name="TASK-001-handoff")
+    assert door("moss_erase", type="task", **HERE, target="TASK-001")["copies"] == named
+    assert door("capsule_fetch", **HERE, name="TASK-001-handoff") == before
+    with pytest.raises(MossError):
+        door("capsule_fetch", **HERE, name="TASK-001-handoff", version=9)
+    assert "zebratitle" not in door("capsule_fetch", **HERE, name="TASK-001-handoff", version=1)["capsule_text"]
+
+
+def test_who_worked_on_a_task_and_the_keys_of_calls_go_with_it(door: StoreDoor) -> None:
+    door.once("zebrakey", "tasks_create", **HERE, kind="task", title="a title", steps=[{"title": "a step"}])
+    door("tasks_claim", **HERE, target="TASK-001", agent="zebraagent")
+    assert files_with(door, "zebrakey") == [], "no text of a key is ever kept"
+    again = door.once("zebrakey", "tasks_create", **HERE, kind="task", title="a title", steps=[{"title": "a step"}])
+    assert again["id"] == "TASK-001"
+    erased(door, "zebraagent", type="task", **HERE, target="TASK-001")
+    assert door("tasks_claim", **HERE, target="TASK-001", agent="another")["agent"] == "another"
+
+
+def test_a_node_is_erased_on_branches_that_inherit_it_with_its_own_type_and_status(door: StoreDoor) -> None:
+    node = {"op": "node_upsert", "id": "Q", "type": "zebratype", "status": "zebrastatus", "title": "zebratitle"}
+    door("branchmind_graph_apply", **HERE, ops=[node])
+    for name, base in (("try", "main"), ("above", "try")):
+        door("branchmind_branch_create", **HERE, name=name, **{"from": base})
+    erased(door, "zebratype", "zebrastatus", "zebratitle", type="node", **HERE, id="Q")
+    for branch in ("main", "try", "above"):
+        assert door("branchmind_graph_query", **HERE, branch=branch)["nodes"] == []
+        [gone] = door("branchmind_graph_query", **HERE, branch=branch, include_deleted=True)["nodes"]
+        assert (gone["id"], gone["type"], gone["deleted"]) == ("Q", "erased", True)
+
+
+def test_a_subgoal_that_was_named_after_an_erased_question_is_named_after_its_id(door: StoreDoor) -> None:
+    door("branchmind_think_card", **HERE, card={"id": "Q", "type": "question", "title": "zebratitle"})
+    first = door("branchmind_think_subgoal_open", **HERE, question_id="Q")["subgoal_id"]
+    second = door("branchmind_think_subgoal_open", **HERE, question_id=first)["subgoal_id"]
+    erased(door, "zebratitle", type="node", **HERE, id="Q")
+    shown = door("branchmind_graph_query", **HERE)["nodes"]
+    assert {one["id"]: one["title"] for one in shown} == {first: "Subgoal of Q", second: f"Subgoal of {first}"}
+    found = door("moss_search", query="subgoal", search_mode="keyword")["items"]
+    assert len(found) == 2
+
+
+def test_a_card_of_the_same_id_in_another_graph_keeps_its_trace(door: StoreDoor) -> None:
+    for number in (1, 2):
+        door("tasks_create", **HERE, kind="task", title="a task")
+        card = {"id": "H1", "type": "hypothesis", "title": f"says {'zebra' if number == 1 else 'other'}"}
+        door("branchmind_think_card", **HERE, target=f"TASK-00{number}", card=card)
+    door("moss_erase", type="node", **HERE, id="H1", doc="TASK-001-graph")
+    told = [door("branchmind_show", **HERE, target=f"TASK-00{number}")["entries"][-1] for number in (1, 2)]
+    assert [entry["content"] for entry in told] == ["[erased]", "says other"]
+
+
+def test_a_deleted_step_is_erased_alone_or_with_its_task(door: StoreDoor) -> None:
+    steps = [{"title": "zebrafirst"}, {"title": "zebrasecond"}, {"title": "stays"}]
+    door("tasks_create", **HERE, kind="task", title="a task", steps=steps)
+    for number in (1, 2):
+        door("tasks_note", **HERE, target="TASK-001", step_id=f"STEP-00{number}", note=f"zebranote{number}")
+        door("tasks_delete", **HERE, target="TASK-001", step_id=f"STEP-00{number}")
+    erased(door, "zebrafirst", "zebranote1", type="task", **HERE, target="TASK-001", step_id="STEP-001")
+    erased(door, "zebrasecond", "zebranote2", "stays", type="task", **HERE, target="TASK-001")
+
+
 def test_a_deleted_task_is_erased_from_what_still_tells_of_it(door: StoreDoor) -> None:
     door("tasks_create", **HERE, kind="plan", title="the plan")
     steps = [{"title": "zebrastep", "success_criteria": "zebracriteria"}]
@@ -189,8 +300,9 @@ def test_a_deleted_task_is_erased_from_what_still_tells_of_it(door: StoreDoor) -
     door("tasks_note", **HERE, target="TASK-001", note="zebranote")
     door("branchmind_merge", **HERE, **{"from": "task/TASK-001", "into": "main"})
     door("tasks_delete", **HERE, target="TASK-001")
-    door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-001")
-    erased(door, "zebratitle", "zebrastep", "zebranote", type="task", **HERE, target="TASK-001")
+    door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-001", step_id="STEP-009")
+    erased(door, "zebrastep", type="task", **HERE, target="TASK-001", step_id="STEP-001")
+    erased(door, "zebratitle", "zebranote", type="task", **HERE, target="TASK-001")
     told = [event["type"] for event in door("tasks_delta", **HERE)["events"] if event["target"] == "TASK-001"]
     assert told == ["task_created", "note_added", "task_deleted"]
     door.refuses("NOT_FOUND", "moss_erase", type="task", **HERE, target="TASK-002")

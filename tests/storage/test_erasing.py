@@ -94,6 +94,18 @@ def test_gaps_are_zeroed_some_pages_at_a_time(tmp_path: Path, monkeypatch: pytes
     assert not any(secret.encode() in path.read_bytes() for secret in secrets)
 
 
+def test_the_index_forgets_the_words_of_what_is_erased_after_it_has_shrunk(store: Store, home: Path) -> None:
+    """A merge keeps the words of deleted rows if the index has an empty level below."""
+    chance = random.Random(7)  # noqa: S311
+    secrets = [word(chance) for _ in range(4)]
+    texts = {"kept": "kept", "long": " ".join(word(chance) for _ in range(700)), **{one: one for one in secrets}}
+    for name, text in texts.items():
+        store.call("capsule_store", {"name": name, "capsule_text": text, "allow_thin": True})
+    for name in (*secrets[:2], "long", *secrets[2:]):
+        assert store.call("moss_erase", {"type": "capsule", "name": name})["complete"] is True
+        assert on_disk(home, name if name in secrets else texts[name].split()[0]) == {}
+
+
 def test_others_write_between_the_slices_of_a_purge(store: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_small_slices(monkeypatch)
     store_secrets(store)

@@ -10,6 +10,7 @@ from ..errors import invalid
 from ..families import module
 from ..operation import operation
 from .copies import copies_in
+from .quotes import quotes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ _TAKEN = {
     "task": ("workspace", "target", "step_id"),
 }
 """What names a thing of each type."""
+_LONG = ("capsule", "artifact", "record")
+"""Types whose texts often begin with the same words: only who holds all of one quotes it."""
 
 _REMOVED = Shape(
     "Removed",
@@ -72,7 +75,7 @@ _REMOVED = Shape(
         "dry_run": flag("whether nothing was done"),
         "complete": flag("false while a reader still holds its bytes; the next write removes them"),
         "scope": SCOPE,
-        "copies": texts("files in the home that may still hold it"),
+        "copies": texts("what may still hold it: files in the home by path, what quotes it by type and address"),
     },
     example="moss erase shop/auth --dry-run",
 )
@@ -104,39 +107,50 @@ def moss_erase(
     odd = next((key for key in named if key not in _TAKEN[type]), None)
     if odd is not None:
         raise invalid(f"`{odd}` names no {type}; it is told by {', '.join(_TAKEN[type])}", path=odd)
-    erasure = _erasure(tx, type, named)
+    erasure, quotes = _whole_erasure(tx, type, named)
     answer: dict[str, Any] = {"type": type, "removed": erasure.removed, "dry_run": dry_run, "complete": False}
-    answer |= {**tx.erases, "copies": copies_in(tx.config.home)}
+    answer |= {**tx.erases, "copies": [*copies_in(tx.config.home), *quotes]}
     if not dry_run:
         erasure.carry_out(tx)
         tx.erase_after_commit(answer, told="complete", anything=True)
     return answer
 
 
-def _erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> Erasure:
-    """What is to be removed; nothing there is `NOT_FOUND`."""
-    erasure: Erasure
+def _whole_erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[Erasure, list[str]]:
+    """Return what is to be removed, with hand-overs that Moss wrote, and the addresses of all else that quotes it."""
+    erasure, workspace = _erasure(tx, type, named)
+    if named.get("version") is not None:
+        return erasure, []  # the versions after it are made of the same text
+    erased = named["target"] if type == "task" else None
+    handovers = module("moss_memory.task.handover_erasing").Handovers(tx, workspace, erasure, erased)
+    whole = erasure.and_also([handovers.erasure()])
+    return whole, quotes_of(
+        tx, workspace, whole, rewritten=handovers.rewritten, named=handovers.named, in_part=type not in _LONG
+    )
+
+
+def _erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[Erasure, str]:
+    """Return what is to be removed and the workspace that it is in; nothing there is `NOT_FOUND`."""
     if type in ("capsule", "artifact"):
         versioned: Versioned = module(f"moss_memory.{type}.rows").versioned
-        version = named.pop("version", None)
+        version = named.get("version")
         address = Address(named.get("id"), named.get("workspace"), named.get("name"))
         row = versioned.rows.find(tx, address, include_deleted=True)
-        return versioned.erasure(tx, row) if version is None else versioned.erasure_of_version(tx, row, version)
+        meant = versioned.erasure(tx, row) if version is None else versioned.erasure_of_version(tx, row, version)
+        return meant, row["workspace_norm"]
     if type == "record":
         erasing = module("moss_memory.record.erasing")
-        erasure = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
-        return erasure
+        found: tuple[Erasure, str] = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
+        return found
     workspace = named.get("workspace") or tx.config.workspace
     if not workspace:
         raise invalid(f"`workspace` is needed: the one that the {type} is in", path="workspace")
     if type == "task":
         erasing = module("moss_memory.task.erasing")
-        erasure = erasing.erase_task(tx, workspace, named.get("target"), step_id=named.get("step_id"))
-        return erasure
-    erasing = module("moss_memory.reasoning.erasing")
+        return erasing.erase_task(tx, workspace, named.get("target"), step_id=named.get("step_id")), workspace
     place = {"branch": named.get("branch"), "doc": named.get("doc")}
     if type == "node":
-        erasure = erasing.erase_node(tx, workspace, named.get("id"), **place)
-    else:
-        erasure = erasing.erase_entry(tx, workspace, type, **place, seq=named.get("seq"))
-    return erasure
+        erasing = module("moss_memory.reasoning.node_erasing")
+        return erasing.erase_node(tx, workspace, named.get("id"), **place), workspace
+    erasing = module("moss_memory.reasoning.erasing")
+    return erasing.erase_entry(tx, workspace, type, **place, seq=named.get("seq")), workspace

@@ -1,4 +1,4 @@
-"""Taking a note, a trace entry or a node out for good: every place that a merge copied it to goes with it."""
+"""Taking a note or a trace entry out for good: every place that a merge copied it to goes with it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import re
 from ..erasure import ERASED, Erasure
 from ..errors import MossError, invalid, next_call
 from ..values import norm
-from .places import GRAPH, NOTES, TRACE, Place, branch_by_id, find_branch
+from .places import NOTES, TRACE, Place, branch_by_id, find_branch
 from .versions import node, present, write
 from .views import graph_view, log_view, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from ..storage.engine import ReadTransaction, Transaction
     from .places import BranchRow, Look
 
@@ -32,20 +34,42 @@ def erase_entry(
     named = None if branch is None else find_branch(tx, workspace, branch)
     writer, found, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
     is_there = writer is not None and _is_meant(found, type, doc)
-    if not is_there or not _is_on(tx, log_view, named, found, [(seq, writer)]):
+    if not is_there or not is_on(tx, log_view, named, found, [(seq, writer)]):
         raise MossError(
             "NOT_FOUND",
-            f"there is no {type} entry {seq} {_where(named, doc)}of workspace {workspace!r}",
+            f"there is no {type} entry {seq} {where(named, doc)}of workspace {workspace!r}",
             recovery=next_call("branchmind_docs_list", {"workspace": workspace}, "lists the documents there are"),
         )
-    seqs = _with_copies(tx, key["workspace"], writer, seq, source)
+    erasure = entries_erasure(tx, with_copies(tx, workspace, writer, seq, source))
     events = [] if source is None or source.startswith(_MERGED) else [source]
+    return erasure.and_also([Erasure(lambda tx: blank_events(tx, events))])
 
-    def carry_out(tx: Transaction) -> None:
-        blank_entries(tx, seqs)
-        blank_events(tx, events)
 
-    return Erasure(carry_out, rows=len(seqs), vectors=tx.vectors_of("note", seqs))
+def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> Erasure:
+    """Return the erasure of entries by their numbers, with what they say and whose they are."""
+    numbers = sorted(set(seqs))
+    texts: list[str | None] = []
+    owners = []
+    for seq in numbers:
+        row = tx.row(sql["entry_texts"], {"seq": seq})
+        if row is not None:
+            title, content, meta, written_as, branch, canonical = row
+            texts += _strings(json.loads(meta or "{}").get("payload")) if written_as == "event" else (title, content)
+            owners += [branch.partition("/")[2]] if canonical else []
+    return Erasure(
+        lambda tx: blank_entries(tx, numbers),
+        rows=len(numbers),
+        vectors=tx.vectors_of("note", numbers),
+        texts=texts,
+        places=[("doc_entries", seq) for seq in numbers],
+        owners=owners,
+    )
+
+
+def _strings(payload: object) -> Iterator[str]:
+    """Yield the texts that the payload of a task event holds."""
+    if isinstance(payload, dict):
+        yield from (value for name, value in payload.items() if name in ("title", "agent") and isinstance(value, str))
 
 
 def _is_meant(found: str, type: str, doc: str | None) -> bool:
@@ -55,7 +79,7 @@ def _is_meant(found: str, type: str, doc: str | None) -> bool:
     return found != NOTES if type == "trace" else not found.endswith(TRACE)
 
 
-def _is_on(tx: ReadTransaction, look: Look, named: BranchRow | None, doc: str, found: list[tuple[int, int]]) -> bool:
+def is_on(tx: ReadTransaction, look: Look, named: BranchRow | None, doc: str, found: list[tuple[int, int]]) -> bool:
     """Whether the branch that was named, if any, wrote or shows one of these: what is not there is not meant."""
     if named is None:
         return True
@@ -63,18 +87,23 @@ def _is_on(tx: ReadTransaction, look: Look, named: BranchRow | None, doc: str, f
     return any(writer == named.branch_id or view.shows(writer, seq) for seq, writer in found)
 
 
-def _where(named: BranchRow | None, doc: str | None) -> str:
+def where(named: BranchRow | None, doc: str | None) -> str:
     """The document and branch that were asked for, as a message names them."""
     told = f"in document {doc!r} " if doc else ""
     return told + (f"on branch {named.name!r} " if named else "")
 
 
-def _with_copies(tx: ReadTransaction, workspace: object, branch_id: int, seq: int, source: str | None) -> list[int]:
-    """The numbers of an entry, of the one it was copied from, and of all copies of that."""
+def origin_of(source: str) -> int:
+    """Return the number of the entry that a merge made a copy of; none of that number is 0."""
+    return int(source.split(":")[2]) if source.startswith(_MERGED) else 0
+
+
+def with_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: int, source: str | None) -> list[int]:
+    """Return the numbers of an entry, of the one it was copied from, and of all copies of that."""
     origin, first = f"{_MERGED}{branch_id}:{seq}", seq
     if source is not None and source.startswith(_MERGED):
-        origin, first = source, int(source.split(":")[2])
-    copies = tx.stream(sql["all_copies_of"], {"workspace": workspace, "origin": origin})
+        origin, first = source, origin_of(source)
+    copies = tx.stream(sql["all_copies_of"], {"workspace": norm(workspace), "origin": origin})
     return sorted({seq, first, *(copy for (copy,) in copies)})
 
 
@@ -106,62 +135,21 @@ def blank_events(tx: Transaction, event_ids: list[str]) -> None:
             tx.run(sql["set_event_payload"], {"event_id": event_id, "payload": json.dumps(said, separators=(",", ":"))})
 
 
-def erase_node(tx: ReadTransaction, workspace: str, id: str | None, *, branch: str | None, doc: str | None) -> Erasure:
-    """A node: its every version on every branch is overwritten and its key tombstoned; so are its edges.
-
-    What a card said in the trace goes too.
-    """
-    if id is None:
-        raise invalid("`id` is needed: the id of the node", path="id")
-    key = {"workspace": norm(workspace), "doc": doc or GRAPH, "key": id}
-    named = None if branch is None else find_branch(tx, workspace, branch)
-    found = [(seq, branch_id) for seq, branch_id in tx.stream(sql["versions_of_node"], key)]
-    if not found or not _is_on(tx, graph_view, named, key["doc"], found):
-        raise MossError(
-            "NOT_FOUND",
-            f"there is no node {id[:100]!r} {_where(named, key['doc'])}of workspace {workspace!r}",
-            recovery=next_call("branchmind_graph_query", {"workspace": workspace}, "lists the nodes there are"),
-        )
-    entries = [seq for (seq,) in tx.stream(sql["entries_of_card"], key)]
-    edges = list(tx.stream(sql["versions_at_node"], key))
-    seqs = [seq for seq, _ in found]
-    branches = sorted({branch_id for _, branch_id in [*found, *edges]})
-    keys = [id, *sorted({edge for edge, _ in edges})]
-
-    def carry_out(tx: Transaction) -> None:
-        for branch_id in branches:
-            _bury(tx, Place(workspace, branch_by_id(tx, branch_id), key["doc"]), keys)
-        for one in keys:
-            for statement in ("blank_versions", "forget_node_tags", "forget_conflicts"):
-                tx.run(sql[statement], {**key, "key": one})
-        blank_entries(tx, entries)
-
-    vectors = tx.vectors_of("node", seqs) + tx.vectors_of("note", entries)
-    return Erasure(carry_out, rows=len(keys) + len(entries), versions=len(seqs) + len(edges), vectors=vectors)
-
-
-def _bury(tx: Transaction, place: Place, keys: list[str]) -> None:
-    """Writes tombstones where there are none; the index forgets the versions before, whose texts it still knows."""
-    now = present(tx, graph_view(tx, place.branch.branch_id, place.doc), place.doc, keys)
-    living = [version.tombstone() for version in now.values() if not version.deleted]
-    if living:
-        write(tx, place, living)
-
-
-def versions_of_key(tx: ReadTransaction, workspace: str, key: str) -> list[int]:
-    """The numbers of every version of a node, on every branch and in every document."""
+def versions_of_key(tx: ReadTransaction, workspace: str, key: str) -> list[tuple[int, str | None]]:
+    """Return every version of a node, on every branch and in every document: its number and its title."""
     found = tx.stream(sql["versions_of_key"], {"workspace": norm(workspace), "key": key})
-    return [seq for (seq,) in found]
+    return [(seq, title) for seq, title in found]
 
 
 def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> None:
-    """Overwrites what other graphs and earlier versions still say of nodes whose own graph says it no more."""
+    """Overwrite what other graphs and earlier versions still say of nodes whose own graph says it no more."""
     for key in keys:
         where = {"workspace": norm(workspace), "key": key}
         for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**where, "title": ERASED})):
             place = Place(workspace, branch_by_id(tx, branch_id), doc)
             now = present(tx, graph_view(tx, branch_id, doc), doc, [key])
             if key in now and not now[key].deleted:
-                write(tx, place, [node(key, now[key].type, title=ERASED, status=now[key].status)])
+                shown = now[key]
+                write(tx, place, [node(key, shown.type, title=ERASED, status=shown.status, meta=shown.meta_json)])
         for statement in ("blank_old_versions", "forget_conflicts_of_key"):
             tx.run(sql[statement], where)

@@ -108,6 +108,14 @@ def branch_by_id(tx: ReadTransaction, branch_id: int) -> BranchRow:
     return BranchRow(row)
 
 
+def family_of(tx: ReadTransaction, branch_id: int) -> list[int]:
+    """Return the first base of a branch and every branch that was derived from it, however far."""
+    base = tx.value(sql["base_of"], {"branch_id": branch_id})
+    if base is not None:
+        return family_of(tx, base)
+    return [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
+
+
 def branch_for_writing(tx: Transaction, workspace: str, name: str | None, *, what: str = "branch") -> BranchRow:
     """The same for a write: the first one in a workspace without branches makes `main` and checks it out."""
     bootstrap(tx, workspace)

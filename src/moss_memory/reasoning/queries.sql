@@ -350,43 +350,76 @@ update doc_entries set hidden = 0 where seq = :seq
 -- name: entry_title
 select title from doc_entries where seq = :seq
 
+-- name: entry_texts
+select e.title, e.content, e.meta_json, e.written_as, b.name, b.canonical
+from doc_entries e join branches b on b.branch_id = e.branch_id where e.seq = :seq
+
 -- name: blank_entry
 update doc_entries set
-  title = :title, content = :erased, meta_json = case when meta_json is null then null else '{}' end
+  title = :title, content = :erased, meta_json = case when meta_json is null then null else '{}' end,
+  format = case when format in ('think_card', 'trace_step') then format end
 where seq = :seq
 
--- name: versions_of_node
-select v.seq, v.branch_id from branches b join graph_versions v on v.branch_id = b.branch_id and v.doc = :doc
-  and v.key = :key
-where b.workspace_norm = :workspace and v.type is not null order by v.seq
+-- name: set_entry_texts
+update doc_entries set title = :title, content = :content where seq = :seq
+
+-- name: branches_of_workspace
+select branch_id from branches where workspace_norm = :workspace order by branch_id
+
+-- name: states_of_node
+-- The graphs of some branches in which a node says something, or has ever said it.
+select distinct doc from graph_versions
+where {branches} and key = :key and state = :state and type is not null order by doc
+
+-- name: versions_of_nodes
+select seq, branch_id, key, title, text, type, deleted, next_seq from graph_versions
+where {branches} and doc = :doc and {keys} and type is not null order by seq
+
+-- name: edges_at_nodes
+select seq, branch_id, key, from_id, rel, to_id from graph_versions
+where {branches} and doc = :doc and type is null and ({begins} or {ends}) order by seq
 
 -- name: versions_of_key
-select v.seq from branches b join graph_versions v on v.branch_id = b.branch_id and v.key = :key
+select v.seq, v.title from branches b join graph_versions v on v.branch_id = b.branch_id and v.key = :key
 where b.workspace_norm = :workspace and v.type is not null order by v.seq
 
 -- name: entries_of_card
-select e.seq from branches b join doc_entries e on e.branch_id = b.branch_id
-where b.workspace_norm = :workspace and e.card_id = :key and e.card_id is not null order by e.seq
+select seq, branch_id, doc, title, content, meta_json, source_event_id from doc_entries
+where {branches} and card_id = :key and card_id is not null order by seq
 
--- name: versions_at_node
--- The versions of the edges that begin or end at a node.
-select v.key, v.branch_id from branches b join graph_versions v on v.branch_id = b.branch_id and v.doc = :doc
-  and (v.from_id = :key or v.to_id = :key)
-where b.workspace_norm = :workspace order by v.seq
+-- name: blank_version
+-- After its tombstone: it is not in the index any more.
+update graph_versions set
+  type = case when {known_type} then type else 'erased' end, status = case when {known_status} then status end,
+  title = null, text = null, tags_json = null, meta_json = null, state = '', deleted = 1
+where seq = :seq
 
--- name: blank_versions
--- After its tombstones: no version of it is in the index any more.
-update graph_versions set title = null, text = null, tags_json = null, meta_json = null, state = ''
-where doc = :doc and key = :key
-  and branch_id in (select branch_id from branches where workspace_norm = :workspace)
+-- name: forget_version
+delete from graph_versions where seq = :seq
 
--- name: forget_node_tags
-delete from graph_tags where doc = :doc and seq in (
-  select v.seq from branches b join graph_versions v on v.branch_id = b.branch_id and v.doc = :doc and v.key = :key
-  where b.workspace_norm = :workspace)
+-- name: forget_version_tags
+delete from graph_tags where branch_id = :branch_id and doc = :doc and seq = :seq
 
--- name: forget_conflicts
-delete from graph_conflicts where workspace_norm = :workspace and doc = :doc and key = :key
+-- name: titled_versions
+select seq, key, type, title, text, status, tags_json, from_id, rel, to_id, meta_json, deleted, state, ts_ms,
+  branch_id, next_seq
+from graph_versions where {branches} and doc = :doc and key = :key and title = :title and type is not null
+order by seq
+
+-- name: put_version
+insert into graph_versions (
+  seq, branch_id, workspace_norm, doc, key, type, title, text, status, tags_json, from_id, rel, to_id, meta_json,
+  deleted, state, ts_ms, next_seq
+) values (
+  :seq, :branch_id, :workspace, :doc, :key, :type, :title, :text, :status, :tags_json, :from_id, :rel, :to_id,
+  :meta_json, :deleted, :state, :ts_ms, :next_seq
+)
+
+-- name: conflict_states
+select seq, base_json, theirs_json, ours_json from graph_conflicts where {branches} and doc = :doc and key = :key
+
+-- name: set_conflict_states
+update graph_conflicts set base_json = :base_json, theirs_json = :theirs_json, ours_json = :ours_json where seq = :seq
 
 -- name: event_payload
 select payload from events where event_id = :event_id and payload is not null
@@ -401,9 +434,17 @@ where b.workspace_norm = :workspace and v.key = :key and v.type is not null and 
 order by v.seq
 
 -- name: blank_old_versions
-update graph_versions set title = null, text = null, tags_json = null, meta_json = null, state = ''
+-- Of a plan, task or step: what else they say of it is one of few words, or where it stands.
+update graph_versions set title = null, text = null, tags_json = null, state = ''
 where key = :key and type is not null and (next_seq < 9223372036854775807 or deleted = 1)
   and branch_id in (select branch_id from branches where workspace_norm = :workspace)
 
 -- name: forget_conflicts_of_key
 delete from graph_conflicts where workspace_norm = :workspace and key = :key
+
+-- name: nodes_in_document
+-- The nodes that a document of some branches shows or has ever shown, without those of plans, tasks and steps.
+select distinct doc, key from graph_versions
+where {branches} and {doc} and type is not null
+  and not (key >= 'task:' and key < 'task;') and not (key >= 'step:' and key < 'step;')
+order by doc, key

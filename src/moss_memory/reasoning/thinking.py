@@ -200,7 +200,7 @@ def branchmind_think_subgoal_open(
     question = _card(Changes(tx, place.graph), place, question_id)
     if question.type != "question":
         raise no_such_card(place, question_id, kind="question")
-    named = (title or "").strip() or f"Subgoal of {question.title or question.key}"[:TITLE_MAX_CHARS]
+    named = (title or "").strip() or default_title(question.title or question.key)
     told_text = (text or "").strip() or None
     fields = {"id": None, "type": "question", "title": named, "text": told_text, "status": None, "tags": [SUBGOAL]}
     told = commit_card(tx, place, Card({**fields, "meta": {}}, [], []))
@@ -301,6 +301,11 @@ def branchmind_think_nominal_merge(
         place.graph.concern(tx)
     applied = dict.fromkeys(changes.applied, 0) if dry_run else changes.applied
     return {**place.shown(), "groups": [group.shown() for group in groups], "applied": applied}
+
+
+def default_title(question: str) -> str:
+    """Return the title of a subgoal that was given none, of the title or the id of its question."""
+    return f"Subgoal of {question}"[:TITLE_MAX_CHARS]
 
 
 def _existing_place(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ..storage.engine import ReadTransaction, Transaction
 
 
-def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> Erasure:
-    """A record by its `payload_id`."""
+def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> tuple[Erasure, str]:
+    """Return the erasure of a record by its `payload_id`, and the workspace that it is in."""
     if id is None:
         raise invalid("`id` is needed: the `payload_id` of the record", path="id")
     record_row, entity_row, own = tx.row(sql["record_by_payload"], {"payload_id": id}) or (None, None, "")
@@ -39,8 +39,14 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
             _tell_events_again(tx, entity_row)
 
     observations: int = tx.value(sql["count_observations"], key)
-    vectors = tx.vectors_of("record", [record_row])
-    return Erasure(carry_out, rows=1 + observations, vectors=vectors)
+    erasure = Erasure(
+        carry_out,
+        rows=1 + observations,
+        vectors=tx.vectors_of("record", [record_row]),
+        texts=[tx.value(sql["record_text"], key)],
+        places=[("records", record_row)],
+    )
+    return erasure, own
 
 
 def _tell_events_again(tx: Transaction, entity_row: int) -> None:

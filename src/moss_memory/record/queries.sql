@@ -73,6 +73,9 @@ select row_id, entity_row, workspace_norm from records where payload_id = :paylo
 -- name: count_observations
 select count(*) from observations where record_row = :record_row and entity_row = :entity_row
 
+-- name: record_text
+select search_text from records where row_id = :record_row
+
 -- name: forget_properties
 delete from record_properties where row_id = :record_row
 

@@ -40,18 +40,21 @@ _sorted = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 class Once:
     """One call by its key; keys are told apart by workspace and tool.
 
-    A key that `is_new` was made for this call, so nobody has used it when the call is carried out for the first time.
+    Of a caller's key only a hash is kept: its text may name what is erased later. Keys that were kept before as they
+    are still count, for the day that they are kept. A key that `is_new` was made for this call, so nobody has used it
+    when the call is carried out for the first time.
     """
 
-    __slots__ = ("_answer", "_arguments", "_is_new", "_is_own", "_place")
+    __slots__ = ("_answer", "_arguments", "_is_new", "_is_own", "_place", "_plain")
 
     def __init__(self, key: str, tool: str, values: dict[str, Any], sent: dict[str, Any], *, is_new: bool) -> None:
         workspace = values.get("workspace")
         self._place = {
             "workspace": "" if workspace is None else norm(workspace),
             "tool": tool,
-            "key": key,
+            "key": key if is_new else _hashed(key),
         }
+        self._plain = key
         self._is_new = self._is_own = is_new
         self._arguments = _digest(values, sent)
         self._answer = ""
@@ -65,10 +68,10 @@ class Once:
             self._is_new = False
             return None
         before = tx.now_ms - KEPT_MS
-        claim = {**self._place, "arguments": self._arguments, "now_ms": tx.now_ms, "before": before}
-        if tx.run(sql["claim"], claim):
+        named = {**self._place, "plain": self._plain}
+        if tx.run(sql["claim"], {**named, "arguments": self._arguments, "now_ms": tx.now_ms, "before": before}):
             return None
-        row = tx.row(sql["remembered"], self._place)
+        row = tx.row(sql["remembered"], named)
         assert row is not None, "a key that cannot be claimed is there"
         return self._told_again(*row)
 
@@ -112,6 +115,12 @@ def checked_key(key: Any) -> str:
         raise invalid(f"`idempotency_key` must be a string of 1 to {KEY_MAX_CHARS} characters", path="idempotency_key")
     check_text(key, "idempotency_key")
     return key
+
+
+def _hashed(key: str) -> str:
+    import hashlib  # most calls have no key
+
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 def _digest(values: dict[str, Any], sent: dict[str, Any]) -> str:

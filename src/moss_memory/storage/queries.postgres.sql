@@ -14,5 +14,5 @@ where remembered.workspace_norm = expired.workspace_norm and remembered.tool = e
 -- name: remembered
 -- It is written again as it is: so the answer is given only when it is known to be as safe as a commit makes it.
 update remembered set at_ms = at_ms
-where workspace_norm = :workspace and tool = :tool and call_key = :key
+where workspace_norm = :workspace and tool = :tool and call_key in (:key, :plain)
 returning arguments, answer

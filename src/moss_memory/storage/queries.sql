@@ -8,13 +8,17 @@ delete from remembered where (workspace_norm, tool, call_key) in (
 -- name: claim
 -- Changes a row only where the key is free, or was used so long ago that nobody asks for it.
 insert into remembered (workspace_norm, tool, call_key, at_ms, arguments)
-values (:workspace, :tool, :key, :now_ms, :arguments)
+select cast(:workspace as text), cast(:tool as text), cast(:key as text), cast(:now_ms as bigint),
+  cast(:arguments as text)
+where not exists (
+  select 1 from remembered
+  where workspace_norm = :workspace and tool = :tool and call_key = :plain and at_ms > :before)
 on conflict (workspace_norm, tool, call_key) do update
 set at_ms = excluded.at_ms, arguments = excluded.arguments, answer = null
 where remembered.at_ms <= :before
 
 -- name: remembered
-select arguments, answer from remembered where workspace_norm = :workspace and tool = :tool and call_key = :key
+select arguments, answer from remembered where workspace_norm = :workspace and tool = :tool and call_key in (:key, :plain)
 
 -- name: remember
 insert into remembered (workspace_norm, tool, call_key, at_ms, arguments, answer)

@@ -27,7 +27,7 @@ HANDOFF_SOURCE = "tasks_handoff"
 CARDS_MAX = 20
 NOTES_MAX = 10
 PLACES_MAX = 20
-_LINE_CHARS = 300
+LINE_CHARS = 300
 _PLACE = re.compile(
     r"https?://[^\s<>\"'`)\]]+"
     r"|(?<![\w/.-])(?:[\w.-]+/)+[\w.-]+(?::\d+)?"
@@ -61,7 +61,7 @@ def capsule_text(standing: Standing, handoff: dict[str, list[str]], most: int) -
 
 
 def _listed(texts: list[str], most: int) -> list[str]:
-    told = [f"- {brief(text, _LINE_CHARS)}" for text in texts if text.strip()]
+    told = [f"- {brief(text, LINE_CHARS)}" for text in texts if text.strip()]
     return told if len(told) <= most else [*told[:most], f"- and {len(told) - most} more"]
 
 

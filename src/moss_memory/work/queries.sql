@@ -240,11 +240,8 @@ where t.workspace_norm = :workspace and t.parent_id = :id group by t.row_id, t.i
 -- name: evidence_by_step
 select step_id, content from task_evidence where task_row = :task_row order by row_id
 
--- name: count_evidence
-select count(*) from task_evidence where task_row = :task_row
-
--- name: count_step_evidence
-select count(*) from task_evidence where task_row = :task_row and step_id = :step_id
+-- name: evidence_rows
+select row_id, step_id, content from task_evidence where task_row = :task_row order by row_id
 
 -- name: events_of_task
 select event_id, payload from events where workspace = :workspace and address = :id and payload is not null order by seq
@@ -254,6 +251,16 @@ select event_id, payload from events where workspace = :workspace and address = 
 select distinct key from graph_versions
 where branch_id = :branch_id and doc = :doc and key >= 'step:' and key < 'step;' and type is not null
 order by key
+
+-- name: step_in_graph
+-- What tells where a step stands, or stood before it was deleted.
+select meta_json from graph_versions
+where branch_id = :branch_id and doc = :doc and key = :key and type is not null and meta_json is not null
+order by seq desc limit 1
+
+-- name: entries_of_document
+select e.seq from branches b join doc_entries e on e.branch_id = b.branch_id and e.doc = :doc
+where b.workspace_norm = :workspace order by e.seq
 
 -- name: entries_of_branch
 select seq, source_event_id from doc_entries where branch_id = :branch_id order by seq

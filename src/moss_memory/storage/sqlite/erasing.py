@@ -36,6 +36,11 @@ _MERGED = 128
 """How many pages of the index a slice merges."""
 _READ = 256
 """How many pages are read at once."""
+_STRUCTURE = 10
+"""The row of the index's own table that says how it is built."""
+_NEWER_FORM = b"\xff\0\0\1"
+_NO_DOCUMENT, _NO_WORD = -1, "moss"
+"""A row that no document has, and a word: indexed and deleted at once, they make a segment."""
 _PASSES = 3
 """After so many passes over the pages that others have interrupted by writing, the next one lets nobody in."""
 _PAUSE_S = 0.01
@@ -58,6 +63,7 @@ class Erasing:
         self._deadline = time.monotonic() + patience_s
         self._upto = 0
         self._merging = False
+        self._merge_again = False
         self._page = 0
         self._passes = 0
         self._state: tuple[object, ...] = ()
@@ -96,12 +102,17 @@ class Erasing:
         if not only_value(connection, f"select 1 from erasures where rebuilt = 0 and seq <= {self._upto} limit 1"):
             return True
         pages = _MERGED if self._merging else -_MERGED  # a negative number begins the merge of everything there is
+        if not self._merging:
+            self._merge_again = _prepare_merge(connection)
         self._merging = True
         connection.execute("begin immediate")
         try:
             before = connection.total_changes()
             connection.execute("insert into search_index (search_index, rank) values ('merge', ?)", (pages,))
             done = connection.total_changes() - before < 2  # the sign, by the book, that there was nothing to do
+            if done and self._merge_again:
+                # What the other merge had written before may hold words of deleted rows.
+                done = self._merging = self._merge_again = False
             self._stay(connection, rebuilt=done)
             connection.execute("commit")
         except BaseException:
@@ -141,6 +152,85 @@ class Erasing:
         """Leaves the rest to whoever writes next."""
         connection.execute(f"update erasures set until_ms = 0 where seq <= {self._upto}")
         return True
+
+
+def _prepare_merge(connection: apsw.Connection) -> bool:
+    """Make sure that the merge drops the words of deleted rows; say whether it only ends another merge.
+
+    It keeps them, marked as deleted, if the index has a level below the one that it writes to, even an empty one, and
+    it leaves a single segment as it is. So the index gets one segment more, and its empty lowest levels are removed:
+    before, because a new segment may begin a merge of its own, and after, because it may take others up to its level.
+    """
+    row = "insert into search_index ({0}rowid, title, body, filter) values ({1}?, ?, '', '')"
+    try:
+        _remove_empty_levels(connection)
+        connection.execute("begin immediate")
+        connection.execute(row.format("", ""), (_NO_DOCUMENT, _NO_WORD))
+        connection.execute(row.format("search_index, ", "'delete', "), (_NO_DOCUMENT, _NO_WORD))
+        connection.execute("commit")
+        return is_being_merged(_remove_empty_levels(connection))
+    finally:
+        if connection.in_transaction:
+            connection.execute("rollback")
+
+
+def _remove_empty_levels(connection: apsw.Connection) -> bytes:
+    """Remove the empty levels at the end of the index; return the record of how it is built."""
+    connection.execute("begin immediate")
+    found = only_value(connection, f"select block from search_index_data where id = {_STRUCTURE}")
+    block = without_empty_levels(found)
+    connection.execute(f"update search_index_data set block = ? where id = {_STRUCTURE}", (block,))
+    connection.execute("commit")
+    # The index remembers how it was built until another connection changes it, or a change is taken back.
+    connection.execute("begin immediate")
+    connection.execute(
+        "insert into search_index (rowid, title, body, filter) values (?, ?, '', '')", (_NO_DOCUMENT, _NO_WORD)
+    )
+    connection.execute("rollback")
+    return block
+
+
+def is_being_merged(structure: bytes) -> bool:
+    """Say whether segments of an index are being merged, as the record of how it is built says."""
+    at = 8 if structure[4:8] == _NEWER_FORM else 4
+    return any(structure[_levels_end(structure, at, level)] for level in range(structure[at]))
+
+
+def without_empty_levels(structure: bytes) -> bytes:
+    """Return the record of how an index is built without the empty levels at its end.
+
+    After a cookie of four bytes, and four more if the record is of the newer form, it holds the number of levels, two
+    other numbers, and of each level how many segments are being merged and how many there are, with three numbers or
+    more for each. An empty level is two zeroes. There are at most 64 levels.
+    """
+    at = 8 if structure[4:8] == _NEWER_FORM else 4
+    levels, end = structure[at], len(structure)
+    while levels > 1 and structure[end - 2 : end] == b"\0\0" and _levels_end(structure, at, levels - 1) == end - 2:
+        levels, end = levels - 1, end - 2
+    return structure[:at] + bytes([levels]) + structure[at + 1 : end]
+
+
+def _levels_end(structure: bytes, at: int, levels: int) -> int:
+    """Return where the first levels of an index end in its record."""
+    fields = 8 if at == 8 else 3
+    place = at
+    for _ in range(3):
+        _, place = _number(structure, place)
+    for _ in range(levels):
+        _, place = _number(structure, place)
+        segments, place = _number(structure, place)
+        for _ in range(segments * fields):
+            _, place = _number(structure, place)
+    return place
+
+
+def _number(structure: bytes, place: int) -> tuple[int, int]:
+    """Return the number at a place, seven bits a byte and the last byte below 128, and the place after it."""
+    number = 0
+    while structure[place] >= 0x80:
+        number = number << 7 | structure[place] & 0x7F
+        place += 1
+    return number << 7 | structure[place], place + 1
 
 
 def _empty_log(connection: apsw.Connection) -> bool:

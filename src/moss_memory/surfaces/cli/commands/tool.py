@@ -118,7 +118,7 @@ def perform(
         result = store.call(operation.name, request.arguments, cancelled=cancelled, progress=progress)
         if only_tried:
             say("moss: a dry run, nothing is changed; the same with --yes does it")
-        return _without_copies(result) if "copies" in request.extras else result
+        return _without_copies(store, result) if "copies" in request.extras else result
     except MossError as error:
         from ..speaking.refusal import reword
 
@@ -129,11 +129,13 @@ def perform(
             progress.clear()
 
 
-def _without_copies(result: dict[str, Any]) -> dict[str, Any]:
-    """What was erased is taken out of the copies too that Moss made, by removing them; those that are left."""
+def _without_copies(store: Store, result: dict[str, Any]) -> dict[str, Any]:
+    """Remove the copies that Moss made, unless nothing was erased; the answer names the others."""
     from moss_memory.history.copies import remove_own_copies
 
-    return result if result["dry_run"] else {**result, "copies": remove_own_copies(result["copies"])}
+    if result["dry_run"]:
+        return result
+    return {**result, "copies": remove_own_copies(store.config.home, result["copies"])}
 
 
 def _mean_names(store: Store, operation: Operation, request: Request) -> None:
