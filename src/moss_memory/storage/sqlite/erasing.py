@@ -22,7 +22,7 @@ import apsw
 
 from ..transaction import SLICE_S
 from .failures import BUSY_TIMEOUT_MS
-from .opening import only_value
+from .opening import only_value, shadow_tables_writable
 from .transaction import LEASE_MS, now_ms
 
 TYPE_CHECKING = False
@@ -179,7 +179,8 @@ def _remove_empty_levels(connection: apsw.Connection) -> bytes:
     connection.execute("begin immediate")
     found = only_value(connection, f"select block from search_index_data where id = {_STRUCTURE}")
     block = without_empty_levels(found)
-    connection.execute(f"update search_index_data set block = ? where id = {_STRUCTURE}", (block,))
+    with shadow_tables_writable(connection):
+        connection.execute(f"update search_index_data set block = ? where id = {_STRUCTURE}", (block,))
     connection.execute("commit")
     # The index remembers how it was built until another connection changes it, or a change is taken back.
     connection.execute("begin immediate")

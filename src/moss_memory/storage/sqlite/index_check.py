@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from .opening import only_value
+from .opening import only_value, shadow_tables_writable
 
 _REBUILD = "insert into search_index (search_index) values ('rebuild')"
 _PARTS = ("data", "idx", "docsize", "config")
@@ -38,9 +38,6 @@ def rebuild(connection: apsw.Connection) -> None:
     try:
         connection.execute(_REBUILD)
     except apsw.SQLError:
-        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
-        try:
+        with shadow_tables_writable(connection):
             connection.execute("insert or replace into search_index_config (k, v) values ('version', 4)")
-        finally:
-            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
         connection.execute(_REBUILD)

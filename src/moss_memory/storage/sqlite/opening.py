@@ -169,3 +169,18 @@ def close_all(connections: list[apsw.Connection]) -> None:
             connection.close()
         except apsw.Error:
             continue  # the last one to leave could not empty the log; it stays for the next
+
+
+class shadow_tables_writable:  # noqa: N801 - a context manager; contextlib would cost start-up
+    """Let statements of Moss itself write to the tables of the full-text index while this context is open."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
