@@ -16,8 +16,8 @@ from typing import Any
 
 import moss_memory
 from moss_memory.errors import MossError
+from moss_memory.storage.sqlite.lock import WriteLock
 from support.beside import rows
-from support.lock_user import SimpleLock
 from support.patience import PATIENCE_S, wait_until
 from support.python_process import start
 from support.store_truth import capsule, check_truth, open_at
@@ -108,6 +108,7 @@ class Shop:
         self.store = open_at(home)
         self.engine: Any = self.store._engine
         self.count = 0
+        self.after_call: list[Callable[[], object]] = []
         self.put("first")
         self.store.call("capsule_list", {})
         (home / "exports").mkdir(mode=0o700, exist_ok=True)
@@ -140,6 +141,12 @@ class Shop:
         if self.engine._writer.in_transaction:
             found.append("a transaction is open")
         return found
+
+    def finish(self) -> None:
+        """Release whatever the preparation of a call has acquired."""
+        for step in self.after_call:
+            step()
+        self.after_call.clear()
 
     def check(self) -> None:
         assert self.problems() == []
@@ -222,36 +229,29 @@ def purging(shop: Shop, number: int) -> Callable[[], object]:
 
 def waiting(shop: Shop, number: int) -> Callable[[], object]:
     """A store that waits for a lock which is released as soon as it waits."""
-    other = SimpleLock(shop.home)
-    other.acquire(PATIENCE_S)
+    other = WriteLock(str(shop.home))
+    hold = other.hold()
+    hold.acquire(PATIENCE_S)
     lock = shop.engine._lock
     new_waiter = type(lock).new_waiter
-    store = storing(shop, number + 1_000_000)
-    has_waited: list[bool] = []
-    released = threading.Event()
-
-    def release() -> None:
-        other.release()
-        other.close()
-        released.set()
+    releasing = threading.Thread(target=hold.release)
 
     def new_and_release() -> Any:
         waiter = new_waiter(lock)
-        has_waited.append(True)
-        threading.Thread(target=release).start()
+        if not releasing.ident:
+            releasing.start()
         return waiter
 
-    def call() -> None:
-        lock.new_waiter = new_and_release
-        try:
-            store()
-        finally:
-            del lock.new_waiter
-            if not has_waited:
-                release()
-            assert released.wait(PATIENCE_S)
+    def finish() -> None:
+        lock.__dict__.pop("new_waiter", None)
+        if releasing.ident:
+            releasing.join()
+        hold.release()
+        other.close()
 
-    return call
+    lock.new_waiter = new_and_release
+    shop.after_call.append(finish)
+    return storing(shop, number + 1_000_000)
 
 
 CALLS = {"store": storing, "read": reading, "search": searching, "import": importing, "purge": purging, "wait": waiting}
@@ -261,10 +261,12 @@ def step_through(home: Path, what: str, *, opcodes: bool = False, stride: int = 
     """Interrupt a call at every step, or at every n-th; return how many interrupts there were."""
     shop = Shop(home, waits=what == "wait")
     CALLS[what](shop, 0)()
+    shop.finish()
     shop.files |= open_files(home)
     count, at = 0, 1
     while True:
         has_step, error = interrupted(CALLS[what](shop, at), at, opcodes=opcodes)
+        shop.finish()
         assert shop.problems() == [], f"{what}, step {at}"  # with the traceback, which keeps all of its frames alive
         if not has_step:
             assert error is None
@@ -288,11 +290,13 @@ def storm(home: Path, count: int, *, seed: int) -> Counter[str]:
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     for what in CALLS:
         CALLS[what](shop, 0)()
+        shop.finish()
     shop.files |= open_files(home)
     for number in range(1, count + 1):
         what = chance.choice(["store", "store", "read", "search", "import", "wait", "purge"])
         call = CALLS[what](shop, number)
         error = interrupted_after(call, chance.random() * (0.02 if what == "purge" else 0.0015) + 1e-6)
+        shop.finish()
         outcomes["finished" if error is None else "interrupted"] += 1
         problems = shop.problems()
         assert problems == [], f"{what}, number {number}: {problems}"

@@ -14,7 +14,7 @@ from .failures import storage_error
 from .footing import Footing, log_removed
 from .lock import LOCK_FILE, QUEUE_FILE, WriteLock
 from .migrate import SCHEMA_VERSION
-from .opening import UNFINISHED, close_all, file_identity, only_value, open_writer
+from .opening import UNFINISHED, close_all, file_identity, only_value, open_writer, vanished
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
 
@@ -100,12 +100,17 @@ class SqliteEngine:
             self._close_writer()  # another Moss has migrated it meanwhile; opening refuses that, or migrates again
             writer = self._ready_writer()
             writer.execute("begin immediate")
+        if self._footing is not None:
+            self._footing.refuse_unknown_log()
         return writer
 
     def acquire(self, hold: Hold, call: Call | None = None, timeout_s: float = WRITE_PATIENCE_S) -> apsw.Connection:
         """Acquire the lock and return the connection that writes; nobody else writes until the release of the hold."""
         self._refuse_after_fork()
-        hold.acquire(timeout_s, call)
+        try:
+            hold.acquire(timeout_s, call)
+        except FileNotFoundError:
+            raise vanished(self._home) from None
         return self._ready_writer()
 
     def _roll_back(self) -> None:
@@ -123,6 +128,7 @@ class SqliteEngine:
         if footing.is_in_place():
             footing.refuse_cut()
             if footing.has_its_log():
+                footing.remember_log()
                 return
             if footing.rescue():
                 self._let_go()
@@ -271,6 +277,8 @@ class SqliteEngine:
             if self._watcher is not None and self._watcher.database != file_identity(self._path):
                 self._stop_watching()
             watcher = self._watcher
+            if watcher is None and self._readers.has_opened and not self.is_made():
+                return None  # moved or removed; reads and writes say so
             if watcher is None:
                 self._readers.look_at_once()
                 watcher = self._watcher = self._readers.take(self._prepare)
@@ -296,11 +304,15 @@ class SqliteEngine:
             if hold.pause(WRITE_PATIENCE_S):
                 self._close_writer()
                 self._lock.close()
+        self._readers.has_opened = False
+        self._lock.makes_home = True
 
     def _close_writer(self) -> None:
         if self._writer is not None:
             writer, self._writer = self._writer, None
-            self._footing = None
+            footing, self._footing = self._footing, None
+            if footing is not None:
+                footing.close()
             close_all([writer])
 
     def translate(self, error: Exception) -> MossError | None:
@@ -355,18 +367,24 @@ class SqliteEngine:
                 self._close_writer()
             elif self._footing.has_its_log():
                 self._footing.refuse_cut()
+                self._footing.refuse_changed_log()
                 return self._writer
             elif self._footing.rescue():
                 self._let_go()
             else:
                 raise log_removed(self._path)
         self._readers.look_at_once()
+        if self._readers.has_opened and not os.path.lexists(self._path):
+            raise vanished(self._home)
         self._writer = open_writer(self._path)
         try:
             self._footing = Footing(self._path, self._writer)
+            self._footing.refuse_changed_log()
         except BaseException:
             self._close_writer()
             raise
+        self._readers.has_opened = True
+        self._lock.makes_home = False
         return self._writer
 
     def _let_go(self) -> None:

@@ -48,6 +48,8 @@ class WriteLock:
         self._lock_file: FileIO | None = None
         self._queue_file: FileIO | None = None
         self._waiters: list[ref[Waiter]] = []
+        self.makes_home = True
+        """Whether a missing home is made: not while a store is open in it."""
 
     def hold(self, before_release: Callable[[], None] | None = None) -> Hold:
         """Return a new attempt to hold the lock; nothing is acquired yet."""
@@ -91,7 +93,8 @@ class WriteLock:
         return waiter
 
     def _open_lock(self) -> FileIO:
-        make_private_folder(self._home)
+        if self.makes_home:
+            make_private_folder(self._home)
         return open_private(self._path)
 
     def _open_queue(self) -> FileIO | None:
@@ -187,15 +190,16 @@ class Hold:
             self._release()
 
     def _release(self) -> None:
-        if self._queue is not None:
-            unlock(self._queue)
-        if self._file is not None:
+        queue, file, waiter = self._queue, self._file, self._waiter
+        if queue is not None:
+            unlock(queue)
+        if file is not None:
             if self._is_held:
                 self._is_held = False
-                _write(self._file, b"free")
-            unlock(self._file)
-        if self._waiter is not None:
-            self._waiter.leave()
+                _write(file, b"free")
+            unlock(file)
+        if waiter is not None:
+            waiter.leave()
         self._lock.writing.free(self._token)
         self._lock.opening.free(self._token)
         self._waiter = self._file = self._queue = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from _weakref import ref
 
@@ -9,8 +10,9 @@ import apsw
 
 from ...errors import MossError
 from .identity import EMPTY
+from .log import keep_out_if_changed
 from .migrate import SCHEMA_VERSION
-from .opening import close_all, file_identity, open_empty, open_reader, refuse_unfinished
+from .opening import close_all, file_identity, open_empty, open_reader, refuse_unfinished, vanished
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ class Readers:
         self.identity: Identity | None = None
         """What tells the database apart from any that stood or will stand in its place; none while there is none."""
         self._generation = 0
+        self.has_opened = False
+        """Whether there was a store: if there is none any more, that is an error, and not an empty store."""
 
     @property
     def in_use(self) -> bool:
@@ -68,10 +72,15 @@ class Readers:
         while (reader := self._take_idle()) is not None:
             if self._is_current(reader):
                 return reader
-            close_all([reader.connection])
+            self._close(reader)
         reader = self._open_what_is_there(self.identity, prepare)
         self._all.append(ref(reader, self._all.remove))
         return reader
+
+    def _close(self, reader: Reader) -> None:
+        if reader.database is not None:
+            keep_out_if_changed(self._path, reader.connection)
+        close_all([reader.connection])
 
     def _take_idle(self) -> Reader | None:
         try:
@@ -90,7 +99,7 @@ class Readers:
         if reader.lasts and self._is_current(reader) and reader.connection.txn_state() == apsw.SQLITE_TXN_NONE:
             self._idle.append(reader)
         else:
-            close_all([reader.connection])
+            self._close(reader)
 
     def look_at_once(self) -> None:
         """Makes the next call look which database is in the place."""
@@ -118,7 +127,7 @@ class Readers:
     def _forget(self, identity: Identity | None) -> None:
         self.identity = identity
         while (reader := self._take_idle()) is not None:
-            close_all([reader.connection])
+            self._close(reader)
 
     def _open_what_is_there(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
         """A new reader, also where the database was moved since it was last looked for."""
@@ -138,6 +147,8 @@ class Readers:
 
     def _open(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
         if identity is None:
+            if self.has_opened:
+                raise vanished(os.path.dirname(self._path))
             refuse_unfinished(self._path)
             return Reader(open_empty(), None, lasts=True)
         connection, version, follows = open_reader(self._path)
@@ -146,4 +157,5 @@ class Readers:
             return Reader(open_empty(), identity, lasts=False)
         if version < SCHEMA_VERSION:
             prepare()
+        self.has_opened = True
         return Reader(connection, identity, lasts=follows)
