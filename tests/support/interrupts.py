@@ -8,6 +8,7 @@ import random
 import signal
 import sys
 import threading
+from _thread import start_new_thread
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -234,18 +235,14 @@ def waiting(shop: Shop, number: int) -> Callable[[], object]:
     hold.acquire(PATIENCE_S)
     lock = shop.engine._lock
     new_waiter = type(lock).new_waiter
-    releasing = threading.Thread(target=hold.release)
 
     def new_and_release() -> Any:
         waiter = new_waiter(lock)
-        if not releasing.ident:
-            releasing.start()
+        start_new_thread(hold.release, ())  # an interrupt in `Thread.start` would break the locks of `threading`
         return waiter
 
     def finish() -> None:
         lock.__dict__.pop("new_waiter", None)
-        if releasing.ident:
-            releasing.join()
         hold.release()
         other.close()
 

@@ -204,10 +204,6 @@ class Hold:
         self._lock.opening.free(self._token)
         self._waiter = self._file = self._queue = None
 
-    def __del__(self) -> None:
-        if self._token[0]:
-            self.release()
-
     def pause(self, timeout_s: float) -> bool:
         """Keep this process from writing until `release`; return False if a thread goes on, or if this one writes."""
         if self._lock.writing.is_of_this_thread():
