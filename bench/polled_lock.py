@@ -1,4 +1,4 @@
-"""The write lock as it was before there was a line: everybody polls, and luck decides who is next."""
+"""A write lock that everybody polls, to compare with: luck decides who is next."""
 
 from __future__ import annotations
 
@@ -16,7 +16,17 @@ class PolledLock:
         os.makedirs(home, mode=0o700, exist_ok=True)
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
-    def acquire(self, patience_s: float, call: Any = None) -> None:
+    def hold(self, before_release: Any = None) -> PolledLock:
+        """This lock itself: only one thread uses it."""
+        return self
+
+    def __enter__(self) -> PolledLock:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def acquire(self, timeout_s: float, call: Any = None) -> None:
         """Asks every half millisecond, later every five."""
         pause_s = 0.0005
         while not self._take():
@@ -34,12 +44,9 @@ class PolledLock:
         """Lets whoever asks first have it."""
         fcntl.flock(self._fd, fcntl.LOCK_UN)
 
-    def pause(self, patience_s: float) -> bool:
+    def pause(self, timeout_s: float) -> bool:
         """Nothing else in this process writes."""
         return True
-
-    def resume(self) -> None:
-        """See `pause`."""
 
     def close(self) -> None:
         """Lets go of the file."""

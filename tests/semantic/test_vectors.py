@@ -247,7 +247,8 @@ def test_a_busy_store_is_searched_from_memory(door: StoreDoor, clock: Clock, mon
     put_all(door)
     with open_test_store(door.home, clock) as other, model_of(FakeModel()) as model:
         engine: Any = other._engine
-        engine._lock.acquire(1.0)
+        hold = engine.hold()
+        hold.acquire(1.0)
         monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail(f"it waited for {seconds} s"))
         try:
             assert len(search(door)["items"]) == 3
@@ -256,7 +257,7 @@ def test_a_busy_store_is_searched_from_memory(door: StoreDoor, clock: Clock, mon
             assert len(model.asked) == asked, "what could not be written was made again"
         finally:
             monkeypatch.undo()
-            engine._lock.release()
+            hold.release()
         assert docs_with_vectors(door.home) == []
         search(door)
         assert len(docs_with_vectors(door.home)) == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from soak import callers, connections, crashes, stores, writers
+from soak import callers, connections, crashes, interrupts, stores, writers
 from soak.table import Lines, run_all
 
 LINES: Lines = {
@@ -12,6 +12,7 @@ LINES: Lines = {
     "holders and waiters killed": writers.killed_in_line,
     "writers killed": crashes.killed_writers,
     "power cuts": crashes.power_cuts,
+    "calls interrupted by signals": interrupts.interrupted_calls,
     "fuzzed calls": callers.fuzzed_calls,
     "links swapped": callers.swapped_links,
     "requests beside 5,000 idle connections": connections.beside_idle_ones,

@@ -23,9 +23,9 @@ PATIENCE_S = 900.0
 # Takes the lock again and again. Inside, it puts its number into a file, and must find nobody else's there.
 TAKE_TURNS = """
 import os, sys
-from moss_memory.storage.sqlite.lock import WriteLock
+from support.lock_user import SimpleLock
 home, number = sys.argv[1], sys.argv[2].encode()
-lock = WriteLock(home)
+lock = SimpleLock(home)
 inside = os.open(os.path.join(home, "inside"), os.O_RDWR | os.O_CREAT, 0o600)
 while True:
     lock.acquire(60.0)

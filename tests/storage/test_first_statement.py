@@ -90,11 +90,9 @@ def test_a_change_is_dated_when_it_is_made_not_when_it_was_asked_for(home: Path)
 def test_a_write_that_waits_for_another_thread_can_be_cancelled(store: Store, home: Path) -> None:
     store.call("capsule_store", {"name": "a", "capsule_text": capsule()})
     engine: Any = store._engine
-    engine._lock.acquire(1.0)
-    try:
+    with engine.hold() as hold:
+        hold.acquire(1.0)
         error = refusal(lambda: store.call("capsule_store", {"capsule_text": capsule()}, cancelled=lambda: True))
-    finally:
-        engine._lock.release()
     assert error.code == "CANCELLED"
     assert len(events(home)) == 1
     # With patience: the thread that kept its place passes through the lock once more before it ends.

@@ -1,9 +1,10 @@
-"""The write lock: in order, among threads and processes, whoever is killed, stopped or gives up meanwhile."""
+"""The write lock: one writer at a time and nobody starves, whoever is killed, stopped or gives up meanwhile."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import select
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -12,16 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.storage.sqlite import line as line_module
-from moss_memory.storage.sqlite.lock import WriteLock
-from support.lock_user import LockUser, call, watched
+from moss_memory.storage.sqlite import waiter as waiter_module
+from support.lock_user import LockUser, SimpleLock, call, watched
 from support.patience import PATIENCE_S, wait_until
 from support.store_truth import refusal
 
 
 @pytest.fixture
-def lock(home: Path) -> WriteLock:
-    return WriteLock(str(home))
+def lock(home: Path) -> SimpleLock:
+    return SimpleLock(home)
 
 
 class Waiter:
@@ -44,68 +44,95 @@ class Waiter:
         assert not self.thread.is_alive()
 
 
-def test_processes_get_the_lock_in_the_order_in_which_they_came(home: Path, lock: WriteLock) -> None:
+def is_queued(home: Path) -> bool:
+    """Whether a waiter stands first in the queue: it has locked the queue file."""
+    with open(home / "moss.queue", "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def wait_until_queued(home: Path) -> None:
+    wait_until(lambda: is_queued(home), "nobody waits")
+
+
+def next_holder(users: list[LockUser]) -> LockUser:
+    """The process that says first that it has the lock; no other may."""
+    pipes = {user.answers: user for user in users}
+    ready = select.select(list(pipes), [], [], PATIENCE_S)[0]
+    assert len(ready) == 1
+    holder = pipes[ready[0]]
+    assert holder.hear() == "has it"
+    return holder
+
+
+def test_each_process_that_waits_gets_the_lock_and_never_two_at_once(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0)
     with ExitStack() as stack:
-        users = [stack.enter_context(LockUser(home)) for _ in range(6)]
-        order = [3, 0, 5, 1, 4, 2]
-        for number in order:
-            assert users[number].take() == "waits"
+        waiting = [stack.enter_context(LockUser(home)) for _ in range(6)]
+        for user in waiting:
+            assert user.take() == "waits"
         lock.release()
-        for number in order:
-            assert users[number].hear() == "has it"
+        while waiting:
+            holder = next_holder(waiting)
             assert refusal(lock.acquire, 0).code == "STORAGE_BUSY"
-            users[number].let_go()
+            waiting.remove(holder)
+            holder.let_go()
     lock.acquire(PATIENCE_S)
 
 
-def test_threads_and_processes_stand_in_one_line(home: Path, lock: WriteLock) -> None:
+def test_threads_wait_in_the_same_queue_as_processes(home: Path, lock: SimpleLock) -> None:
     served: list[object] = []
     lock.acquire(0)
     with LockUser(home) as one, LockUser(home) as two:
         first = Waiter(home, served, "first")
+        wait_until_queued(home)
         assert one.take() == "waits"
-        second, third = Waiter(home, served, "second"), Waiter(home, served, "third")
         assert two.take() == "waits"
-        fourth = Waiter(home, served, "fourth")
+        second = Waiter(home, served, "second")
         lock.release()
-        assert one.hear() == "has it"
-        assert served == ["first"]
-        one.let_go()
-        assert two.hear() == "has it"
-        assert served == ["first", "second", "third"]
-        two.let_go()
-        for waiter in (first, second, third, fourth):
-            waiter.join()
-    assert served == ["first", "second", "third", "fourth"]
+        for user in (one, two):
+            assert user.hear() == "has it"
+            assert served[0] == "first", "the one who was first in the queue is served first"
+            user.let_go()
+        first.join()
+        second.join()
+    assert served == ["first", "second"]
 
 
-def test_threads_of_one_store_queue_in_order(home: Path) -> None:
+def test_threads_of_one_store_are_all_served_one_at_a_time(home: Path) -> None:
     served: list[int] = []
-    joined = threading.Semaphore(0)
-    lock = watched(home, joined.release)
+    inside: list[int] = []
+    waits = threading.Semaphore(0)
+    lock = watched(home, waits.release)
 
     def work(number: int) -> None:
-        lock.acquire(PATIENCE_S)
-        served.append(number)
-        lock.release()
+        with lock.lock.hold() as hold:
+            hold.acquire(PATIENCE_S)
+            inside.append(number)
+            os.stat(home)  # other threads run meanwhile
+            served.append(len(inside))
+            inside.remove(number)
 
     lock.acquire(0)
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
-        assert joined.acquire(timeout=PATIENCE_S)
+        assert waits.acquire(timeout=PATIENCE_S)
     lock.release()
     for thread in threads:
         thread.join(PATIENCE_S)
-    assert served == list(range(8))
+    assert served == [1] * 8
 
 
-def test_who_lets_go_and_comes_back_at_once_is_behind_those_who_wait(home: Path, lock: WriteLock) -> None:
+def test_a_writer_that_releases_and_acquires_again_is_behind_the_one_that_waits(home: Path, lock: SimpleLock) -> None:
     served: list[object] = []
     lock.acquire(0)
     for number in range(20):
         waiter = Waiter(home, served, number)
+        wait_until_queued(home)
         lock.release()
         lock.acquire(PATIENCE_S)
         assert served == list(range(number + 1))
@@ -113,10 +140,11 @@ def test_who_lets_go_and_comes_back_at_once_is_behind_those_who_wait(home: Path,
     lock.release()
 
 
-def test_without_patience_nobody_goes_before_those_who_wait(home: Path, lock: WriteLock) -> None:
+def test_without_a_timeout_nobody_goes_before_those_who_wait(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0)
     with LockUser(home) as user:
         assert user.take() == "waits"
+        wait_until_queued(home)
         user.stop()
         lock.release()
         assert refusal(lock.acquire, 0).code == "STORAGE_BUSY"
@@ -126,26 +154,26 @@ def test_without_patience_nobody_goes_before_those_who_wait(home: Path, lock: Wr
     lock.acquire(0)
 
 
-def test_one_who_is_stopped_in_line_does_not_keep_the_others_waiting(home: Path, lock: WriteLock) -> None:
+def test_a_stopped_waiter_does_not_keep_the_others_waiting(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0)
-    with LockUser(home) as first, LockUser(home) as second, LockUser(home) as third, LockUser(home) as late:
-        for user in (first, second, third):
+    with LockUser(home) as first, LockUser(home) as second, LockUser(home) as third:
+        assert first.take() == "waits"
+        wait_until_queued(home)
+        for user in (second, third):
             assert user.take() == "waits"
         first.stop()
         second.stop()
         lock.release()
         assert third.hear() == "has it"
-        assert late.take() == "waits"
         third.let_go()
-        assert late.hear() == "has it"
-        late.let_go()
-        assert late.take() == "has it", "nobody waits for one who did not come when he was called"
+        assert third.take() == "waits", "one stands in the queue and does not come"
+        assert third.hear() == "has it"
+        third.let_go()
         first.go_on()
         second.go_on()
-        late.let_go()
-        with ThreadPoolExecutor() as pool:  # both were passed, and whichever comes back first is the first
+        with ThreadPoolExecutor() as pool:  # either may be the first
             assert list(pool.map(_take_a_turn, (first, second))) == ["has it", "has it"]
-    lock.acquire(0)
+    lock.acquire(PATIENCE_S)
 
 
 def _take_a_turn(user: LockUser) -> str:
@@ -154,22 +182,7 @@ def _take_a_turn(user: LockUser) -> str:
     return word
 
 
-def test_one_who_was_passed_while_stopped_behind_another_gets_his_turn(home: Path, lock: WriteLock) -> None:
-    lock.acquire(0)
-    with LockUser(home) as first, LockUser(home) as second, LockUser(home) as third:
-        for user in (first, second, third):
-            assert user.take() == "waits"
-        first.stop()
-        second.stop()
-        lock.release()
-        assert third.hear() == "has it"
-        second.go_on()
-        third.let_go()
-        assert second.hear_in_the_end() == "has it", "he must not wait for the one who still sleeps"
-        second.let_go()
-
-
-def test_one_who_gives_up_keeps_nobody_waiting(home: Path, lock: WriteLock) -> None:
+def test_one_who_gives_up_keeps_nobody_waiting(home: Path, lock: SimpleLock) -> None:
     served: list[object] = []
     lock.acquire(0)
     with LockUser(home) as user:
@@ -183,7 +196,7 @@ def test_one_who_gives_up_keeps_nobody_waiting(home: Path, lock: WriteLock) -> N
     lock.acquire(PATIENCE_S)
 
 
-def test_a_wait_ends_when_the_caller_gives_up(home: Path, lock: WriteLock) -> None:
+def test_a_wait_ends_when_the_caller_gives_up(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0)
     joined = threading.Event()
     waiting = watched(home, joined.set)
@@ -196,9 +209,9 @@ def test_a_wait_ends_when_the_caller_gives_up(home: Path, lock: WriteLock) -> No
     waiting.release()
 
 
-def test_the_refusal_names_who_holds_the_lock_since_when_and_for_what(home: Path, lock: WriteLock) -> None:
+def test_the_refusal_names_who_holds_the_lock_since_when_and_for_what(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0, call(operation="capsule_import"))
-    other = WriteLock(str(home))
+    other = SimpleLock(home)
     for patience_s in (0, 0.01):
         error = refusal(other.acquire, patience_s)
         assert error.details is not None
@@ -210,15 +223,22 @@ def test_the_refusal_names_who_holds_the_lock_since_when_and_for_what(home: Path
     assert other.holder() is None
 
 
-def test_a_holder_that_is_dead_or_says_nothing_is_not_named(home: Path, lock: WriteLock) -> None:
+def test_a_holder_that_is_dead_or_says_nothing_is_not_named(home: Path, lock: SimpleLock) -> None:
     with LockUser(home) as user:
         assert user.take() == "has it"
         assert (lock.holder() or {})["pid"] == user.pid
         user.kill()
     assert lock.holder() is None
-    for note in (b"", b"held", b"held x y z", b"\xff" * 200):
+    own = os.getpid()
+    for note in (b"", b"held", b"held x y z", b"held -99999999999999999999 1 x", b"\xff" * 200):
         (home / "moss.lock").write_bytes(note)
         assert lock.holder() is None
+    (home / "moss.lock").write_bytes(b"held %d 99999999999999999999999999 x" % own)
+    other = SimpleLock(home)
+    lock.acquire(0)
+    (home / "moss.lock").write_bytes(b"held %d 99999999999999999999999999 x" % own)
+    assert f"process {own} has held it since an unknown time" in refusal(other.acquire, 0).message
+    lock.release()
 
 
 @pytest.mark.parametrize("name", ["moss.lock", "moss.queue"])
@@ -228,7 +248,7 @@ def test_what_a_wait_leaves_is_private_and_what_was_there_keeps_its_mode(home: P
     (home / name).touch()
     (home / name).chmod(0o640)
     served: list[object] = []
-    lock = WriteLock(str(home))
+    lock = SimpleLock(home)
     lock.acquire(0)
     waiter = Waiter(home, served, "one")
     lock.release()
@@ -237,7 +257,7 @@ def test_what_a_wait_leaves_is_private_and_what_was_there_keeps_its_mode(home: P
     assert stat.S_IMODE((home / other).stat().st_mode) == 0o600
 
 
-def test_a_lock_file_that_was_replaced_during_a_wait_is_not_taken_for_the_lock(home: Path, lock: WriteLock) -> None:
+def test_a_lock_file_that_was_replaced_during_a_wait_is_not_taken_for_the_lock(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0)
     with LockUser(home) as user, LockUser(home) as other:
         assert user.take() == "waits"
@@ -251,8 +271,8 @@ def test_a_lock_file_that_was_replaced_during_a_wait_is_not_taken_for_the_lock(h
         user.let_go()
 
 
-@pytest.mark.parametrize("content", [b"\xff" * 64, b"\x01", b"\x7f" * 16, b"\x00" * 8 + b"\xff" * 8])
-def test_whatever_stands_in_the_file_of_the_line_there_is_a_line(home: Path, lock: WriteLock, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"\xff" * 64, b"\x01"])
+def test_the_content_of_the_queue_file_does_not_matter(home: Path, lock: SimpleLock, content: bytes) -> None:
     served: list[object] = []
     lock.acquire(0)
     (home / "moss.queue").write_bytes(content)
@@ -260,11 +280,11 @@ def test_whatever_stands_in_the_file_of_the_line_there_is_a_line(home: Path, loc
     lock.release()
     for waiter in waiters:
         waiter.join()
-    assert served == [0, 1, 2]
+    assert sorted(map(str, served)) == ["0", "1", "2"]
 
 
 def spoil(home: Path, instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Takes the line away, or a part of it."""
+    """Take away what waiters need."""
 
     def fail(*_: object) -> None:
         raise RuntimeError("can't start new thread")
@@ -274,23 +294,21 @@ def spoil(home: Path, instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
         (home / "moss.queue").mkdir()
     elif instead == "link":
         (home / "moss.queue").symlink_to(home / "elsewhere")
-    elif instead == "unreadable numbers":
-        monkeypatch.setattr(line_module, "_read_head", lambda fd: os.pread(-1, 1, 0))
-    elif instead == "no numbers":
-        monkeypatch.setattr(line_module, "NUMBERED", False)
     else:
-        monkeypatch.setattr(line_module, "start_new_thread", fail)
+        monkeypatch.setattr(waiter_module, "start_new_thread", fail)
 
 
-@pytest.mark.parametrize("instead", ["folder", "link", "unreadable numbers", "no numbers", "no threads"])
-def test_without_a_line_writers_are_still_kept_apart(home: Path, monkeypatch: pytest.MonkeyPatch, instead: str) -> None:
+@pytest.mark.parametrize("instead", ["folder", "link", "no threads"])
+def test_without_a_queue_writers_are_still_kept_apart(
+    home: Path, monkeypatch: pytest.MonkeyPatch, instead: str
+) -> None:
     spoil(home, instead, monkeypatch)
     counts = {"inside": 0, "most": 0, "served": 0}
 
     together = threading.Barrier(4)
 
     def work() -> None:
-        mine = WriteLock(str(home))
+        mine = SimpleLock(home)
         together.wait()
         for _ in range(5):
             mine.acquire(PATIENCE_S)
@@ -311,7 +329,7 @@ def test_without_a_line_writers_are_still_kept_apart(home: Path, monkeypatch: py
     assert not (home / "elsewhere").exists()
 
 
-def test_a_writer_that_knows_only_the_lock_file_is_kept_out_and_keeps_out(home: Path, lock: WriteLock) -> None:
+def test_a_writer_that_knows_only_the_lock_file_is_kept_out_and_keeps_out(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0)
     fd = os.open(home / "moss.lock", os.O_RDWR)
     with pytest.raises(BlockingIOError):
@@ -337,7 +355,7 @@ def open_files(folder: Path) -> list[str]:
     return sorted(path for path in found if path.startswith(str(folder)))
 
 
-def test_a_wait_leaves_no_descriptor_behind(home: Path, lock: WriteLock) -> None:
+def test_a_wait_leaves_no_descriptor_behind(home: Path, lock: SimpleLock) -> None:
     served: list[object] = []
     for _ in range(2):  # the first makes the home
         lock.acquire(0)

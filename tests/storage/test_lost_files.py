@@ -54,14 +54,14 @@ def test_a_log_that_is_removed_while_a_call_writes_is_noticed_before_it_is_ackno
     store: Store, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(store, "before")
-    begin = SqliteEngine.enter_write
+    begin = SqliteEngine.begin_immediate
 
     def removed(engine: Any, *arguments: Any) -> Any:
         connection = begin(engine, *arguments)
         (home / "moss.db-wal").unlink()
         return connection
 
-    monkeypatch.setattr(SqliteEngine, "enter_write", removed)
+    monkeypatch.setattr(SqliteEngine, "begin_immediate", removed)
     put(store, "after")
     monkeypatch.undo()
     assert as_another_process_finds_it(home, tmp_path) == {"before", "after"}
@@ -193,24 +193,24 @@ store = open_at(home)
 store.call("capsule_store", {"capsule_text": capsule(), "name": "first"})
 inside, closing = threading.Event(), threading.Event()
 order = []
-engine, lock = type(store._engine), type(store._engine._lock)
-leave, pause = engine.leave_write, lock.pause
+engine, hold = type(store._engine), type(store._engine.hold())
+verify, pause = engine.verify_committed, hold.pause
 
 def slow(self):
     inside.set()
     closing.wait(60)
     order.append("written")
-    leave(self)
+    verify(self)
 
-def begun(self, patience_s):
+def begun(self, timeout_s):
     closing.set()
-    return pause(self, patience_s)
+    return pause(self, timeout_s)
 
 def close():
     store.close()
     order.append("closed")
 
-engine.leave_write, lock.pause = slow, begun
+engine.verify_committed, hold.pause = slow, begun
 threads = [threading.Thread(target=store.call, args=("capsule_store", {"capsule_text": capsule(), "name": "second"}))]
 threads[0].start()
 inside.wait(60)
@@ -219,7 +219,7 @@ threads[1].start()
 for thread in threads:
     thread.join(60)
 assert order == ["written", "closed"], order
-engine.leave_write = leave
+engine.verify_committed = verify
 assert store.call("capsule_list", {})["pagination"]["total"] == 2
 """,
         str(home),

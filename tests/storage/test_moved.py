@@ -28,7 +28,7 @@ def put(store: Store, name: str) -> None:
 
 
 @pytest.mark.parametrize("gone", ["home", "files"])
-def test_a_write_after_the_store_was_moved_lands_where_everybody_finds_it(
+def test_a_write_after_the_store_was_moved_is_refused_until_there_is_a_store_again(
     store: Store, home: Path, tmp_path: Path, gone: str
 ) -> None:
     put(store, "before")
@@ -38,10 +38,12 @@ def test_a_write_after_the_store_was_moved_lands_where_everybody_finds_it(
     else:
         for file in home.glob("moss.db*"):
             file.unlink()
-    put(store, "after")
-    assert store.call("capsule_fetch", {"name": "after"})["name"] == "after"
-    with open_at(home) as other:
-        assert other.call("capsule_list", {})["pagination"]["total"] == 1
+    assert refusal(put, store, "after").code == "STORAGE_CORRUPT"
+    assert not (home / "moss.db").exists()
+    with open_at(home) as other:  # who opens it now begins a new store, and the first one finds that
+        put(other, "new")
+        put(store, "after")
+        assert other.call("capsule_list", {})["pagination"]["total"] == 2
     check_truth(home)
 
 
@@ -69,7 +71,7 @@ def test_a_replaced_lock_file_is_the_lock_for_those_who_knew_the_old_one(store: 
     assert store.call("capsule_list", {})["pagination"]["total"] == 2
 
 
-def test_threads_that_read_and_write_while_the_store_is_moved_away_never_hear_that_it_is_broken(
+def test_threads_that_read_and_write_while_the_store_is_moved_away_get_typed_errors_and_go_on(
     store: Store, home: Path, tmp_path: Path
 ) -> None:
     moves = 12
@@ -89,11 +91,19 @@ def test_threads_that_read_and_write_while_the_store_is_moved_away_never_hear_th
     with ThreadPoolExecutor(6) as pool:
         callers = [pool.submit(keep_calling, number) for number in range(6)]
         for turn in range(moves):
-            put(store, f"turn {turn}")
-            os.rename(home, tmp_path / f"aside {turn}")
+            with open_at(home) as other:
+                put(other, f"turn {turn}")
+            os.rename(home, tmp_path / "aside")
+            if turn % 2:
+                os.rename(tmp_path / "aside", home)
+            else:
+                os.rename(tmp_path / "aside", tmp_path / f"aside {turn}")
+                with open_at(home) as other:
+                    put(other, "a new store")
         over.set()
         said = Counter(code for caller in callers for code in caller.result())
-    assert set(said) <= {"done", "STORAGE_BUSY", "STORAGE_READONLY", "STORAGE_UNKNOWN"}, said
+    refused = {code for code in said if code != "done"}
+    assert refused <= {"STORAGE_BUSY", "STORAGE_CORRUPT", "STORAGE_READONLY", "STORAGE_UNKNOWN"}, said
     assert said["done"] > moves
     put(store, "last")
     check_truth(home)

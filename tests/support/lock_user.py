@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from moss_memory.config import load_config
 from moss_memory.storage.engine import Call
-from moss_memory.storage.sqlite.lock import WriteLock
+from moss_memory.storage.sqlite.lock import Hold, WriteLock
+from moss_memory.storage.sqlite.waiter import Waiter
 from support.python_process import start
 
 # "take" waits for the lock, "go" lets go of it. Killed before the system call of the number that is given, if one is.
 USER = """
 import os, signal, sys
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite import line as line_module, lock as lock_module
+from moss_memory.storage.sqlite import lock as lock_module, waiter as waiter_module
 from support.lock_user import watched
 
 home, killed_at = sys.argv[1], int(sys.argv[2])
@@ -41,7 +43,7 @@ class Counted:
 
 lock = watched(home, lambda: print("waits", flush=True))
 print("ready", flush=True)
-for module in (line_module, lock_module):
+for module in (waiter_module, lock_module):
     module.os, module.fcntl = Counted(os), Counted(module.fcntl)
 for word in sys.stdin:
     if word.startswith("take"):
@@ -56,17 +58,41 @@ for word in sys.stdin:
 """
 
 
-def watched(home: object, joined: Any) -> WriteLock:
-    """A lock that tells when somebody begins to wait for it in line."""
-    lock = WriteLock(str(home))
-    join = lock._line.join
+class SimpleLock:
+    """A write lock of which one hold at a time is acquired and released."""
 
-    def join_and_tell(room: int) -> Any:
-        place = join(room)
-        joined()
-        return place
+    def __init__(self, home: object) -> None:
+        self.lock = WriteLock(str(home))
+        self._held: Hold | None = None
 
-    lock._line.join = join_and_tell  # type: ignore[method-assign]
+    def acquire(self, timeout_s: float, call: Call | None = None) -> None:
+        hold = self.lock.hold()
+        hold.acquire(timeout_s, call)
+        self._held = hold
+
+    def release(self) -> None:
+        held, self._held = self._held, None
+        assert held is not None
+        held.release()
+
+    def holder(self) -> dict[str, Any] | None:
+        return self.lock.holder()
+
+    def close(self) -> None:
+        self.lock.close()
+
+
+def watched(home: object, waits: Callable[[], object]) -> SimpleLock:
+    """A lock that tells when somebody begins to wait for it, right before it does."""
+    lock = SimpleLock(home)
+    new_waiter = lock.lock.new_waiter
+
+    def new_and_tell() -> Waiter:
+        waiter = new_waiter()
+        waits()
+        return waiter
+
+    lock.lock.new_waiter = new_and_tell  # type: ignore[method-assign]
     return lock
 
 
@@ -93,6 +119,12 @@ class LockUser:
     def pid(self) -> int:
         return self.process.pid
 
+    @property
+    def answers(self) -> int:
+        """The descriptor on which its words arrive."""
+        assert self.process.stdout is not None
+        return self.process.stdout.fileno()
+
     def tell(self, *words: object) -> None:
         assert self.process.stdin is not None
         print(*words, file=self.process.stdin, flush=True)
@@ -103,7 +135,7 @@ class LockUser:
         return self.process.stdout.readline().strip()
 
     def hear_in_the_end(self) -> str:
-        """Its next word but "waits": one who was passed takes a new place in the line."""
+        """Its next word but "waits": a waiter that finds another lock file waits once more."""
         while (word := self.hear()) == "waits":
             pass
         return word

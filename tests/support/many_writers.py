@@ -1,4 +1,4 @@
-"""Many processes that write back to back, and in which order they got their turns."""
+"""Many processes that write back to back, and how often each was overtaken."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ from pathlib import Path
 
 from support.python_process import start
 
-# Tells when it was called in, and with which number; the clock is the same for all processes.
+# Tells when it asked for the lock and when it had it; the clock is the same for all processes.
 WRITE = """
 import json, sys, time
 from collections import Counter
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite.line import Line
+from moss_memory.storage.sqlite.lock import Hold
 from support.store_truth import capsule, open_at
 home, worker, writes = sys.argv[1], sys.argv[2], int(sys.argv[3])
 turns, refused = [], Counter()
-call_in = Line.call_in
-def called(line, place):
-    turns.append((time.monotonic_ns(), place.number))
-    call_in(line, place)
-Line.call_in = called
+acquire, wait = Hold.acquire, Hold._wait
+def acquire_and_note(hold, *arguments):
+    turns.append([time.monotonic_ns(), 0, False])
+    acquire(hold, *arguments)
+    turns[-1][1] = time.monotonic_ns()
+def wait_and_note(hold, *arguments):
+    turns[-1][2] = True
+    wait(hold, *arguments)
+Hold.acquire, Hold._wait = acquire_and_note, wait_and_note
 text = capsule()
 with open_at(home) as store:
     store.call("capsule_list", {})
     print("ready", flush=True)
     sys.stdin.readline()
+    turns.clear()
     for number in range(writes):
         try:
             store.call("capsule_store", {"workspace": worker, "name": f"{number}", "capsule_text": text})
@@ -48,7 +53,7 @@ class Trial:
     waited: int
     """How many writes had to wait."""
     overtaken: list[int]
-    """Of those who were, by how many who came later."""
+    """For each write that was overtaken: by how many that asked later."""
 
 
 def write_at_once(home: Path, *, writers: int, writes: int, patience_s: float) -> Trial:
@@ -65,13 +70,14 @@ def write_at_once(home: Path, *, writers: int, writes: int, patience_s: float) -
             process.kill()
             process.wait()
     answers = [json.loads(said) for said in told]
-    turns = sorted(turn for answer in answers for turn in answer["turns"])
+    turns = sorted((turn for answer in answers for turn in answer["turns"]), key=lambda turn: turn[1])
     refused = sum((Counter(answer["refused"]) for answer in answers), Counter[str]())
-    return Trial(refused, len(turns), _overtaken([number for _, number in turns]))
+    waited = sum(has_waited for *_, has_waited in turns)
+    return Trial(refused, waited, _overtaken([asked for asked, *_ in turns]))
 
 
 def _overtaken(numbers: list[int]) -> list[int]:
-    """For each number that larger ones came before: how many of them."""
+    """Return, for each number with larger ones before it, how many they are."""
     seen: list[int] = []
     found = []
     for number in numbers:

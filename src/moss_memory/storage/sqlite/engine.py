@@ -12,8 +12,8 @@ from ...errors import MossError
 from ..folders import make_private_folder
 from .failures import storage_error
 from .footing import Footing, log_removed
-from .lock import LINE, LOCK, WriteLock
-from .opening import UNFINISHED, close_all, file_identity, only_value, open_writer, schema_numbers
+from .lock import LOCK_FILE, QUEUE_FILE, WriteLock
+from .opening import UNFINISHED, close_all, file_identity, only_value, open_writer, schema_numbers, vanished
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..engine import Call, ReadTransaction, Result, Row
     from ..finding import Finding
     from ..vector_matrix import VectorMatrix
+    from .lock import Hold
     from .readers import Identity, Reader
 
 DATABASE = "moss.db"
@@ -44,6 +45,7 @@ class SqliteEngine:
 
     def _start_afresh(self) -> None:
         self._lock = WriteLock(self._home)
+        self._fork_hold = self._lock.hold()
         self._readers = Readers(self._path)
         self._writer: apsw.Connection | None = None
         self._footing: Footing | None = None
@@ -78,51 +80,56 @@ class SqliteEngine:
     def write(self, carry_out: Callable[[SqliteWrite], Result], *, patience_s: float, call: Call) -> Result:
         """Carries a call out in a writing transaction and commits it; its result."""
         tx = SqliteWrite(self, patience_s, call)
-        try:
+        with tx, tx:  # twice: if an interrupt comes at the first exit, there is still the second
             result = carry_out(tx)
             tx.commit()
-        except BaseException:
-            tx.rollback()
-            raise
-        finally:
-            tx.release()
         return result
 
     def own_key(self) -> str | None:
         """None: whether a commit was done is always known."""
         return None
 
-    def enter_write(self, patience_s: float, call: Call) -> apsw.Connection:
-        """Takes the lock and begins; a transaction calls it once, and `leave_write` in the end."""
-        writer = self.enter_alone(call, patience_s)
-        try:
+    def hold(self) -> Hold:
+        """Return a new attempt to hold the write lock; its release rolls back what was not committed."""
+        return self._lock.hold(self._roll_back)
+
+    def begin_immediate(self, hold: Hold, timeout_s: float, call: Call) -> apsw.Connection:
+        """Acquire the lock and begin a writing transaction; the release of the hold ends both."""
+        writer = self.acquire(hold, call, timeout_s)
+        writer.execute("begin immediate")
+        if schema_numbers(writer) != self._schema:
+            self._close_writer()  # another has changed it meanwhile; opening refuses that, or migrates again
+            writer = self._ready_writer()
             writer.execute("begin immediate")
-            if schema_numbers(writer) != self._schema:
-                self._close_writer()  # another has changed it meanwhile; opening refuses that, or migrates again
-                writer = self._ready_writer()
-                writer.execute("begin immediate")
-        except BaseException:
-            self._lock.release()
-            raise
+        if self._footing is not None:
+            self._footing.refuse_unknown_log()
         return writer
 
-    def enter_alone(self, call: Call, patience_s: float = WRITE_PATIENCE_S) -> apsw.Connection:
-        """Takes the lock; nobody else writes until `leave_write`."""
+    def acquire(self, hold: Hold, call: Call | None = None, timeout_s: float = WRITE_PATIENCE_S) -> apsw.Connection:
+        """Acquire the lock and return the connection that writes; nobody else writes until the release of the hold."""
         self._refuse_after_fork()
-        self._lock.acquire(patience_s, call)
         try:
-            return self._ready_writer()
-        except BaseException:
-            self._lock.release()
-            raise
+            hold.acquire(timeout_s, call)
+        except FileNotFoundError:
+            raise vanished(self._home) from None
+        return self._ready_writer()
 
-    def confirm(self) -> None:
+    def _roll_back(self) -> None:
+        """Roll back what the connection that writes has begun; the caller holds the lock."""
+        try:
+            if self._writer is not None and self._writer.in_transaction:
+                self._writer.execute("rollback")
+        except apsw.Error:
+            self._close_writer()  # which rolls back, too
+
+    def verify_committed(self) -> None:
         """Makes sure that what was just committed lies where everybody finds it."""
         footing = self._footing
         assert footing is not None
         if footing.is_in_place():
             footing.refuse_cut()
             if footing.has_its_log():
+                footing.remember_log()
                 return
             if footing.rescue():
                 self._let_go()
@@ -132,10 +139,6 @@ class SqliteEngine:
             f"the files of the store in {self._home} were removed or replaced while this call wrote; look whether what "
             "it wrote is there before you try again",
         )
-
-    def leave_write(self) -> None:
-        """Lets the next writer in."""
-        self._lock.release()
 
     @property
     def identity(self) -> Identity | None:
@@ -165,13 +168,13 @@ class SqliteEngine:
         make_private_folder(self._home)
         prepared = prepare(self._path, backup)
         try:
-            self._lock.acquire(WRITE_PATIENCE_S, call)
-            try:
+            with self.hold() as hold, hold:
+                hold.acquire(WRITE_PATIENCE_S, call)
                 self._close_writer()
-                return swap(self._path, prepared)
-            finally:
-                self._readers.look_at_once()
-                self._lock.release()
+                try:
+                    return swap(self._path, prepared)
+                finally:
+                    self._readers.look_at_once()
         finally:
             discard(prepared)
 
@@ -181,7 +184,7 @@ class SqliteEngine:
 
     def files(self) -> tuple[str, ...]:
         """The names of the files that it keeps in the home folder."""
-        return DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK, LINE
+        return DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK_FILE, QUEUE_FILE
 
     def is_made(self) -> bool:
         """Whether there is a store: a file of any kind in its place counts."""
@@ -251,13 +254,11 @@ class SqliteEngine:
         """Gives the database its name, under the lock that keeps others from making one."""
         from .filling import put_in_place
 
-        self.enter_alone(call)
-        try:
+        with self.hold() as hold, hold:
+            self.acquire(hold, call)
             self._readers.close()
             self._close_writer()
             put_in_place(self._path, os.path.join(self._home, DATABASE))
-        finally:
-            self.leave_write()
 
     def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
         """Empties every table but those and begins to count anew, as one transaction among the others."""
@@ -277,6 +278,8 @@ class SqliteEngine:
             if self._watcher is not None and self._watcher.database != file_identity(self._path):
                 self._stop_watching()
             watcher = self._watcher
+            if watcher is None and self._readers.has_opened and not self.is_made():
+                return None  # moved or removed; reads and writes say so
             if watcher is None:
                 self._readers.look_at_once()
                 watcher = self._watcher = self._readers.take(self._prepare)
@@ -298,16 +301,19 @@ class SqliteEngine:
         with self._watch_lock:
             self._stop_watching()
         self._readers.close()
-        if self._lock.pause(WRITE_PATIENCE_S):
-            self._close_writer()
-            self._lock.close()
-            self._lock.resume()
+        with self.hold() as hold, hold:
+            if hold.pause(WRITE_PATIENCE_S):
+                self._close_writer()
+                self._lock.close()
+        self._readers.has_opened = False
+        self._lock.makes_home = True
 
     def _close_writer(self) -> None:
         if self._writer is not None:
             writer, self._writer = self._writer, None
-            self._footing = None
-            self._schema = None
+            footing, self._footing, self._schema = self._footing, None, None
+            if footing is not None:
+                footing.close()
             close_all([writer])
 
     def translate(self, error: Exception) -> MossError | None:
@@ -361,11 +367,9 @@ class SqliteEngine:
         """Fills a new database with what can be read of this one, however damaged; what could not be, and why."""
         from .salvage import salvage
 
-        self._lock.acquire(WRITE_PATIENCE_S, call)
-        try:
+        with self.hold() as hold, hold:
+            hold.acquire(WRITE_PATIENCE_S, call)
             return salvage(self._path, target)
-        finally:
-            self._lock.release()
 
     def erase(self, call: Call, *, patience_s: float) -> bool:
         """Leaves no byte of what was deleted on disk; false while a reader holds the write-ahead log."""
@@ -375,24 +379,31 @@ class SqliteEngine:
 
     def _ready_writer(self) -> apsw.Connection:
         """A connection to the database that is in the place now, made where there is none; the caller has the lock."""
+        self._roll_back()
         if self._writer is not None and self._footing is not None:
             if not self._footing.is_in_place():
                 self._close_writer()
             elif self._footing.has_its_log():
                 self._footing.refuse_cut()
+                self._footing.refuse_changed_log()
                 return self._writer
             elif self._footing.rescue():
                 self._let_go()
             else:
                 raise log_removed(self._path)
         self._readers.look_at_once()
+        if self._readers.has_opened and not os.path.lexists(self._path):
+            raise vanished(self._home)
         self._writer = open_writer(self._path)
         try:
             self._schema = schema_numbers(self._writer)
             self._footing = Footing(self._path, self._writer)
+            self._footing.refuse_changed_log()
         except BaseException:
             self._close_writer()
             raise
+        self._readers.has_opened = True
+        self._lock.makes_home = False
         return self._writer
 
     def _let_go(self) -> None:
@@ -402,11 +413,8 @@ class SqliteEngine:
 
     def _prepare(self) -> None:
         """Migrates the database, under the lock that every process respects."""
-        self._lock.acquire(WRITE_PATIENCE_S)
-        try:
-            self._ready_writer()
-        finally:
-            self._lock.release()
+        with self.hold() as hold, hold:
+            self.acquire(hold)
 
     def _refuse_after_fork(self) -> None:
         if self._path in _forked_in_use:
@@ -417,7 +425,8 @@ class SqliteEngine:
 
     def before_fork(self) -> None:
         """Closes what is idle: SQLite keeps its locks by process, so a child would believe it had ours."""
-        if self._lock.pause(FORK_PATIENCE_S):
+        self._fork_hold = self._lock.hold()
+        if self._fork_hold.pause(FORK_PATIENCE_S):
             with self._watch_lock:
                 self._stop_watching()
             self._readers.close()
@@ -425,7 +434,7 @@ class SqliteEngine:
 
     def after_fork_in_parent(self) -> None:
         """Goes on; connections are opened again when they are needed."""
-        self._lock.resume()
+        self._fork_hold.release()
 
     def after_fork_in_child(self) -> None:
         """Starts afresh, unless a call of the parent was under way."""

@@ -86,11 +86,8 @@ class Erasing:
 
     def _alone(self, step: Callable[[apsw.Connection], bool]) -> bool:
         """One slice, in which nobody else writes: whether its step is done."""
-        connection = self._engine.enter_alone(self._call)
-        try:
-            return step(connection)
-        finally:
-            self._engine.leave_write()
+        with self._engine.hold() as hold, hold:
+            return step(self._engine.acquire(hold, self._call))
 
     def _look(self, connection: apsw.Connection) -> bool:
         """Sees what is to be erased; what comes to it later is not this one's."""
@@ -116,7 +113,8 @@ class Erasing:
             self._stay(connection, rebuilt=done)
             connection.execute("commit")
         except BaseException:
-            connection.execute("rollback")
+            if connection.in_transaction:
+                connection.execute("rollback")
             raise
         return done
 

@@ -31,7 +31,10 @@ def busy_error(patience_s: float, holder: dict[str, Any] | None = None) -> MossE
 def _told(holder: dict[str, Any] | None) -> str:
     if holder is None:
         return ""
-    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(holder["since_ms"] / 1000))
+    try:
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(holder["since_ms"] / 1000))
+    except (OverflowError, ValueError, OSError):
+        since = "an unknown time"  # the clock of the holder was wrong
     return f" (process {holder['pid']} has held it since {since}, with `{holder['tool']}`)"
 
 

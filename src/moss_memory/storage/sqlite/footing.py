@@ -1,4 +1,4 @@
-"""The files that a writer stands on: whether they are still the ones that it has open, and what to do where not.
+"""The files that a writer has open: whether another program has removed, replaced or changed them meanwhile.
 
 A log that is removed takes along what is only in it, for everybody but those who have it open; a database that is cut
 looks whole to those who have its pages in memory. So a writer looks before it begins and before anything it wrote is
@@ -13,13 +13,13 @@ import time
 import apsw
 
 from ...errors import MossError
+from .log import Log, log_changed
 from .opening import file_identity, only_value
 
 PATIENCE_S = 5.0
 """How long readers are waited for that keep a removed log from being brought into the database."""
 
 _LOG = "-wal"
-_LOG_HEADER, _FRAME_HEADER = 32, 24
 
 
 class Footing:
@@ -33,6 +33,7 @@ class Footing:
         self._size_bytes = self._seen_bytes = status.st_size
         self._log = file_identity(path + _LOG)
         self._refuse_other_log()
+        self._frames = Log(path + _LOG, connection)
 
     def is_in_place(self) -> bool:
         """Whether the database that is in the place is the one that is open."""
@@ -46,6 +47,39 @@ class Footing:
     def has_its_log(self) -> bool:
         """Whether the log that is in the place is the one that is open."""
         return file_identity(self._path + _LOG) == self._log
+
+    def refuse_changed_log(self) -> None:
+        """Refuse a log that another program has changed in place; nothing of it may reach the database."""
+        if not self._frames.is_sound():
+            self._refuse_log()
+
+    def refuse_unknown_log(self) -> None:
+        """Refuse a log that has changed although nobody has written by it; a transaction has begun."""
+        if not self._frames.is_known():
+            self._refuse_log()
+
+    def remember_log(self) -> None:
+        """Remember the log as it is after a commit; refuse it if another program has changed it meanwhile."""
+        self.refuse_changed_log()
+        self._frames.remember()
+
+    def _refuse_log(self) -> None:
+        self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        raise log_changed(self._path)
+
+    def close(self) -> None:
+        """Prepare the connection to be closed: a changed log is kept out of the database."""
+        try:
+            self.refuse_changed_log()
+            self._connection.execute("begin")
+            self._connection.execute("select 1 from sqlite_schema").fetchall()
+            self.refuse_unknown_log()
+        except (MossError, apsw.Error):
+            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        finally:
+            self._frames.close()
+        if self._connection.in_transaction:
+            self._connection.execute("rollback")
 
     def refuse_cut(self) -> None:
         """Refuses a database that has become shorter and does not hold less, as it was when it was last looked for."""
@@ -92,8 +126,7 @@ class Footing:
     def _refuse_other_log(self) -> None:
         """Refuses a log that lacks what others have written: they have open one that was removed."""
         frames, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
-        least = _LOG_HEADER + frames * (_FRAME_HEADER + self._connection.pragma("page_size")) if frames > 0 else 0
-        if _size(self._path + _LOG) < least:
+        if frames > 0 and _size(self._path + _LOG) == 0:
             self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             raise log_removed(self._path)
 

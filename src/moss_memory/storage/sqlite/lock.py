@@ -1,262 +1,351 @@
-"""The write lock: one writer at a time, among the threads of this process and among all processes, in order."""
+"""The write lock: one writer at a time, among the threads of this process and among all processes."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import time
-from _thread import allocate_lock, get_ident
+from _thread import get_ident
+from _weakref import ref
 
 from ..folders import make_private_folder
 from .failures import busy_error
-from .line import Line, open_private
+from .waiter import Waiter, open_owned, open_private, unlock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _io import FileIO
+    from collections.abc import Callable
     from typing import Any
 
     from ..engine import Call
-    from .line import Place
 
-LOCK = "moss.lock"
-LINE = "moss.queue"
-NOBODY, FORKING = 0, -1
-_ASK_EVERY_S = 0.02
-_LOOK_EVERY_S = 0.25
-_POLL_EVERY_S = 0.005
-_NOTE_BYTES = 96
+    Token = tuple[int]
+
+LOCK_FILE = "moss.lock"
+QUEUE_FILE = "moss.queue"
+_CHECK_CANCELLED_S = 0.02
+_TRY_STEAL_S = 0.25
+_POLL_S = 0.005
+_SPIN_S = 0.0002
+_RECORD_BYTES = 96
 
 
 class WriteLock:
-    """An `flock` on a file that every process finds beside the database, and a line of those who wait for it.
+    """An `flock` on a file that every process finds beside the database; `hold` gives the objects that acquire it.
 
-    SQLite's own busy handler is not enough: with it alone, 37 of 16,000 writes from 16 processes failed. The `flock`
-    is what keeps writers apart, those of older versions, too; the line only says whose turn it is.
+    SQLite's own busy handler is not enough: with it alone, 37 of 16,000 writes from 16 processes failed.
     """
 
     def __init__(self, home: str) -> None:
         self._home = home
-        self._path = os.path.join(home, LOCK)
-        self._line = Line(os.path.join(home, LINE))
-        self._threads = allocate_lock()
-        """This process's right to write: of the thread that holds the lock, or that keeps others from writing."""
-        self._fd = -1
-        """The lock file of those who need not wait; each of those who wait has it open for itself."""
-        self._held = -1
-        self._owner = NOBODY
-        self._places: list[Place] = []
-        self._opening = allocate_lock()
+        self._path = os.path.join(home, LOCK_FILE)
+        self._queue_path = os.path.join(home, QUEUE_FILE)
+        self.writing = Slot()
+        """Owned by the hold that has the lock, or that keeps this process from writing."""
+        self.opening = Slot()
+        """Owned by the hold that opens files, or that keeps this process from opening any."""
+        self._lock_file: FileIO | None = None
+        self._queue_file: FileIO | None = None
+        self._waiters: list[ref[Waiter]] = []
+        self.makes_home = True
+        """Whether a missing home is made: not while a store is open in it."""
 
-    def acquire(self, patience_s: float, call: Call | None = None) -> None:
-        """Goes in where nobody holds the lock and nobody waits for it; else waits in line, until the deadline."""
-        if not self._enter():
-            if patience_s <= 0:
-                raise busy_error(patience_s, self.holder())
-            self._wait(patience_s, call)
-        self._owner = get_ident()
-        self._write_note("opening" if call is None else call.operation)
-
-    def release(self) -> None:
-        """Lets the next writer in."""
-        self._owner = NOBODY
-        fd, self._held = self._held, -1
-        _write(fd, b"free")
-        fcntl.flock(fd, fcntl.LOCK_UN)
-        if fd != self._fd:
-            os.close(fd)
-        self._threads.release()
+    def hold(self, before_release: Callable[[], None] | None = None) -> Hold:
+        """Return a new attempt to hold the lock; nothing is acquired yet."""
+        return Hold(self, before_release)
 
     def holder(self) -> dict[str, Any] | None:
-        """Who holds the lock, since when and for what; none when nobody does, or one who does not say."""
+        """Return pid, start and tool of the process that holds the lock; None if it is free or unknown."""
         try:
-            fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
-            return None
-        try:
-            state, pid, since_ms, tool = _read(fd).decode().split()
+            with open_owned(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW, "rb") as file:
+                state, pid, since_ms, tool = read_record(file).decode().split()
             holder = {"pid": int(pid), "since_ms": int(since_ms), "tool": tool}
             return holder if state == "held" and is_alive(int(pid)) else None
-        except (ValueError, OSError):
+        except (ValueError, OSError, OverflowError):
             return None
-        finally:
-            os.close(fd)
 
-    def _write_note(self, tool: str) -> None:
-        # Two microseconds a write; who waits can say whom for, and can tell a lock that is free from one that
-        # somebody had in between.
-        since_ms = time.time_ns() // 1_000_000
-        _write(self._held, f"held {os.getpid()} {since_ms} {tool}".encode()[:_NOTE_BYTES].ljust(_NOTE_BYTES))
-
-    def _enter(self) -> bool:
-        """Takes what is free and nobody waits for."""
-        if not self._threads.acquire(False):
-            return False
-        try:
-            if self._line.is_empty() and self._take():
-                return True
-        except BaseException:
-            self._threads.release()
-            raise
-        self._threads.release()
-        return False
-
-    def _take(self) -> bool:
-        """Whether the lock of all processes was free and is now held."""
-        if self._fd < 0:
-            self._fd = self._open()
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        if self._is_the_lock(self._fd):
-            self._held = self._fd
-            return True
-        os.close(self._fd)
-        self._fd = -1
-        return self._take()
-
-    def _wait(self, patience_s: float, call: Call | None) -> None:
-        """Waits in line until the lock is this thread's; raises at the deadline, or when the caller has given up."""
-        deadline = time.monotonic() + patience_s
-        while True:
-            place = self._join()
-            try:
-                if self._wait_at(place, deadline, call):
-                    return
-            finally:
-                place.leave()
-            if time.monotonic() >= deadline:
-                raise busy_error(patience_s, self.holder())
-
-    def _join(self) -> Place:
-        with self._opening:
-            self._places = [place for place in self._places if place.is_open]
-            place = self._line.join(self._open())
-            self._places.append(place)
-        return place
-
-    def _wait_at(self, place: Place, deadline: float, call: Call | None) -> bool:
-        """Whether the lock was got from this place; if not it is too late, or another place is to be taken."""
-        is_kept = place.keep()
-        seen: bytes | None = None
-        looked_at = time.monotonic()
-        while (now := time.monotonic()) < deadline:
-            if place.ready.acquire(True, min(_pause_s(is_kept, call), deadline - now)):
-                if not place.failed:
-                    return self._go_in(place)
-                is_kept = False
-            if call is not None:
-                call.check_cancelled()
-            if is_kept and now < looked_at + _LOOK_EVERY_S:
-                continue
-            if place.was_passed():
-                return False
-            free, seen = self._look(seen)
-            if free:
-                self._line.call_in(place)
-                return True
-            looked_at = now
-        return False
-
-    def _look(self, seen: bytes | None) -> tuple[bool, bytes | None]:
-        """Takes a lock that is free and that nobody had since the last look; else gives what to look for next time.
-
-        Whose turn it is may have been stopped while it waits, by Ctrl-Z or a debugger.
-        """
-        if not self._threads.acquire(False):
-            return False, None
-        note = None
-        try:
-            if self._take():
-                note = _read(self._held)
-                if note == seen:
-                    return True, note
-                fcntl.flock(self._held, fcntl.LOCK_UN)
-                self._held = -1
-        except BaseException:
-            self._threads.release()
-            raise
-        self._threads.release()
-        return False, note
-
-    def _go_in(self, place: Place) -> bool:
-        """Takes over the lock that a place has got; false when it is not the lock any more that others find."""
-        self._threads.acquire()
-        try:
-            if self._is_the_lock(place.room):
-                self._held = self._line.go_in(place)
-                return True
-        except BaseException:
-            self._threads.release()
-            raise
-        self._threads.release()
-        return False
-
-    def _is_the_lock(self, fd: int) -> bool:
-        """Whether the descriptor is still the lock file that other processes find."""
-        status = os.fstat(fd)
+    def is_current(self, file: FileIO) -> bool:
+        """Return whether an open file is still the lock file that other processes find."""
+        status = os.fstat(file.fileno())
         try:
             found = os.stat(self._path)
         except OSError:
             return False
         return (found.st_dev, found.st_ino) == (status.st_dev, status.st_ino)
 
-    def _open(self) -> int:
-        make_private_folder(self._home)
+    def lock_file(self) -> FileIO:
+        """Return the lock file that the owner of `writing` uses."""
+        if self._lock_file is None:
+            self._lock_file = self._open_lock()
+        return self._lock_file
+
+    def queue_file(self) -> FileIO | None:
+        """Return the queue file that the owner of `writing` uses; None if it cannot be opened."""
+        if self._queue_file is None:
+            self._queue_file = self._open_queue()
+        return self._queue_file
+
+    def new_waiter(self) -> Waiter:
+        """Return a waiter with files of its own; the caller owns `opening`."""
+        waiter = Waiter(self._open_lock(), self._open_queue())
+        self._waiters.append(ref(waiter, self._waiters.remove))
+        return waiter
+
+    def _open_lock(self) -> FileIO:
+        if self.makes_home:
+            make_private_folder(self._home)
         return open_private(self._path)
 
-    def pause(self, patience_s: float) -> bool:
-        """Keeps the other threads of this process from writing, unless this very thread is; false when one goes on."""
-        if self._owner == get_ident() or not self._threads.acquire(True, patience_s):
-            return False
-        self._opening.acquire()
-        self._owner = FORKING
-        return True
-
-    def resume(self) -> None:
-        """Ends a pause; nothing happens where there was none."""
-        if self._owner == FORKING:
-            self._owner = NOBODY
-            self._opening.release()
-            self._threads.release()
+    def _open_queue(self) -> FileIO | None:
+        try:
+            return open_private(self._queue_path)
+        except OSError:
+            return None  # something else stands there; writers are still kept apart, but may be overtaken
 
     def close(self) -> None:
-        """Lets go of the files, in a pause; they are opened again when they are needed."""
-        self._line.close()
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        """Close the files; the caller owns `writing`. They are opened again if they are needed."""
+        for file in (self._lock_file, self._queue_file):
+            if file is not None:
+                file.close()
+        self._lock_file = self._queue_file = None
 
     def forget(self) -> None:
-        """Closes everything, in a forked child: else a killed parent's lock would live on in it."""
-        if self._held not in (-1, self._fd):
-            os.close(self._held)
-        for place in self._places:
-            place.forget()
+        """Close everything, in a forked child: else the lock of a killed parent would stay held."""
+        for waiter in [reference() for reference in self._waiters]:
+            if waiter is not None:
+                waiter.forget()
         self.close()
 
 
-def _pause_s(is_kept: bool, call: Call | None) -> float:
-    """How long to wait before looking around."""
-    if not is_kept:
-        return _POLL_EVERY_S
-    return _LOOK_EVERY_S if call is None or call.cancelled is None else _ASK_EVERY_S
+class Slot:
+    """Mutual exclusion between threads: the step that takes it also records the owner, and any thread may free it.
+
+    A lock of Python has no owner: an interrupt right after `acquire` leaves nobody who knows that it is held.
+    """
+
+    __slots__ = ("_owner",)
+
+    def __init__(self) -> None:
+        self._owner: dict[str, Token] = {}
+
+    def take(self, token: Token) -> bool:
+        """Become the owner, unless there is another."""
+        return self._owner.setdefault("owner", token) is token
+
+    def free(self, token: Token) -> None:
+        """Stop being the owner; do nothing if it is another."""
+        if self._owner.get("owner") is token:
+            self._owner.clear()
+
+    def is_of_this_thread(self) -> bool:
+        """Return whether the owner is a hold of this thread."""
+        return self._owner.get("owner", (0,))[0] == get_ident()
 
 
-def _write(fd: int, note: bytes) -> None:
+class Hold:
+    """One attempt to hold the write lock.
+
+    Each step is recorded before it is taken, and `release` undoes every recorded step, any number of times: so no
+    exception at any moment leaves the lock held. Enter it twice (`with lock.hold() as hold, hold:`): if an interrupt
+    comes at the first exit, there is still the second.
+    """
+
+    _token: Token = (0,)
+    _is_held = False
+    _file: FileIO | None = None
+    _queue: FileIO | None = None
+    _waiter: Waiter | None = None
+
+    def __init__(self, lock: WriteLock, before_release: Callable[[], None] | None = None) -> None:
+        self._lock = lock
+        self._before_release = before_release
+        self._token = (get_ident(),)
+
+    def __enter__(self) -> Hold:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def acquire(self, timeout_s: float, call: Call | None = None) -> None:
+        """Acquire the lock if it is free and nobody waits for it; else wait, until the timeout or a cancellation."""
+        try:
+            if not self._try_acquire():
+                if timeout_s <= 0:
+                    raise busy_error(timeout_s, self._lock.holder())
+                self._wait(timeout_s, call)
+            self._is_held = True
+            self._write_holder("opening" if call is None else call.operation)
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Release everything that this attempt has acquired; again does nothing."""
+        try:
+            if self._is_held and self._before_release is not None:
+                self._before_release()
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        queue, file, waiter = self._queue, self._file, self._waiter
+        if queue is not None:
+            unlock(queue)
+        if file is not None:
+            if self._is_held:
+                self._is_held = False
+                _write(file, b"free")
+            unlock(file)
+        if waiter is not None:
+            waiter.leave()
+        self._lock.writing.free(self._token)
+        self._lock.opening.free(self._token)
+        self._waiter = self._file = self._queue = None
+
+    def pause(self, timeout_s: float) -> bool:
+        """Keep this process from writing until `release`; return False if a thread goes on, or if this one writes."""
+        if self._lock.writing.is_of_this_thread():
+            return False
+        return self._take(self._lock.writing, timeout_s) and self._take(self._lock.opening, timeout_s)
+
+    def _take(self, slot: Slot, timeout_s: float) -> bool:
+        deadline = time.monotonic() + timeout_s
+        while not slot.take(self._token):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_SPIN_S)
+        return True
+
+    def _write_holder(self, tool: str) -> None:
+        # Two microseconds a write. A waiter can name the holder, and can tell whether anybody had the lock meanwhile.
+        assert self._file is not None
+        since_ms = int(time.time() * 1000)
+        record = f"held {os.getpid()} {since_ms} {tool}".encode()[:_RECORD_BYTES]
+        _write(self._file, record.ljust(_RECORD_BYTES))
+
+    def _try_acquire(self) -> bool:
+        """Acquire the lock if it is free and nobody waits for it."""
+        lock = self._lock
+        if not lock.writing.take(self._token):
+            return False
+        queue = self._queue = lock.queue_file()
+        acquired = (queue is None or _try_lock(queue)) and self._try_lock()
+        if queue is not None:
+            unlock(queue)
+            self._queue = None
+        if not acquired:
+            lock.writing.free(self._token)
+        return acquired
+
+    def _try_lock(self) -> bool:
+        """Lock the lock file if it is free; the caller owns `writing`."""
+        while True:
+            file = self._file = self._lock.lock_file()
+            if not _try_lock(file):
+                self._file = None
+                return False
+            if self._lock.is_current(file):
+                return True
+            self._file = None
+            self._lock.close()
+
+    def _wait(self, timeout_s: float, call: Call | None) -> None:
+        """Wait for the lock; raise at the timeout or if the call is cancelled."""
+        deadline = time.monotonic() + timeout_s
+        while not self._wait_once(self._start_waiter(deadline), deadline, call):
+            self.release()
+            if time.monotonic() >= deadline:
+                raise busy_error(timeout_s, self._lock.holder())
+
+    def _start_waiter(self, deadline: float) -> Waiter:
+        opening = self._lock.opening
+        self._take(opening, deadline - time.monotonic())
+        waiter = self._waiter = self._lock.new_waiter()
+        opening.free(self._token)
+        return waiter
+
+    def _wait_once(self, waiter: Waiter, deadline: float, call: Call | None) -> bool:
+        """Return whether the lock was acquired; if not it is too late, or the lock file was replaced."""
+        is_blocking = waiter.start()
+        seen: bytes | None = None
+        tried_at = time.monotonic()
+        while (now := time.monotonic()) < deadline:
+            if waiter.ready.acquire(True, min(_interval_s(is_blocking, call), deadline - now)):
+                if not waiter.failed:
+                    return self._take_over(waiter, deadline)
+                is_blocking = False
+            if call is not None:
+                call.check_cancelled()
+            if is_blocking and now < tried_at + _TRY_STEAL_S:
+                continue
+            stolen, seen = self._try_steal(seen)
+            if stolen:
+                waiter.leave()
+                return True
+            tried_at = now
+        return False
+
+    def _take_over(self, waiter: Waiter, deadline: float) -> bool:
+        """Use the lock that a waiter has acquired; return False if other processes find another lock file by now."""
+        if not self._take(self._lock.writing, deadline - time.monotonic()):
+            return False
+        self._file = waiter.lock_file
+        if not self._lock.is_current(waiter.lock_file):
+            return False
+        waiter.leave_queue()
+        return True
+
+    def _try_steal(self, seen: bytes | None) -> tuple[bool, bytes | None]:
+        """Acquire a lock that is free and that nobody had since the last try; else return the record to compare next.
+
+        The first in the queue may be stopped by Ctrl-Z or a debugger.
+        """
+        lock = self._lock
+        if not lock.writing.take(self._token):
+            return False, None
+        record = None
+        if self._try_lock():
+            assert self._file is not None
+            record = read_record(self._file)
+            if record == seen:
+                return True, record
+            unlock(self._file)
+            self._file = None
+        lock.writing.free(self._token)
+        return False, record
+
+
+def _interval_s(is_blocking: bool, call: Call | None) -> float:
+    """Return how long to wait before the next check."""
+    if not is_blocking:
+        return _POLL_S
+    return _TRY_STEAL_S if call is None or call.cancelled is None else _CHECK_CANCELLED_S
+
+
+def _try_lock(file: FileIO) -> bool:
     try:
-        os.pwrite(fd, note, 0)
-    except OSError:
-        return  # a full disk; nothing depends on it
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
-def _read(fd: int) -> bytes:
-    """The note of who has the lock or had it last, without the word that says which."""
-    return os.pread(fd, _NOTE_BYTES, 0)
+def _write(file: FileIO, record: bytes) -> None:
+    try:
+        os.pwrite(file.fileno(), record, 0)
+    except (OSError, ValueError):
+        return  # a full disk, or closed after a fork; nothing depends on it
+
+
+def read_record(file: FileIO) -> bytes:
+    """Return the record of the present or last holder, as it stands in the lock file."""
+    return os.pread(file.fileno(), _RECORD_BYTES, 0)
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process of that number."""
+    """Return whether there is a process with that number."""
     if pid <= 0:
         return False  # these mean groups of processes
     try:

@@ -162,6 +162,16 @@ def file_identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def vanished(home: str) -> MossError:
+    """Return the refusal of a store that was opened and is gone: an empty one in its place would hide that."""
+    return MossError(
+        "STORAGE_CORRUPT",
+        f"the store in {home} was moved or removed while it was in use; nothing was written. Put it back, or restart "
+        "the programs that use it with MOSS_HOME set to its new place",
+        details={"home": home},
+    )
+
+
 def close_all(connections: list[apsw.Connection]) -> None:
     """Closes connections that nobody uses any more."""
     for connection in connections:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ...query.request import Request
     from ..engine import Call, Parameters, Row
     from .engine import SqliteEngine
+    from .lock import Hold
     from .readers import Reader
 
 ERASE_PATIENCE_S = 2.0
@@ -95,8 +96,9 @@ class SqliteTransaction(Reading):
             self._connection.execute("rollback")
 
     def release(self) -> None:
-        if self._reader is not None:
-            self._engine.give_back(self._reader)
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            self._engine.give_back(reader)
 
 
 class SqliteWrite(Writing, SqliteTransaction):
@@ -107,6 +109,8 @@ class SqliteWrite(Writing, SqliteTransaction):
     earlier, changes would be dated in another order than they were made.
     """
 
+    _hold: Hold | None = None
+
     def __init__(self, engine: SqliteEngine, patience_s: float, call: Call) -> None:
         super().__init__(engine, call, None)
         self._prepare(patience_s)
@@ -115,10 +119,20 @@ class SqliteWrite(Writing, SqliteTransaction):
         self._erases = False
 
     def _begin(self) -> apsw.Connection:
-        connection = self._connection = self._engine.enter_write(self._patience_s, self.call)
+        self._end()  # an earlier attempt that failed half-way
+        hold = self._hold = self._engine.hold()  # recorded before it acquires anything
+        connection = self._engine.begin_immediate(hold, self._patience_s, self.call)
         self._now_ms = self.call.clock_ms()
         self._began_s = time.monotonic()
+        self._connection = connection
         return connection
+
+    def _end(self) -> None:
+        """Roll back what was not committed and release the lock; again does nothing."""
+        self._connection = None
+        if self._hold is not None:
+            self._hold.release()
+            self._hold = None
 
     def run(self, sql: str, parameters: Parameters | None = None) -> int:
         for _ in self.connection.execute(sql, parameters):
@@ -173,8 +187,7 @@ class SqliteWrite(Writing, SqliteTransaction):
         self._erase_into = result, told
 
     def _pause(self) -> None:
-        self._engine.leave_write()
-        self._connection = None
+        self._end()
 
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
         event_id = self.new_id()
@@ -198,14 +211,26 @@ class SqliteWrite(Writing, SqliteTransaction):
             return
         left = self._erase_into is not None or _is_left_to_erase(self._connection)
         self._connection.execute("commit")
-        self._engine.confirm()
+        self._engine.verify_committed()
         self._erases = left
 
+    def rollback(self) -> None:
+        self._end()
+
     def release(self) -> None:
-        if self._connection is not None:
-            self._engine.leave_write()
-        if self._erases:
+        self._end()
+        erases, self._erases = self._erases, False
+        if erases:
             self._finish_erasures()
+
+    def __enter__(self) -> SqliteWrite:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __del__(self) -> None:
+        self._end()
 
     def _finish_erasures(self) -> None:
         """Finishes this purge or an earlier one; what fails here is left to the next write, not to the caller."""

@@ -1,0 +1,171 @@
+"""A write-ahead log that another program changes in place under a running process, as programs that sync files do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from moss_memory.store import Store
+from storage.database import connect
+from support.store_truth import capsule, check_truth, open_at, refusal
+
+
+def put(store: Store, name: str) -> None:
+    store.call("capsule_store", {"capsule_text": capsule(), "name": name})
+
+
+def names(store: Store) -> set[str]:
+    return {item["name"] for item in store.call("capsule_list", {"limit": 100})["items"]}
+
+
+def overwrite(path: Path, content: bytes, *, at: int = 0) -> None:
+    """Write into a file without replacing it."""
+    with open(path, "r+b") as file:
+        file.seek(at)
+        file.write(content)
+
+
+def truncate_to_nothing(log: Path, _: bytes) -> None:
+    os.truncate(log, 0)
+
+
+def truncate_last_frame(log: Path, _: bytes) -> None:
+    os.truncate(log, log.stat().st_size - 100)
+
+
+def truncate_half(log: Path, _: bytes) -> None:
+    os.truncate(log, log.stat().st_size // 2)
+
+
+def zero(log: Path, _: bytes) -> None:
+    overwrite(log, bytes(log.stat().st_size))
+
+
+def zero_header(log: Path, _: bytes) -> None:
+    overwrite(log, bytes(32))
+
+
+def zero_end(log: Path, _: bytes) -> None:
+    overwrite(log, bytes(8000), at=log.stat().st_size - 8000)
+
+
+def put_older_back(log: Path, older: bytes) -> None:
+    os.truncate(log, 0)
+    overwrite(log, older)
+
+
+def put_older_over(log: Path, older: bytes) -> None:
+    """The bytes of an older generation, of the present length."""
+    overwrite(log, older[: log.stat().st_size])
+
+
+def put_another(log: Path, _: bytes) -> None:
+    overwrite(log, os.urandom(log.stat().st_size))
+
+
+CHANGES = [
+    truncate_to_nothing, truncate_last_frame, truncate_half, zero, zero_header, zero_end, put_older_back,
+    put_older_over, put_another,
+]  # fmt: skip
+Change = Callable[[Path, bytes], None]
+
+
+@pytest.mark.parametrize(
+    ("by", "change"),
+    [
+        *(("the last writer", change) for change in CHANGES),
+        # One that has not written before cannot know of which generation the log must be.
+        *(("another writer", change) for change in CHANGES if change not in (put_older_back, put_older_over)),
+    ],
+)
+def test_a_changed_log_is_refused_and_the_database_keeps_what_it_held(home: Path, change: Change, by: str) -> None:
+    log = home / "moss.db-wal"
+    with open_at(home) as store:
+        for number in range(5):
+            put(store, f"older {number}")
+        names(store)
+        older = log.read_bytes()
+        connection = connect(home)
+        connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+        connection.close()
+        for number in range(8):
+            put(store, f"newer {number}")
+        assert log.stat().st_size < len(older)
+        before = (home / "moss.db").read_bytes()
+        change(log, older)
+        if by == "the last writer":
+            errors = [refusal(put, store, "after") for _ in range(3)]
+        else:
+            with open_at(home) as other:
+                errors = [refusal(put, other, "after")]
+        for error in errors:
+            if by == "another writer" and error.code == "STORAGE_READONLY":
+                continue  # SQLite itself could not read a page of which the end is missing
+            assert error.code in ("STORAGE_CORRUPT", "STORAGE_BUSY"), error
+            assert "moss.db-wal" in error.message
+    assert (home / "moss.db").read_bytes() == before, "the changed log was moved into the database"
+    with open_at(home) as later:
+        found = names(later)
+        assert found >= {f"older {number}" for number in range(5)}
+        assert "after" not in found
+        put(later, "later")
+    check_truth(home)
+
+
+@pytest.mark.parametrize("change", [truncate_half, zero, truncate_to_nothing, put_another])
+def test_a_reader_that_closes_does_not_move_a_changed_log_into_the_database(home: Path, change: Change) -> None:
+    with open_at(home) as store:
+        for number in range(10):
+            put(store, f"n{number}")
+        connection = connect(home)
+        connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+        connection.close()
+        put(store, "in the log")
+        with open_at(home) as reader:
+            assert len(names(reader)) == 11
+            store.close()
+            before = (home / "moss.db").read_bytes()
+            if (home / "moss.db-wal").exists():
+                change(home / "moss.db-wal", b"")
+    assert (home / "moss.db").read_bytes() == before
+    with open_at(home) as later:
+        assert names(later) >= {f"n{number}" for number in range(10)}
+    check_truth(home)
+
+
+def test_logs_that_others_empty_begin_anew_or_remove_are_no_damage(home: Path) -> None:
+    with open_at(home) as store, open_at(home) as other:
+        for number, mode in enumerate(["passive", "full", "restart", "truncate"] * 3):
+            put(store, f"a{number}")
+            put(other, f"b{number}")
+            connection = connect(home)
+            connection.execute(f"pragma wal_checkpoint({mode})").fetchall()
+            connection.close()
+            put(other, f"c{number}")
+            put(store, f"d{number}")
+        assert len(names(store)) == 48
+    check_truth(home)
+
+
+# A home that is moved away
+
+
+def test_a_store_whose_home_was_moved_is_an_error_and_no_new_one_is_made(home: Path, tmp_path: Path) -> None:
+    with open_at(home) as store:
+        put(store, "before")
+        names(store)
+        shutil.move(home, tmp_path / "elsewhere")
+        store._engine._readers.look_at_once()  # type: ignore[attr-defined]
+        for call in (lambda: put(store, "after"), lambda: names(store)):
+            error = refusal(call)
+            assert error.code == "STORAGE_CORRUPT"
+            assert "moved or removed" in error.message
+        assert not home.exists()
+        shutil.move(tmp_path / "elsewhere", home)
+        put(store, "back")
+        assert names(store) == {"before", "back"}
+    check_truth(home)
