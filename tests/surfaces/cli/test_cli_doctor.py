@@ -391,3 +391,39 @@ def test_what_looks_like_a_credential_is_found_in_the_store_and_not_shown(cli: C
     assert [check["status"] for check in found["secrets"]] == ["warn"]
     assert "line 2, column 3, looks like a credential (aws-access-key)" in found["secrets"][0]["message"]
     assert key not in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize(
+    ("above", "marker", "program"),
+    [
+        ("Dropbox (Work)", "", "Dropbox"),
+        ("files", ".dropbox", "Dropbox"),
+        ("files", ".dropbox.cache/", "Dropbox"),
+        ("Library/Mobile Documents/com~apple~CloudDocs", "", "iCloud Drive"),
+        ("OneDrive - Contoso", "", "OneDrive"),
+        ("Google Drive", "", "Google Drive"),
+        ("files", ".stfolder/", "Syncthing"),
+        ("files", ".stignore", "Syncthing"),
+        ("files", ".sync/", "Resilio Sync"),
+        ("files", ".dropbox/", None),
+        ("files", "dropbox", None),
+    ],
+)
+def test_a_home_in_a_synced_folder_is_warned_of(tmp_path: Path, above: str, marker: str, program: str | None) -> None:
+    folder = tmp_path / above
+    (folder / "deep" / "home").mkdir(parents=True)
+    if marker.endswith("/"):
+        (folder / marker).mkdir()
+    elif marker:
+        (folder / marker).touch()
+    found = home.synced_folder(str(folder / "deep" / "home"))
+    assert found == (None if program is None else (str(folder), program))
+
+
+@pytest.mark.usefixtures("auth")
+def test_the_doctor_says_what_to_do_about_a_synced_folder(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(home, "synced_folder", lambda _: ("/sync", "Syncthing"))
+    code, found = findings(cli)
+    assert code == 0, "it is a warning"
+    assert "Syncthing" in found["synced folder"][0]["message"]
+    assert "moss export --all" in found["synced folder"][0]["todo"]

@@ -15,6 +15,17 @@ ENOUGH_BYTES = 200_000_000
 TOO_LITTLE_BYTES = 10_000_000
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "glusterfs", "drvfs")
 
+_SYNC_PROGRAMS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...] = (
+    # How the name of a synced folder begins, and the files and folders in it that mark it. A folder `.dropbox` marks
+    # none: it holds Dropbox's settings, in the home of everybody who uses it.
+    ("Dropbox", ("Dropbox",), (".dropbox",), (".dropbox.cache",)),
+    ("iCloud Drive", ("com~apple~CloudDocs", "Mobile Documents", "iCloud Drive"), (".icloud",), (".icloud",)),
+    ("OneDrive", ("OneDrive",), (), ()),
+    ("Google Drive", ("Google Drive", "GoogleDrive"), (), (".tmp.drivedownload",)),
+    ("Syncthing", (), (".stfolder", ".stignore"), (".stfolder",)),
+    ("Resilio Sync", (), (), (".sync",)),
+)
+
 
 def check_place(report: Report, home: str, *, is_made: bool) -> bool:
     """Where the store lives: the folder, room on the disk, the file system; says if the store can be looked at."""
@@ -33,7 +44,31 @@ def check_place(report: Report, home: str, *, is_made: bool) -> bool:
             "file system", "warn", f"{home} is on {kind}, where locks and shared memory are not reliable",
             "set MOSS_HOME to a folder on a local disk",
         )  # fmt: skip
+    synced = synced_folder(home)
+    if synced is not None:
+        report.add(
+            "synced folder", "warn",
+            f"{home} lies in {synced[0]}, which {synced[1]} syncs; it may change the database while it is in use",
+            "set MOSS_HOME to a folder outside of it, and move memories between machines with `moss export --all`",
+        )  # fmt: skip
     return usable
+
+
+def synced_folder(home: str) -> tuple[str, str] | None:
+    """Return the folder at or above the home that a program syncs, and the name of that program; None if none does."""
+    folder = os.path.realpath(home)
+    while True:
+        name = os.path.basename(folder)
+        for program, names, files, folders in _SYNC_PROGRAMS:
+            if (
+                name.startswith(names)
+                or any(os.path.isfile(os.path.join(folder, marker)) for marker in files)
+                or any(os.path.isdir(os.path.join(folder, marker)) for marker in folders)
+            ):
+                return folder, program
+        if folder == os.path.dirname(folder):
+            return None
+        folder = os.path.dirname(folder)
 
 
 def _check_folder(report: Report, home: str, *, is_made: bool) -> bool:
