@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.credentials import findings_in, redacted, spans_in
+from moss_memory.credentials import findings_in, redacted
+from moss_memory.credential_search import spans_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
