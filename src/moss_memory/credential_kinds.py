@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     Kinds = dict[str, tuple[tuple[str, ...], str]]
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_EDGE = r"(?<![A-Za-z0-9])"
+_EDGE = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrtbf]))"
+"""Where a value may begin: not inside a word, but after an escaped character."""
 _IS = r"\\{0,1}[\"']{0,1}\s{0,3}[:=]\s{0,3}\\{0,1}[\"']{0,1}"
 """What stands between the name of a setting and its value, in a file of settings, JSON, or JSON inside a string."""
 
@@ -64,7 +65,6 @@ PREFIXED: Kinds = {
     "elevenlabs-key": (("sk_",), r"[0-9a-f]{48}"),
     "facebook-token": (("EAA",), r"[A-Za-z0-9]{80,}"),
     "figma-token": (("figd_", "figu_", "figo_", "figr_"), r"[\w-]{40,}"),
-    "firebase-server-key": (("AAAA",), r"[\w-]{7}:APA91b[\w-]{100,}"),
     "firecrawl-key": (("fc-",), r"[0-9a-f]{32}"),
     "fireworks-key": (("fw_",), r"(?=[A-Za-z]{0,23}[0-9])[A-Za-z0-9]{22,28}"),
     "flutterwave-key": (("FLWSECK-", "FLWSECK_TEST-", "FLWSECK_LIVE-"), r"[0-9a-zA-Z]{12,64}-X"),
@@ -145,7 +145,6 @@ PREFIXED: Kinds = {
     "rootly-key": (("rootly_",), r"[0-9a-f]{64}"),
     "rubygems-key": (("rubygems_",), r"[0-9a-f]{48}"),
     "runpod-key": (("rpa_",), r"[A-Z0-9]{30,}[a-z0-9]{0,12}"),
-    "salesforce-token": (("00D",), r"[A-Za-z0-9]{12,15}![\w.]{60,}"),
     "salesforce-refresh-token": (("5Aep861",), r"[\w.=-]{60,}"),
     "scaleway-access-key": (("SCW",), r"(?=[A-Z]{0,16}[0-9])[A-Z0-9]{17}"),
     "scalingo-token": (("tk-us-",), r"[\w-]{48}"),
@@ -201,15 +200,15 @@ PREFIXED: Kinds = {
 A pattern that ends with `,}` takes all that follows; after others no letter, digit or underscore may follow.
 """
 
-WHOLE_RUNS: dict[str, tuple[int, int, str]] = {
+IN_RUNS: dict[str, tuple[int, bytes, str]] = {
     "discord-token": (
         58,
-        78,
-        r"[MNO](?=[A-Za-z_-]{0,26}[0-9])[\w-]{22,27}\.[\w-]{6}\.(?=[A-Za-z_-]{0,39}[0-9])[\w-]{27,40}",
+        b".",
+        _EDGE + r"[MNO](?=[A-Za-z_-]{0,26}[0-9])[\w-]{22,27}\.[\w-]{6}\.(?=[A-Za-z_-]{0,39}[0-9])[\w-]{27,40}(?!\w)",
     ),
-    "mailgun-key": (50, 50, r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}"),
+    "mailgun-key": (50, b"-", _EDGE + r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
 }
-"""Kind -> how many characters a value has, at least and at most, and a pattern, for values without a literal."""
+"""Kind -> the least length of a run with such a value, a sign that it contains twice, and the pattern."""
 
 CONTAINING: Kinds = {
     "zapier-webhook": (("hooks.zapier.com/",), r"hooks\.zapier\.com/hooks/catch/([0-9]{5,12}/[a-z0-9]{6,10})"),
@@ -227,6 +226,7 @@ CONTAINING: Kinds = {
     "azure-search-key": (("AzSe",), rf"{_EDGE}[A-Za-z0-9]{{42}}AzSe[A-D][A-Za-z0-9]{{5}}(?!\w)"),
     "azure-storage-key-v2": (("+ASt",), rf"{_EDGE}[A-Za-z0-9+/]{{76}}\+ASt[A-Za-z0-9+/]{{6}}=="),
     "discord-webhook": (("/api/webhooks/",), r"discord(?:app){0,1}\.com/api/webhooks/([0-9]{15,20}/[\w-]{50,})"),
+    "firebase-server-key": (("APA91b",), rf"{_EDGE}[\w-]{{11}}:APA91b[\w-]{{100,}}"),
     "mailchimp-key": (("-us",), rf"{_EDGE}[0-9a-f]{{32}}-us[0-9]{{1,2}}(?!\w)"),
     "maxmind-key": (("_mmk",), rf"{_EDGE}[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk(?!\w)"),
     "openai-key-of-the-first-kind": (("T3BlbkFJ",), r"sk-[\w-]{20,80}T3BlbkFJ[\w-]{20,}"),
@@ -260,6 +260,7 @@ SURROUNDED: Kinds = {
         ("Private-Lines:",),
         r"Private-Lines: {0,3}[0-9]{1,3}\s{1,4}[A-Za-z0-9+/=]{16,80}(?:\s{1,4}[A-Za-z0-9+/=]{16,80}){0,200}+",
     ),
+    "salesforce-token": (("!A",), rf"{_EDGE}00D[A-Za-z0-9]{{12,15}}!A[\w.]{{60,}}"),
     "json-web-key": (('"kty"',), r"\"d\"\s{0,3}:\s{0,3}\"([\w-]{40,})"),
 }
 """The same for what contains spaces, or is known by the text around it."""
@@ -343,6 +344,6 @@ PLACEHOLDERS = frozenset(
 """What stands in documentation where a password would be."""
 PLACEHOLDER_PARTS = (
     r"(?i:example|placeholder|changeme|redacted|your[_-]|[_-]here|x{6}|\*{3}|\.{3}|12345678|23456789|abcdefgh|deadbeef|"
-    r"0{8}|1{8}|a{8}|removed)"
+    r"0{12}|removed)"
 )
 """Parts of values that documentation shows in the place of a credential."""

@@ -12,6 +12,7 @@ import re
 from .credential_kinds import (
     CONNECTION_FIELDS,
     CONTAINING,
+    IN_RUNS,
     NAMED_BY_VENDOR,
     NAMED_KINDS,
     NAMES_OF_OTHERS,
@@ -26,7 +27,6 @@ from .credential_kinds import (
     SURROUNDED,
     TELEGRAM,
     TWITTER,
-    WHOLE_RUNS,
 )
 
 TYPE_CHECKING = False
@@ -170,7 +170,7 @@ def _prefixed(text: str, prefix: str, kind: str, check: Check) -> Iterator[Span]
         if _is_edge(text, start):
             match = _rest(PREFIXED[kind][1]).match(text, end)
             if match is not None:
-                if _is_random(text[end : match.end()]) and not _is_in_block(text, start, match.end(), prefix):
+                if _is_random(text[end : match.end()], prefix) and not _is_in_block(text, start, match.end(), prefix):
                     yield start, match.end(), kind
                 end = match.end()
         count += 1
@@ -201,14 +201,19 @@ def _is_edge(text: str, start: int) -> bool:
     return behind.rfind("%") == len(behind) - 3 >= 0 or _compiled(rf"(?:{_ESCAPE})\Z").search(behind) is not None
 
 
-def _is_random(value: str) -> bool:
-    """Tell whether characters look as if they were drawn at random: no word, no mask, no run of zeros."""
+def _is_random(value: str, prefix: str = "") -> bool:
+    """Tell whether characters look as if they were drawn at random: no word, no mask, no run of zeros.
+
+    Keys with a prefix of capitals are of capitals and may have no digit.
+    """
     sample = value[:400]
     most = max(map(sample.count, set(sample)))
     if 3 * most > len(sample) or len(set(sample)) < min(8, len(sample) // 3):
         return False
     if _compiled(PLACEHOLDER_PARTS).search(sample):
         return False
+    if prefix.isupper() and sample.isupper():
+        return True
     return _compiled("[0-9]").search(sample) is not None or 4 * _turns(sample) >= len(sample)
 
 
@@ -254,9 +259,9 @@ def _unprefixed(text: str, runs: list[tuple[int, bytes]], check: Check) -> Itera
         if count % _CHECK_EVERY == 0:
             check()
         size = len(run)
-        for kind, (least, most, pattern) in WHOLE_RUNS.items():
-            if least <= size <= most + 1:
-                yield from _at(text, start, pattern, kind)
+        for kind, (least, sign, pattern) in IN_RUNS.items():
+            if size >= least and run.count(sign) >= 2:
+                yield from _matches(text, pattern, kind, start, start + size)
         if size <= _LONGEST_NAMED and text[start - 1 : start] in _BEFORE_VALUE:
             end = start + len(run.rstrip(b".~%"))
             kind = _kind_by_name(text, start, end)
@@ -316,7 +321,8 @@ def _is_secret_value(value: str) -> bool:
         return len(part) >= 32 and not part.replace("-", "").isdigit()
     groups = len(_compiled(r"[0-9]{1,200}+").findall(part))
     turns = _turns(part)
-    return (groups >= 3 and 4 * turns >= len(part)) or (groups >= 1 and 2 * turns >= len(part))
+    least = 4 if groups < 2 else 3 if groups == 2 else 2
+    return groups >= 1 and 8 * turns >= least * len(part)
 
 
 @functools.cache
@@ -346,9 +352,9 @@ def _is_secret_name(name: str) -> bool:
     return secret is not None and _compiled(NAMES_OF_OTHERS).search(name) is None
 
 
-def _matches(text: str, pattern: str, kind: str) -> Iterator[Span]:
-    """Yield the matches of a whole pattern."""
-    for match in _compiled(pattern).finditer(text):
+def _matches(text: str, pattern: str, kind: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
+    """Yield the matches of a whole pattern in a part of a text."""
+    for match in _compiled(pattern).finditer(text, start, len(text) if end is None else end):
         group = match.lastindex or 0
         if _ACCEPTS.get(kind, _is_random)(match[group]):
             yield *match.span(group), kind
