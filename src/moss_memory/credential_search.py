@@ -48,6 +48,7 @@ _RUN = b"a" * SHORTEST
 _HEAD = 3
 _WEAK_PREFIX = 6
 _BLOCK_LINE = 60
+_BLOCK_CHARS = 40
 _NAME_CHARS = 80
 _LINE_CHARS = 300
 _LONGEST_NAMED = 8000
@@ -227,11 +228,10 @@ def _is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
     """Tell whether a match with a short prefix lies in a block of base64, where anything may occur by chance."""
     if len(prefix) > _WEAK_PREFIX or not prefix.isalnum():
         return False
-    inside = text[max(0, start - 24) : start]
-    if _compiled(r"(?=[^0-9]{0,19}[0-9])(?=[^A-Z]{0,19}[A-Z])(?=[^a-z]{0,19}[a-z])[A-Za-z0-9+/]{19}[+/]\Z").search(
-        inside
-    ):
-        return True
+    inside = _compiled(r"[A-Za-z0-9+/]{0,60}\Z").search(text, max(0, start - _BLOCK_LINE), start)
+    if inside is not None and len(inside[0]) >= _BLOCK_CHARS and inside[0][-1] in "+/":
+        is_path = max(map(len, inside[0].split("/"))) < _BLOCK_LINE // 2 and not _compiled("[0-9+]").search(inside[0])
+        return not is_path and _compiled("[A-Z]").search(inside[0]) is not None
     before = _compiled(r"[\s\"',\\nr+]{1,12}\Z").sub("", text[max(0, start - _BLOCK_LINE - 24) : start])
     line = before[-_BLOCK_LINE:]
     if len(line) == _BLOCK_LINE and _is_base64(line) and "\n" in text[max(0, start - 12) : start]:
@@ -243,7 +243,12 @@ def _is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
 
 
 def _line_begins(text: str, start: int, prefix: str) -> bool:
-    """Tell whether the line before begins with the same prefix: then it is a list of such values."""
+    """Tell whether the line before begins with the same prefix: then it is a list of such values.
+
+    Prefixes that look like the base64 of zeros begin many lines of a binary.
+    """
+    if prefix.endswith("AA"):
+        return False
     line_end = text.rfind("\n", max(0, start - 12), start)
     line_start = text.rfind("\n", max(0, line_end - 400), line_end) + 1
     return text.startswith(prefix, line_start)
