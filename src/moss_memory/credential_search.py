@@ -54,6 +54,14 @@ _LINE_CHARS = 300
 _LONGEST_NAMED = 8000
 _SAMPLE = 200
 _ESCAPE = r"\\(?:[nrtbf]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})"
+_BETWEEN_CHARS = 32
+_BETWEEN = (
+    r"(?:\\{0,1}[\"'`]{0,1}\]{0,1}\s{0,3}(?::=|=>|==|=|:)\s{0,3}(?:\\{0,1}[\"'`]){0,1}"
+    r"(?:(?i:bearer|basic|token|apikey|api-key|ssws|geniekey|key|bot)\s|base64:){0,1}"
+    r"|[\"']{0,1}\s(?:is|was)(?: now){0,1}:{0,1}\s|\s{1,2}|[\"']\s{0,1},\s{0,1})\Z"
+)
+"""The text between the name of a secret and its value."""
+_NAME_LETTERS = (_LETTERS + b"_.-").decode()
 _GENERAL = ("named-secret", "token-in-url", "password-setting", "api-key")
 _BEFORE_VALUE = frozenset("=:\"'` \t>")
 
@@ -330,26 +338,19 @@ def _is_secret_value(value: str) -> bool:
     return groups >= 1 and 8 * turns >= least * len(part)
 
 
-@functools.cache
-def _naming() -> re.Pattern[str]:
-    schemes = r"(?:(?i:bearer|basic|token|apikey|api-key|ssws|geniekey|key|bot)\s|base64:){0,1}"
-    return re.compile(
-        rf"([\w.\-]{{0,40}}{NAMES_OF_SECRETS}[\w.\-]{{0,24}})"
-        rf"(?:\\{{0,1}}[\"'`]{{0,1}}\]{{0,1}}\s{{0,3}}(?::=|=>|==|=|:)\s{{0,3}}{schemes}"
-        r"|\s(?:is|was)(?: now){0,1}:{0,1}\s|[ =]{1,2}|[\"']\s{0,1},\s{0,1})\\{0,1}[\"'`]{0,1}\Z",
-        re.ASCII,
-    )
-
-
 def _name_before(before: str) -> str:
     """Return the name of the setting at the end of a text, if it is one of a secret."""
-    match = _naming().search(before)
-    if match is None:
+    quoted = before.rstrip("\"'`\\")
+    between = _compiled(_BETWEEN).search(quoted, max(0, len(quoted) - _BETWEEN_CHARS))
+    if between is None:
         return ""
-    joined = before[match.end(1) :].strip("\"'` \\")
-    if not joined and not (match[1].startswith("--") or match[1].lower() == "bearer"):
+    words = quoted[: between.start()]
+    if _compiled(rf"{NAMES_OF_SECRETS}[\w.\-]{{0,24}}+\Z").search(words) is None:
         return ""
-    return "" if _compiled(NAMES_OF_OTHERS).search(match[1]) else match[1]
+    name = words[len(words.rstrip(_NAME_LETTERS)) :]
+    if between[0].isspace() and not (name.startswith("--") or name.lower() == "bearer"):
+        return ""
+    return "" if _compiled(NAMES_OF_OTHERS).search(name) else words[-_BETWEEN_CHARS:]
 
 
 def _is_secret_name(name: str) -> bool:
@@ -400,7 +401,8 @@ def _is_placeholder(value: str, user: str) -> bool:
         return True
     if any(sign in value for sign in "{}$%<>[]|") or _compiled(PLACEHOLDER_PARTS).search(value):
         return True
-    return not _compiled(r"[0-9]|[A-Z].{0,200}[a-z]|[a-z].{0,200}[A-Z]|[!#^&*+~]").search(value)
+    is_mixed = value not in (value.lower(), value.upper())
+    return not is_mixed and _compiled("[0-9!#^&*+~]").search(value) is None
 
 
 def _password_settings(text: str, lowered: bytes, check: Check) -> Iterator[Span]:
