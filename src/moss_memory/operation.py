@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     Translate = Callable[[MossError], MossError]
     BudgetOf = Callable[[dict[str, Any]], Any]
     Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
+    Sizes = Callable[[Any, dict[str, Any]], object]
 
 MAX_DEPTH = 64
+TEXT_MAX_CHARS = 1_000_000
+"""The length of the longest text that any tool stores."""
 _INT64 = 2**63
 _PATH_CHARS = 200
 _ALLOW_SECRETS: dict[str, Schema] = {
@@ -40,7 +43,7 @@ class Operation:
     __slots__ = (
         "across", "alias_of", "aliases", "answers", "body", "budget_of", "defaults", "description", "destructive",
         "example", "forwards", "grows", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters",
-        "recover", "required", "single_statement", "storeless", "stores", "summary", "translate", "writes_if",
+        "recover", "required", "single_statement", "sizes", "storeless", "stores", "summary", "translate", "writes_if",
         "writes_with",
     )  # fmt: skip
 
@@ -64,6 +67,7 @@ class Operation:
         self.aliases: dict[str, str] = traits["aliases"] or {}
         self.single_statement: bool | WritesIf = traits["single_statement"]
         self.stores: bool = traits["stores"]
+        self.sizes: Sizes = traits["sizes"] or _usual_sizes
         self.across: bool = traits["across"]
         self.example: str = traits["example"]
         self.description = _dedent(body.__doc__ or "")
@@ -137,7 +141,7 @@ class Operation:
         """What it does, as a part of another tool's call; what it would store is looked through as if it were sent."""
         from .credentials import refuse_credentials
 
-        refuse_credentials(tx.config, self.name, values)
+        refuse_credentials(tx.config, values, tx.check_cancelled)
         return self.body(tx, **values)
 
     def decode(self, arguments: dict[str, Any], workspace: str = "") -> dict[str, Any]:
@@ -230,6 +234,7 @@ def operation(
     recover: Recover | None = None,
     single_statement: bool | WritesIf = False,
     stores: bool = False,
+    sizes: Sizes | None = None,
     across: bool = False,
     bounded: bool = False,
     writes_with: str | None = None,
@@ -246,10 +251,11 @@ def operation(
     long where the store is large: a server answers it beside its other work.
     `single_statement` says, or tells from the arguments, that a read is one SQL statement, which is its own snapshot;
     `writes_with` names the argument without which the tool only reads, `writes_if` tells it from all of them. One that
-    `stores` what callers write takes `allow_secrets`; without it the door refuses what looks like a credential. One
-    that writes `across` may change more than the workspace that it names. One that is not `listed` is for people on the
-    command line, not for agents. `aliases` are other spellings of arguments, which answer and are not shown. A
-    `bounded` tool takes `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`, into which it
+    `stores` what callers write takes `allow_secrets`; without it the door refuses what looks like a credential, after
+    `sizes`, given the call and the decoded arguments, has refused texts above their limit. One that writes `across` may
+    change more than the workspace that it names. One that is not `listed` is for people on the command line, not for
+    agents. `aliases` are other spellings of arguments, which answer and are not shown. A `bounded` tool takes
+    `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`, into which it
     fits its answer. `recover` finds the best next call after an error, given the call that failed; `translate` says an
     error in the family's own codes. The body of a `storeless` tool gets the call instead of a transaction; one that
     `forwards` only names the tool to call in its place, before any transaction.
@@ -270,6 +276,7 @@ def operation(
             recover=recover,
             single_statement=single_statement,
             stores=stores,
+            sizes=sizes,
             across=across,
             bounded=bounded,
             writes_with=writes_with,
@@ -497,6 +504,26 @@ def _unknown(name: Any, known: list[str], *, at: str) -> MossError:
         argument=shown,
         nearest=like,
     )
+
+
+def texts_at_most(most: int) -> Sizes:
+    """Return a check that refuses arguments with a text, at any depth, of more characters."""
+
+    def check(call: Any, values: dict[str, Any]) -> None:
+        left: list[tuple[str, Any]] = list(values.items())
+        while left:
+            path, value = left.pop()
+            if isinstance(value, str):
+                if len(value) > most:
+                    raise invalid(f"`{path}` has {len(value)} characters; at most {most} are allowed", path=path)
+            elif isinstance(value, (dict, list)):
+                parts = (*value, *value.values()) if isinstance(value, dict) else value
+                left += [(path, part) for part in parts]
+
+    return check
+
+
+_usual_sizes = texts_at_most(TEXT_MAX_CHARS)
 
 
 def _dedent(doc: str) -> str:

@@ -101,7 +101,9 @@ class Store(Tools):
         writes = not operation.storeless and operation.writes(values)
         once = self._once(operation, key, values, arguments, call) if writes or key is not None else None
         if operation.stores:
-            _keep_credentials_out(operation, tool, arguments, values, call)
+            _keep_credentials_out(operation, arguments, values, call)
+        if key is not None and writes:
+            _keep_key_out(key, call)
         try:
             if operation.storeless:
                 result = operation.body(call, **values)
@@ -365,6 +367,7 @@ class Store(Tools):
             "allow_secrets": allow_secrets or self.config.allow_secrets,
             "closed": self.config.disabled_types,
             "progress": progress,
+            "check": self._call("adopt", cancelled, None).check_cancelled,
         }
         if not dry_run or self._engine.is_made():
             return adopt(self._taking(cancelled), source, path, **choices)
@@ -450,16 +453,25 @@ def open_store(home: str | None = None, *, config: Config | None = None, read_on
     return Store(config or load_config(home), read_only=read_only)
 
 
-def _keep_credentials_out(
-    operation: Operation, tool: str, arguments: dict[str, Any], values: dict[str, Any], call: Call
-) -> None:
-    """Raises `SECRET_FOUND` where the call would store a credential, unless it or the configuration allows that."""
-    if values.pop("allow_secrets", False):
+def _keep_credentials_out(operation: Operation, arguments: dict[str, Any], values: dict[str, Any], call: Call) -> None:
+    """Refuse texts above their limit, then credentials, unless the call or the configuration allows those."""
+    allowed = values.pop("allow_secrets", False)
+    if not operation.writes(values):
+        return
+    if allowed:
         call.config = call.config.replace(allow_secrets=True)
-    elif operation.writes(values):
-        from .credentials import refuse_credentials
+        return
+    from .credentials import refuse_credentials
 
-        refuse_credentials(call.config, tool, arguments)
+    operation.sizes(call, values)
+    refuse_credentials(call.config, arguments, call.check_cancelled)
+
+
+def _keep_key_out(key: str, call: Call) -> None:
+    """Refuse an `idempotency_key` that looks like a credential: it is stored with the answer."""
+    from .credentials import refuse_credentials
+
+    refuse_credentials(call.config, {"idempotency_key": key})
 
 
 def internal_error(tool: str) -> MossError:

@@ -34,18 +34,19 @@ def adopt(
     allow_secrets: bool,
     closed: Collection[str] = (),
     progress: Callable[[int, int | None], None] | None = None,
+    check: Callable[[], object] | None = None,
 ) -> dict[str, Any]:
     """Takes over what a source holds, file by file, and says what was taken, known or left out.
 
     The whole source is read before anything is written: one that cannot be read gives an error and writes nothing, one
-    file of a folder that cannot be read is named and the others are taken.
-    What belongs to a family that is switched off is left out.
+    file of a folder that cannot be read is named and the others are taken. What belongs to a family that is switched
+    off is left out. `check` raises when the caller has cancelled.
     """
     files = list(_reader(source)(real_path(path)))
     report: dict[str, Any] = {"files": len(files), "taken": {}, "already_there": 0, "skipped": [], "dry_run": dry_run}
     for place, file in enumerate(files):
         file.items = _storable(file, closed)
-        items = file.items if allow_secrets else _without_secrets(file)
+        items = file.items if allow_secrets else _without_secrets(file, check)
         report["skipped"] += file.skipped
         if items:
             _add(report, _told(take, source, workspace, file.name, items, dry_run=dry_run, alone=len(files) == 1))
@@ -99,11 +100,11 @@ def _storable(file: SourceFile, closed: Collection[str]) -> list[dict[str, Any]]
     return kept
 
 
-def _without_secrets(file: SourceFile) -> list[dict[str, Any]]:
+def _without_secrets(file: SourceFile, check: Callable[[], object] | None) -> list[dict[str, Any]]:
     """The items in which nothing looks like a credential; the others are named, their values are not."""
     kept = []
     for item in file.items:
-        found = findings_in({key: value for key, value in item.items() if key != "key"})
+        found = findings_in({key: value for key, value in item.items() if key != "key"}, check=check)
         if found:
             shown = item["key"] if not findings_in({"key": item["key"]}) else "an item"
             file.skip(

@@ -120,6 +120,7 @@ SWEEP_ROWS = 100
 @operation(
     mutates=True,
     stores=True,
+    sizes=lambda call, values: _check_sizes(values["data"], values.get("text")),
     answers=STORED.with_fields(
         {
             "name": text("handle, as it was first written", nullable=True),
@@ -393,11 +394,16 @@ def sweep_expired(tx: Transaction) -> None:
 
 def _content(data: dict[str, Any], text: str | None) -> dict[str, Any]:
     """The content with its measures, once it has passed the limits."""
+    return measured(_check_sizes(data, text), text)
+
+
+def _check_sizes(data: dict[str, Any], text: str | None) -> str:
+    """Refuse content above the limits; return the data as compact JSON."""
     data_json = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     _check_limit("data", "DATA_TOO_LARGE", len(data_json), DATA_MAX_CHARS)
     if text is not None:
         _check_limit("text", "TEXT_TOO_LARGE", len(text), TEXT_MAX_CHARS)
-    return measured(data_json, text)
+    return data_json
 
 
 def _check_limit(what: str, code: str, actual: int, limit: int) -> None:

@@ -76,6 +76,7 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
 @operation(
     mutates=True,
     stores=True,
+    sizes=lambda call, values: check_size(call, values["content"]),
     answers={
         "id": text("ULID"),
         "section_hit": text("the header as it stands in the capsule"),

@@ -35,7 +35,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..storage.engine import Transaction
+    from ..storage.engine import Call, Transaction
 
     AllowThin = bool
     CapsuleText = str
@@ -79,9 +79,27 @@ _MISSING = Shape(
 )
 
 
+def check_size(tx: Transaction | Call, text: str) -> None:
+    """Refuses a text above the limit, with how much it is over."""
+    limit = tx.config.capsule_max_chars
+    if len(text) > limit:
+        raise MossError(
+            "CAPSULE_TOO_LARGE",
+            f"the capsule would have {len(text)} characters, {len(text) - limit} more than the limit of {limit}; "
+            "compress it, keeping decisions and next actions",
+            details={"max_chars": limit, "actual_chars": len(text)},
+        )
+
+
+def check_text_size(call: Call, values: dict[str, Any]) -> None:
+    """Refuse a capsule above the limit before its text is looked through."""
+    check_size(call, values.get("capsule_text", ""))
+
+
 @operation(
     mutates=True,
     stores=True,
+    sizes=check_text_size,
     recover=thin_recovery,
     answers=STORED,
     example="moss store --name auth --tags auth,jwt < capsule.md",
@@ -220,6 +238,7 @@ def capsule_fetch_many(
 @operation(
     mutates=True,
     stores=True,
+    sizes=check_text_size,
     recover=thin_recovery,
     answers=STORED,
     example='moss update auth --title "Auth, second round"',
@@ -310,18 +329,6 @@ def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, 
         said = f"capsule missing required sections: [{', '.join(thin)}]{left}"
         raise MossError("CAPSULE_TOO_THIN", said, details={"missing": thin})
     return measured(text)
-
-
-def check_size(tx: Transaction, text: str) -> None:
-    """Refuses a text above the limit, with how much it is over."""
-    limit = tx.config.capsule_max_chars
-    if len(text) > limit:
-        raise MossError(
-            "CAPSULE_TOO_LARGE",
-            f"the capsule would have {len(text)} characters, {len(text) - limit} more than the limit of {limit}; "
-            "compress it, keeping decisions and next actions",
-            details={"max_chars": limit, "actual_chars": len(text)},
-        )
 
 
 def _content_of(row: dict[str, Any]) -> dict[str, Any]:

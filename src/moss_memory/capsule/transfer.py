@@ -109,7 +109,7 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
         file.close()
     # Nobody waits until here: all that can be judged without the store is judged before its first statement.
     lines, wrong = check_lines(tx, parse_lines(tx, content))
-    found = told(findings_in(content.decode("utf-8", "replace"), os.path.basename(file.path)))
+    found = told(findings_in(content.decode("utf-8", "replace"), os.path.basename(file.path), tx.check_cancelled))
     importer = Importer(tx, mode)
     for start in range(0, len(lines), _TOLD_EVERY):
         importer.take(lines[start : start + _TOLD_EVERY])

@@ -29,7 +29,7 @@ def credentials_in(tx: ReadTransaction) -> list[dict[str, Any]]:
         if count % _TOLD_EVERY == 0:
             tx.check_cancelled()
             tx.progress(count)
-        found += findings_in(values, redacted(place))
+        found += findings_in(values, redacted(place), tx.check_cancelled)
     return found
 
 

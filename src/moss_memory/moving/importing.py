@@ -77,7 +77,7 @@ class Folder:
             raise invalid(f"the export into {self._tree.path} did not come to its end; export again")
         for name in self._markdown_names():
             tx.check_cancelled()
-            self._take_markdown(name)
+            self._take_markdown(tx, name)
         if self._manifest is None:
             self.ignored = [name for name in self._tree.files(".jsonl") if "/" not in name]
         else:
@@ -96,18 +96,18 @@ class Folder:
         found = self._tree.files(_MARKDOWN, "" if self._manifest is None else CAPSULES)
         return sorted({*named, *found})
 
-    def _content(self, name: str) -> bytes:
+    def _content(self, tx: Transaction, name: str) -> bytes:
         """A file's content; one that the manifest names has to be there."""
         content = self._tree.read(name, max_bytes=self._max_bytes)
         if content is None:
             raise invalid(f"{name} is gone, which {MANIFEST} names; put it back, or export again. Nothing was imported")
         if self._manifest is not None and self._manifest.files.get(name) != digest(content):
             self.changed.append(name)
-        self.findings += findings_in(content.decode("utf-8", "replace"), name)
+        self.findings += findings_in(content.decode("utf-8", "replace"), name, tx.check_cancelled)
         return content
 
-    def _take_markdown(self, name: str) -> None:
-        where, content = {"file": name}, self._content(name)
+    def _take_markdown(self, tx: Transaction, name: str) -> None:
+        where, content = {"file": name}, self._content(tx, name)
         line: Line = {}
         try:
             line, text = front_matter.read(content.decode("utf-8"))
@@ -130,7 +130,7 @@ class Folder:
             if name.endswith(_MARKDOWN):
                 continue
             tx.check_cancelled()
-            for number, line in _json_lines(name, self._content(name)):
+            for number, line in _json_lines(name, self._content(tx, name)):
                 self._take_line(name, {"file": name, "line": number}, line)
 
     def told_of_past(self) -> dict[str, int]:

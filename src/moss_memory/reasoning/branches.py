@@ -173,6 +173,7 @@ def branchmind_branch_list(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=BRANCH,
     answers={**WORKSPACE, "previous": text("the checkout before"), "current": text("the checkout now")},

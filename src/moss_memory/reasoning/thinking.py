@@ -105,6 +105,7 @@ def branchmind_think_link(
 
 @operation(
     mutates=True,
+    stores=True,
     idempotent=True,
     aliases=BRANCH,
     answers={**CARD_PLACE, "status": text("their status now"), **_TOUCHED, "last_seq": LAST_SEQ.or_absent()},

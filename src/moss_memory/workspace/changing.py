@@ -53,6 +53,7 @@ _RESTORED = ("capsules", "artifacts")
 
 @operation(
     mutates=True,
+    stores=True,
     listed=False,
     writes_if=is_real,
     answers={

@@ -1,0 +1,142 @@
+"""The time to look for credentials grows linearly with the text, whatever it contains."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from moss_memory import credential_kinds as kinds
+from moss_memory.credential_search import spans_in
+from moss_memory.errors import MossError
+from support.made_up_credentials import TEXTS, TOKENS, Chance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from moss_memory.store import Store
+
+SMALL, MIDDLE, LARGE = 10_000, 100_000, 1_000_000
+MOST_PER_TENFOLD = 20
+"""A tenfold text may take twenty times as long: quadratic would be a hundred."""
+LEAST_S = 0.05
+"""Times below this are not compared: they are mostly noise."""
+FILLERS = ("", " ", "-", ".", "/", "a", "a1", "=", "\n", "eyJ", "_A1b2C3d4-", ";", "password=")
+
+
+def _literals() -> Iterator[tuple[str, str]]:
+    for table in (kinds.PREFIXED, kinds.CONTAINING, kinds.SURROUNDED, kinds.PASSWORDS):
+        for kind, (literals, _) in table.items():
+            for literal in literals:
+                yield kind, literal
+
+
+def _near_misses(value: str) -> list[str]:
+    """Return values that fail late: without their end, with another sign before it, or twice in one."""
+    return [value[:-1], f"{value[: len(value) * 2 // 3]}!", value + value, f"{value[:-2]}\u00e9"]
+
+
+def _hostile() -> dict[str, list[str]]:
+    """Return for each kind the texts to repeat: its literals, each with what may follow, and its near misses."""
+    made: dict[str, list[str]] = {}
+    for kind, literal in _literals():
+        made.setdefault(kind, []).extend(literal + filler for filler in FILLERS)
+    chance = Chance(11)
+    for kind, make in {**TOKENS, **TEXTS}.items():
+        made.setdefault(kind, []).extend(_near_misses(make(chance)))
+    made["runs"] = [
+        "a",
+        "A",
+        "0",
+        "aB3",
+        "a.",
+        "a-",
+        "f" * 32 + "-",
+        "M1.",
+        "%3D",
+        "\\n",
+        "AAAA",
+        "AAAAAAAAAAAAAAAAAAAAB",
+    ]
+    made["settings"] = [
+        "user=",
+        "user=a;",
+        "host=a ",
+        "password=",
+        "pwd=a;",
+        "password = x",
+        "token",
+        "token=",
+        "secret: ",
+        "api_key=a1B2",
+        "auth=",
+        "Basic ",
+        "Bearer ",
+        "user=user=user= password=",
+        "_pass=",
+        "://",
+        "://a:",
+        "@",
+        "login a password ",
+        "curl -u ",
+        ":5432:a:",
+        "sig=",
+        '"d":"',
+        '"auth":"',
+    ]
+    return made
+
+
+def _seconds(text: str) -> float:
+    start = time.process_time()
+    spans_in(text)
+    return time.process_time() - start
+
+
+def _repeated(part: str, size: int) -> str:
+    return (part * (size // len(part) + 1))[:size]
+
+
+HOSTILE = _hostile()
+
+
+def test_every_kind_has_its_hostile_texts() -> None:
+    tables = (kinds.PREFIXED, kinds.CONTAINING, kinds.SURROUNDED, kinds.PASSWORDS)
+    assert {kind for table in tables for kind in table} <= HOSTILE.keys()
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_the_time_of_every_kind_grows_linearly(kind: str) -> None:
+    """Each text at 10 kB; the slowest of the kind at 100 and 1,000 kB too."""
+    slowest = max(HOSTILE[kind], key=lambda part: _seconds(_repeated(part, SMALL)))
+    for smaller, larger in ((SMALL, MIDDLE), (MIDDLE, LARGE)):
+        before = min(_seconds(_repeated(slowest, smaller)) for _ in range(2))
+        after = _seconds(_repeated(slowest, larger))
+        assert after < max(LEAST_S, MOST_PER_TENFOLD * before), (slowest, before, after)
+
+
+@pytest.mark.parametrize("part", ["user=", "eyJ-", "ghp_", "://a:", "curl -u a:", "-----BEGIN PRIVATE KEY-----"])
+def test_one_long_run_before_the_end_of_a_match_is_looked_through_in_a_second(part: str) -> None:
+    assert _seconds(_repeated(part, LARGE) + " password=") < 3
+
+
+def test_a_long_text_asks_whether_it_is_cancelled() -> None:
+    asked = 0
+
+    def cancel() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        spans_in("word/word/word/word/word " * 40_000, cancel)
+
+
+def test_a_call_that_is_cancelled_ends_while_its_text_is_looked_through(store: Store) -> None:
+    content = "https://host.internal/a/long/path/of/words " * 5_000
+    store.call("branchmind_init", {"workspace": "shop"})
+    with pytest.raises(MossError) as caught:
+        store.call("branchmind_notes_commit", {"workspace": "shop", "content": content}, cancelled=lambda: True)
+    assert caught.value.code == "CANCELLED"
