@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     Sizes = Callable[[Any, dict[str, Any]], object]
 
 MAX_DEPTH = 64
-TEXT_MAX_CHARS = 1_000_000
-"""The length of the longest text that any tool stores."""
 _INT64 = 2**63
 _PATH_CHARS = 200
 _ALLOW_SECRETS: dict[str, Schema] = {
@@ -67,7 +65,7 @@ class Operation:
         self.aliases: dict[str, str] = traits["aliases"] or {}
         self.single_statement: bool | WritesIf = traits["single_statement"]
         self.stores: bool = traits["stores"]
-        self.sizes: Sizes = traits["sizes"] or _usual_sizes
+        self.sizes: Sizes | None = traits["sizes"]
         self.across: bool = traits["across"]
         self.example: str = traits["example"]
         self.description = _dedent(body.__doc__ or "")
@@ -504,26 +502,6 @@ def _unknown(name: Any, known: list[str], *, at: str) -> MossError:
         argument=shown,
         nearest=like,
     )
-
-
-def texts_at_most(most: int) -> Sizes:
-    """Return a check that refuses arguments with a text, at any depth, of more characters."""
-
-    def check(call: Any, values: dict[str, Any]) -> None:
-        left: list[tuple[str, Any]] = list(values.items())
-        while left:
-            path, value = left.pop()
-            if isinstance(value, str):
-                if len(value) > most:
-                    raise invalid(f"`{path}` has {len(value)} characters; at most {most} are allowed", path=path)
-            elif isinstance(value, (dict, list)):
-                parts = (*value, *value.values()) if isinstance(value, dict) else value
-                left += [(path, part) for part in parts]
-
-    return check
-
-
-_usual_sizes = texts_at_most(TEXT_MAX_CHARS)
 
 
 def _dedent(doc: str) -> str:

@@ -90,9 +90,7 @@ class Store(Tools):
         key: str | None = None,
         advice: bool = True,
     ) -> dict[str, Any]:
-        values = operation.decode(arguments, workspace)
-        if operation.mutates and operation.listed:  # others take over what is stored elsewhere, whatever its size
-            operation.check_sizes(values, self.config.text_max_chars)
+        values = self._decoded(operation, arguments, workspace)
         if self._is_limited:
             self._check_allowed(operation, tool, values)
         call = self._call(operation.alias_of or tool, cancelled, progress, advice)
@@ -103,7 +101,7 @@ class Store(Tools):
         if operation.stores:
             _keep_credentials_out(operation, arguments, values, call)
         if key is not None and writes:
-            _keep_key_out(key, call)
+            _refuse_key_with_credential(key, call)
         try:
             if operation.storeless:
                 result = operation.body(call, **values)
@@ -119,6 +117,13 @@ class Store(Tools):
         if self._is_limited and self._closed:
             result = with_proposals(result, operation.answers, self._if_open)
         return _v1_answer(result) if operation.alias_of else result
+
+    def _decoded(self, operation: Operation, arguments: dict[str, Any], workspace: str) -> dict[str, Any]:
+        """Decode the arguments; refuse texts above their limit before anything else is done with them."""
+        values = operation.decode(arguments, workspace)
+        if operation.mutates and operation.listed:  # others take over what is stored elsewhere, whatever its size
+            operation.check_sizes(values, self.config.text_max_chars)
+        return values
 
     def _once(
         self, operation: Operation, key: Any, values: dict[str, Any], sent: dict[str, Any], call: Call
@@ -463,12 +468,13 @@ def _keep_credentials_out(operation: Operation, arguments: dict[str, Any], value
         return
     from .credentials import refuse_credentials
 
-    operation.sizes(call, values)
+    if operation.sizes is not None:
+        operation.sizes(call, values)
     refuse_credentials(call.config, arguments, call.check_cancelled)
 
 
-def _keep_key_out(key: str, call: Call) -> None:
-    """Refuse an `idempotency_key` that looks like a credential: it is stored with the answer."""
+def _refuse_key_with_credential(key: str, call: Call) -> None:
+    """Refuse an `idempotency_key` that looks like a credential, although only its hash is stored."""
     from .credentials import refuse_credentials
 
     refuse_credentials(call.config, {"idempotency_key": key})

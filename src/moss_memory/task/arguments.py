@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..errors import invalid
-from ..operation import texts_at_most
 from ..reasoning.arguments import PageLimit, RequiredWorkspace, as_list
 
 TYPE_CHECKING = False
@@ -69,7 +68,6 @@ else:
 
 TITLE_MAX_CHARS = 1000
 ITEMS_MAX = 200
-SIZES = texts_at_most(TEXT_MAX_CHARS)
 
 __all__ = [
     "Checkpoints", "Contract", "Description", "Kind", "PageLimit", "Priority",

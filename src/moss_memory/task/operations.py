@@ -28,7 +28,6 @@ from ..work.rows import (
 )
 from .answers import CHANGED, ITEM, STEP_NAMED, STEPS
 from .arguments import (
-    SIZES,
     Contract,
     Description,
     Kind,
@@ -68,7 +67,6 @@ _EDITED = ("title", "description", "priority", "tags", "depends_on", "contract")
 @operation(
     mutates=True,
     stores=True,
-    sizes=SIZES,
     answers={**CHANGED, "steps": STEPS},
     example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001",
 )
@@ -162,7 +160,6 @@ def tasks_list(
 @operation(
     mutates=True,
     stores=True,
-    sizes=SIZES,
     answers=CHANGED,
     example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002",
 )

@@ -13,7 +13,6 @@ from ..work.rows import Step, Task, find_step, numbered, save_step, sql, take_nu
 from .answers import CHANGED, STEP_NAMED, STEPS
 from .arguments import (
     ITEMS_MAX,
-    SIZES,
     Checkpoints,
     RequiredWorkspace,
     Revision,
@@ -54,7 +53,6 @@ _CONFIRMS = {"success_criteria": "criteria", "tests": "tests"}
 @operation(
     mutates=True,
     stores=True,
-    sizes=SIZES,
     answers={**CHANGED, "step": STEP_NAMED.or_absent(), "steps": STEPS},
     example="""moss task decompose TASK-001 -w shop --steps '[{"title":"Write the failing test"}]'""",
 )
@@ -86,7 +84,6 @@ def tasks_decompose(
 @operation(
     mutates=True,
     stores=True,
-    sizes=SIZES,
     answers={**CHANGED, "step": STEP_NAMED},
     example="moss task define TASK-001 -w shop --path s:0 --tests 'pytest tests/keys'",
 )
@@ -126,7 +123,6 @@ def tasks_define(
 @operation(
     mutates=True,
     stores=True,
-    sizes=SIZES,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task note TASK-001 -w shop 'The old key is still used by the worker.'",
 )
@@ -246,7 +242,6 @@ def tasks_reopen(
 @operation(
     mutates=True,
     stores=True,
-    sizes=SIZES,
     answers={**CHANGED, "step": STEP_NAMED},
     example="moss task block TASK-001 -w shop --path s:1 --reason 'waiting for the key'",
 )
@@ -272,7 +267,6 @@ def tasks_block(
 @operation(
     mutates=True,
     stores=True,
-    sizes=SIZES,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task evidence TASK-001 -w shop --path s:0 --checks 'pytest: 12 passed'",
 )
