@@ -42,7 +42,8 @@ class PolledLock:
 
     def release(self) -> None:
         """Lets whoever asks first have it."""
-        fcntl.flock(self._fd, fcntl.LOCK_UN)
+        if self._fd >= 0:
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
 
     def pause(self, timeout_s: float) -> bool:
         """Nothing else in this process writes."""
@@ -51,3 +52,4 @@ class PolledLock:
     def close(self) -> None:
         """Lets go of the file."""
         os.close(self._fd)
+        self._fd = -1
