@@ -51,9 +51,9 @@ clients: $(VENV)/.developed ## try the programs of others against Moss: conforma
 	PYTHONPATH=tests $(BIN)/python -m clients
 
 docs: $(VENV)/.developed ## write the generated files: tools, completions, reference
-	$(BIN)/python -m moss_memory.catalog
-	$(BIN)/python -m moss_memory.surfaces.mcp.listing
-	$(BIN)/python -m moss_memory.surfaces.cli.commands.completion
+	$(BIN)/python -m moss_memory.registry.catalog
+	$(BIN)/python -m moss_memory.mcp.tool_list
+	$(BIN)/python -m moss_memory.cli.commands.shell_completion
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m docs.typed
 	$(BIN)/python -m docs.schema

@@ -17,12 +17,12 @@ import apsw
 
 from moss_memory import open_store
 from moss_memory.adapters.langgraph import MossStore
-from moss_memory.artifact.operations import artifact_list
-from moss_memory.artifact.rows import LIST_COLUMNS
 from moss_memory.config import load_config
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.store import Store
+from moss_memory.tools.artifact.artifact_rows import LIST_COLUMNS
+from moss_memory.tools.artifact.artifact_tools import artifact_list
 
 from . import langgraph
 from .in_process import bare_database

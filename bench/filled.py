@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from moss_memory.storage.sqlite.functions import prepare
-from moss_memory.storage.sqlite.migrate import migrations_after
+from moss_memory.storage.sqlite.schema_migrations import migrations_after
 
 from .measure import cached, read_once
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory import open_store
-from moss_memory.meaning.embedder import is_installed
+from moss_memory.search.embedding.embedder import is_installed
 from moss_memory.store import Store
 
 from .measure import Line, cached

@@ -10,11 +10,11 @@ from typing import Any
 import apsw
 
 from moss_memory import open_store
-from moss_memory.reasoning.versions import edge, node
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.transaction import SqliteTransaction
 from moss_memory.store import Store
+from moss_memory.tools.reasoning.graph.node_versions import edge, node
 
 from .in_process import bare_database
 from .measure import Line, cached, compared_us, medians_us, read_once, scratch_folder

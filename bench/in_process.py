@@ -10,9 +10,9 @@ from time import time_ns
 import apsw
 
 from moss_memory import open_store
-from moss_memory.capsule.rows import FULL_COLUMNS
 from moss_memory.storage.sqlite.functions import prepare
-from moss_memory.storage.sqlite.migrate import migrations_after
+from moss_memory.storage.sqlite.schema_migrations import migrations_after
+from moss_memory.tools.capsule.capsule_rows import FULL_COLUMNS
 
 from .measure import Line, compared_us, medians_us, scratch_folder
 from .texts import Author

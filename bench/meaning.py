@@ -10,12 +10,12 @@ import apsw
 
 from moss_memory import open_store
 from moss_memory.errors import MossError
-from moss_memory.meaning.embedder import embedder
-from moss_memory.query.hits import Document
+from moss_memory.search.embedding.embedder import embedder
+from moss_memory.search.hits import Document
+from moss_memory.search.vectors import VectorMatrix, encoded
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
-from moss_memory.storage.sqlite.meaning import SqliteVectors
-from moss_memory.storage.vector_matrix import VectorMatrix, encoded
+from moss_memory.storage.sqlite.vector_search import SqliteVectors
 
 from .client import MOSS, moss_environment
 from .measure import Line, cached, compared_us, medians_us, read_once
@@ -23,7 +23,7 @@ from .retrieval.sets import notes
 from .startup import BARE, running
 
 if TYPE_CHECKING:
-    from moss_memory.meaning.encoder import Embedder
+    from moss_memory.search.embedding.encoder import Embedder
 
 DOCUMENTS = 10_000
 PASSAGES = 2

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import median
 from time import perf_counter_ns
 
-from moss_memory.storage.sqlite.migrate import migrations_after
+from moss_memory.storage.sqlite.schema_migrations import migrations_after
 
 CACHE = os.path.join(os.path.dirname(os.path.abspath(__file__)), ".cache")
 """Everything a run leaves behind: the peers' packages and the store of 100,000 capsules."""

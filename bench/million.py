@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from moss_memory import open_store
-from moss_memory.storage.ranking import TITLE_WEIGHT
+from moss_memory.search.ranking import TITLE_WEIGHT
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.transaction import SqliteTransaction

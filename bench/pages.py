@@ -12,9 +12,9 @@ from starlette.requests import Request
 from moss_memory import Store
 from moss_memory.config import load_config
 from moss_memory.storage.sqlite.engine import DATABASE
-from moss_memory.surfaces.web.app import ROOMS
-from moss_memory.surfaces.web.rendering import FOLDER
-from moss_memory.surfaces.web.site import Site, Visit
+from moss_memory.web.app import ROOMS
+from moss_memory.web.page_context import Site, Visit
+from moss_memory.web.templating import FOLDER
 
 from .measure import Line, cached, duration, read_once, worst_line
 

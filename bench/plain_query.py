@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import apsw
 
-from moss_memory.query.query import parse
-from moss_memory.query.request import Request
-from moss_memory.storage.ranking import TITLE_WEIGHT
-from moss_memory.storage.sqlite.search import Question, by_words
+from moss_memory.search.query import parse
+from moss_memory.search.ranking import TITLE_WEIGHT
+from moss_memory.search.request import Request
+from moss_memory.storage.sqlite.word_search import Question, by_words
 
 from .filled import opened
 from .measure import Line, medians_us, worst_line

@@ -14,7 +14,7 @@ import psycopg
 
 from moss_memory.config import default_config
 from moss_memory.storage.postgres import transaction
-from moss_memory.storage.postgres.connection import connect
+from moss_memory.storage.postgres.connections import connect
 from moss_memory.store import Store
 
 from .database_server import running

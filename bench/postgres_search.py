@@ -14,13 +14,13 @@ import psycopg
 
 from moss_memory.config import default_config
 from moss_memory.errors import MossError
-from moss_memory.meaning.embedder import embedder
+from moss_memory.search.embedding.embedder import embedder
+from moss_memory.search.vectors import encoded
 from moss_memory.storage.engine import Call, open_engine
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.storage.sqlite.engine import DATABASE
+from moss_memory.storage.sqlite.file_kind import APPLICATION_ID
 from moss_memory.storage.sqlite.functions import prepare
-from moss_memory.storage.sqlite.identity import APPLICATION_ID
-from moss_memory.storage.vector_matrix import encoded
 from moss_memory.store import Store
 
 from .database_server import running

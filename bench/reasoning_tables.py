@@ -9,9 +9,9 @@ from time import time_ns
 
 import apsw
 
-from moss_memory.reasoning.versions import Version
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
+from moss_memory.tools.reasoning.graph.node_versions import Version
 
 Row = tuple[object, ...]
 

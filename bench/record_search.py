@@ -7,11 +7,11 @@ import os
 import apsw
 
 from moss_memory import open_store
-from moss_memory.query.words import stems_of
-from moss_memory.record.retrieval import RECORD_COLUMNS
-from moss_memory.storage.ranking import TITLE_WEIGHT
+from moss_memory.search.ranking import TITLE_WEIGHT
+from moss_memory.search.tokens import stems_of
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.store import Store
+from moss_memory.tools.record.record_queries import RECORD_COLUMNS
 
 from .measure import Line, medians_us, worst_line
 from .record_stores import records_of

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from moss_memory import open_store
-from moss_memory.record.operations import submit_payload
+from moss_memory.rows.values import new_id
 from moss_memory.storage.engine import Call as EngineCall
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.store import Store
-from moss_memory.values import new_id
+from moss_memory.tools.record.record_tools import submit_payload
 
 from .measure import cached, read_once
 from .texts import Author

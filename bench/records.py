@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from moss_memory import open_store
-from moss_memory.record.capabilities import registry_of
-from moss_memory.record.identity import entity_id
 from moss_memory.store import Store
+from moss_memory.tools.record.capabilities import registry_of
+from moss_memory.tools.record.entity_ids import entity_id
 
 from . import record_search
 from .bare_writes import Call, change_us

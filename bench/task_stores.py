@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from moss_memory import open_store
-from moss_memory.reasoning.cards import CARD_TYPES
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.store import Store
+from moss_memory.tools.reasoning.cards.card_model import CARD_TYPES
 
 from .measure import cached, read_once
 from .reasoning_tables import NOTE_CHARS, WORKSPACE, Tables, tables_of

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from moss_memory import catalog
-from moss_memory.answers import Field, Shape, inner_shapes
 from moss_memory.config import DEFAULTS
 from moss_memory.errors import RETRYABLE, STATUS
-from moss_memory.operation import Operation
+from moss_memory.registry import catalog
+from moss_memory.registry.operation import Operation
+from moss_memory.registry.responses import Field, Shape, inner_shapes
 
 FOLDER = Path(__file__).parent / "reference"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from moss_memory.storage.sqlite.opening import open_empty
+from moss_memory.storage.sqlite.connections import open_empty
 from moss_memory.storage.sqlite.schema_check import KNOWN, schema_text
 
 if __name__ == "__main__":

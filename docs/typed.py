@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import moss_memory
-from moss_memory import catalog
-from moss_memory.answers import Field, Shape
-from moss_memory.operation import Operation
-from moss_memory.tool_modules import MODULES
+from moss_memory.registry import catalog
+from moss_memory.registry.operation import Operation
+from moss_memory.registry.responses import Field, Shape
+from moss_memory.registry.tool_modules import MODULES
 
 STUB = Path(moss_memory.__file__).parent / "typed.pyi"
 

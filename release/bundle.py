@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from moss_memory import catalog
+from moss_memory.registry import catalog
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "moss_memory"

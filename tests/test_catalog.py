@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moss_memory import catalog, tool_modules
+from moss_memory.registry import catalog, tool_modules
 from support.python_process import run
 
 
@@ -44,7 +44,7 @@ def test_finding_a_tool_imports_its_module_and_not_its_neighbours(tool: str, oth
     run(
         f"""
 import sys
-from moss_memory import catalog
+from moss_memory.registry import catalog
 assert catalog.find({tool!r}).name == {tool!r}
 assert [name for name in {others!r} if "moss_memory." + name in sys.modules] == []
 """,

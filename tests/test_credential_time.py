@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory import credential_kinds as kinds
-from moss_memory.credential_search import spans_in
 from moss_memory.errors import MossError
+from moss_memory.secrets import kinds
+from moss_memory.secrets.matching import spans_in
 from support.made_up_credentials import TEXTS, TOKENS, Chance
 
 if TYPE_CHECKING:

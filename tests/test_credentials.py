@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.credential_search import spans_in
-from moss_memory.credentials import findings_in, redacted
+from moss_memory.secrets.matching import spans_in
+from moss_memory.secrets.scanner import findings_in, redacted
 from support.made_up_credentials import ALNUM, HEX, TEXTS, TOKENS, Chance, some, uuid
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory import catalog
-from moss_memory.answers import integer, texts
-from moss_memory.answers import text as text_field
 from moss_memory.errors import MossError
-from moss_memory.operation import MAX_DEPTH, Operation, operation
+from moss_memory.registry import catalog
+from moss_memory.registry.operation import MAX_DEPTH, Operation, operation
+from moss_memory.registry.responses import integer, texts
+from moss_memory.registry.responses import text as text_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from moss_memory.budget import Budget
+    from moss_memory.registry.budget import Budget
 
     Count = int
     Free = dict[str, Any]

@@ -8,7 +8,7 @@ import pytest
 
 from moss_memory.config import default_config, load_config, setting_problem
 from moss_memory.errors import MossError
-from moss_memory.server_url import has_password, is_well_formed, without_password
+from moss_memory.storage.postgres.url import has_password, is_well_formed, without_password
 from moss_memory.store import Store
 from support.store_truth import refusal
 

@@ -7,7 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from moss_memory.answers import (
+from moss_memory.cli.render.table import table_of
+from moss_memory.mcp.output_schema import output_schema
+from moss_memory.registry.responses import (
     Column,
     Field,
     Shape,
@@ -26,8 +28,6 @@ from moss_memory.answers import (
     text,
     texts,
 )
-from moss_memory.surfaces.cli.showing.table import table_of
-from moss_memory.surfaces.mcp.output_schema import output_schema
 from support.declared import deviations
 
 POINT = Shape("Point", {"x": integer("across"), "y": integer("down")})

@@ -11,9 +11,9 @@ import pytest
 
 import moss_memory
 from contract.doors import FULL, StoreDoor, open_test_store
-from moss_memory import catalog
 from moss_memory.errors import STATUS, MossError
-from moss_memory.operation import Operation, operation
+from moss_memory.registry import catalog
+from moss_memory.registry.operation import Operation, operation
 from support.beside import dump
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from typing import Any
 
 import moss_memory
 from contract.doors import FULL
-from moss_memory import catalog
 from moss_memory.errors import STATUS
+from moss_memory.registry import catalog
 from moss_memory.storage.queries import load_queries
 from support.of_every import of_every
 
@@ -140,7 +140,7 @@ def test_imports_go_one_way_down(path: Path) -> None:
 
 @of_every(sorted((PACKAGE / "surfaces" / "cli").rglob("*.py")))
 def test_the_rooms_of_the_command_line_look_only_downward(path: Path) -> None:
-    below = "moss_memory.surfaces.cli."
+    below = "moss_memory.cli."
     rooms = [name.removeprefix(below).split(".")[0] for name in (name_of(path), *imported(path)) if below in name]
     for room in rooms[1:]:
         assert CLI_ROOMS.index(room) <= CLI_ROOMS.index(rooms[0]), f"{name_of(path)} looks into {room}"
@@ -347,7 +347,7 @@ def test_using_a_store_imports_nothing_slow(tmp_path: Path) -> None:
         [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path
     )
     loaded = set(json.loads(result.stdout))
-    assert "moss_memory.capsule.operations" in loaded
+    assert "moss_memory.tools.capsule.capsule_tools" in loaded
     assert not loaded & SLOW_IMPORTS
     assert not [name for name in loaded if name.startswith("moss_memory.surfaces")]
 

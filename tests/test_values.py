@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
-from moss_memory.values import (
+from moss_memory.rows.values import (
     IdSource,
     Page,
     clean_tags,

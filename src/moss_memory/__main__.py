@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from runpy import run_module
 
-run_module("moss_memory.surfaces.cli.main", run_name="__main__", alter_sys=True)
+run_module("moss_memory.cli.main", run_name="__main__", alter_sys=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import catalog
+from .registry import catalog
 from .store import Store, open_store, unknown_tool
 
 TYPE_CHECKING = False

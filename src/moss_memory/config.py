@@ -259,7 +259,7 @@ def _problem(key: str, value: Any, default: Any) -> str:
 
 def _workspace_problem(value: Any) -> str:
     """What the name of a workspace must be, where it is not that."""
-    from .values import norm  # few name a workspace
+    from moss_memory.rows.values import norm  # few name a workspace
 
     try:
         value.encode()
@@ -271,7 +271,7 @@ def _workspace_problem(value: Any) -> str:
 
 def _url_problem(value: Any, *, kept: bool = False) -> str:
     """What the URL of a store on a server must be, where it is not that; one that is `kept` holds no password."""
-    from .server_url import has_password, is_url, is_well_formed  # few stores are on a server
+    from moss_memory.storage.postgres.url import has_password, is_url, is_well_formed  # few stores are on a server
 
     if value == "":
         return ""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from . import catalog
+from moss_memory.registry.next_calls import with_proposals
+from moss_memory.rows.values import new_id, wall_clock_ms
+from moss_memory.storage.engine import Call, open_engine
+
 from .config import Config, load_config
 from .errors import MossError, invalid, nearest
-from .proposals import with_proposals
-from .storage.engine import Call, open_engine
-from .values import new_id, wall_clock_ms
+from .registry import catalog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .operation import Operation
-    from .storage.engine import Result, Transaction
-    from .storage.once import Once
+    from moss_memory.registry.operation import Operation
+    from moss_memory.storage.engine import Result, Transaction
+    from moss_memory.storage.idempotency import Once
+
     from .typed import Tools
 else:
     Tools = object
@@ -133,7 +135,7 @@ class Store(Tools):
         own = self._engine.own_key() if key is None and writes else None
         if key is None and own is None:
             return None
-        from .storage.once import Once, checked_key
+        from moss_memory.storage.idempotency import Once, checked_key
 
         call.key = own or checked_key(key)
         if not writes:
@@ -283,7 +285,7 @@ class Store(Tools):
         progress: Callable[[int, int | None], None] | None = None,
     ) -> list[dict[str, Any]]:
         """Looks through all that is stored for credentials: the kind and the place of each, never the value."""
-        from .moving.credentials import credentials_in
+        from moss_memory.transfer.secret_findings import credentials_in
 
         return self.read(credentials_in, what="doctor", cancelled=cancelled, progress=progress)
 
@@ -296,7 +298,7 @@ class Store(Tools):
         progress: Callable[[int, int | None], None] | None = None,
     ) -> dict[str, Any]:
         """Writes everything into a folder of plain files; the same store gives the same folder."""
-        from .moving.operations import export_folder
+        from moss_memory.transfer.transfer_calls import export_folder
 
         arguments = {"folder": folder, "with_history": with_history}
         return self._run(export_folder, "export", arguments, self.config.workspace, cancelled, progress, True)
@@ -306,7 +308,7 @@ class Store(Tools):
 
         The damaged files stay as they are. The rest is listed in `unreadable.jsonl`, and in the answer.
         """
-        from .moving.salvage import salvage
+        from moss_memory.transfer.salvage_export import salvage
 
         try:
             return salvage(self._engine, self.config, folder, self._call("salvage", None, None), Store)
@@ -324,7 +326,7 @@ class Store(Tools):
         progress: Callable[[int, int | None], None] | None = None,
     ) -> dict[str, Any]:
         """Brings such a folder back, or Markdown files in, all or nothing; `mode` settles collisions."""
-        from .moving.operations import import_folder
+        from moss_memory.transfer.transfer_calls import import_folder
 
         arguments = {"folder": folder, "mode": mode}
         return self._run(import_folder, "import", arguments, self.config.workspace, cancelled, progress, True)
@@ -342,7 +344,7 @@ class Store(Tools):
         `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays as it is. What was interrupted goes on when it is
         called again.
         """
-        from .moving.migration import migrate
+        from moss_memory.transfer.copy_store import migrate
 
         call = self._call("migrate", cancelled, progress)
         try:
@@ -364,7 +366,7 @@ class Store(Tools):
         progress: Callable[[int, int | None], None] | None = None,
     ) -> dict[str, Any]:
         """Takes over what another memory holds, a transaction a file, without writing to it; again adds nothing."""
-        from .adopt.adopting import adopt
+        from moss_memory.transfer.importers.adopt import adopt
 
         choices: dict[str, Any] = {
             "workspace": workspace or self.config.workspace or "default",
@@ -386,7 +388,7 @@ class Store(Tools):
 
     def _taking(self, cancelled: Callable[[], bool] | None) -> Callable[..., dict[str, Any]]:
         """What takes the items of one file of another memory into this store."""
-        from .adopt.operations import adopt_items
+        from moss_memory.transfer.importers.adopt_call import adopt_items
 
         def take(**arguments: Any) -> dict[str, Any]:
             return self._run(adopt_items, "adopt", arguments, "", cancelled, None, True)
@@ -397,7 +399,7 @@ class Store(Tools):
         self, write: Callable[[bytes], None], *, workspace: str | None = None, include_deleted: bool = False
     ) -> int:
         """Gives the lines that `capsule_export` writes to a function instead; how many capsules they are."""
-        from .capsule.transfer import stream_lines
+        from moss_memory.tools.capsule.capsule_files import stream_lines
 
         own: list[Exception] = []
 
@@ -466,7 +468,7 @@ def _keep_credentials_out(operation: Operation, arguments: dict[str, Any], value
     if allowed:
         call.config = call.config.replace(allow_secrets=True)
         return
-    from .credentials import refuse_credentials
+    from moss_memory.secrets.scanner import refuse_credentials
 
     if operation.sizes is not None:
         operation.sizes(call, values)
@@ -475,7 +477,7 @@ def _keep_credentials_out(operation: Operation, arguments: dict[str, Any], value
 
 def _refuse_key_with_credential(key: str, call: Call) -> None:
     """Refuse an `idempotency_key` that looks like a credential, although only its hash is stored."""
-    from .credentials import refuse_credentials
+    from moss_memory.secrets.scanner import refuse_credentials
 
     refuse_credentials(call.config, {"idempotency_key": key})
 

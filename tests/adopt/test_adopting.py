@@ -17,12 +17,12 @@ import pytest
 
 from contract.doors import open_test_store
 from moss_memory import MossError
-from moss_memory.adopt.adopting import SOURCES, adopt
-from moss_memory.adopt.items import seconds
-from moss_memory.adopt.taking import split_text
+from moss_memory.cli.args.command_table import SOURCES as TYPED
 from moss_memory.config import default_config
 from moss_memory.store import Store
-from moss_memory.surfaces.cli.parsing.builtin import SOURCES as TYPED
+from moss_memory.transfer.importers.adopt import SOURCES, adopt
+from moss_memory.transfer.importers.importer import split_text
+from moss_memory.transfer.importers.items import seconds
 
 WRITTEN = Path(__file__).parent / "sources"
 KEEPER = """
@@ -178,7 +178,7 @@ def test_a_link_in_a_sentence_or_in_code_is_no_stated_relation(store: Store, tmp
 
 DIES = """
 import os, signal, sys
-from moss_memory.adopt.taking import Taking
+from moss_memory.transfer.importers.importer import Taking
 from moss_memory.store import open_store
 home, source, path, most = sys.argv[1:]
 counted, left = Taking._count, int(most)

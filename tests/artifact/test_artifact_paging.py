@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from artifact.shelf import check_artifacts, put
-from moss_memory.storage.sqlite import opening
+from moss_memory.storage.sqlite import connections
 
 if TYPE_CHECKING:
     from contract.doors import Clock, StoreDoor
@@ -19,12 +19,12 @@ ORDERS = ("updated_at", "created_at")
 @pytest.fixture(autouse=True)
 def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Durability is other tests' business; thousands of writes need not wait for the disk."""
-    real = opening.settle
+    real = connections.settle
 
     def settle(connection: Any, pragma: str, expected: str | int) -> None:
         real(connection, *(("synchronous = off", 0) if pragma.startswith("synchronous") else (pragma, expected)))
 
-    monkeypatch.setattr(opening, "settle", settle)
+    monkeypatch.setattr(connections, "settle", settle)
 
 
 def paged(door: StoreDoor, *, limit: int, **arguments: Any) -> list[str]:

@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contract.doors import FULL, Clock, StoreDoor, open_test_store, outcome
-from moss_memory.capsule import transfer
-from moss_memory.capsule.import_lines import Importer
 from moss_memory.errors import MossError
+from moss_memory.tools.capsule import capsule_files
+from moss_memory.tools.capsule.import_lines import Importer
 from support.beside import dump, rows
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def test_capsules_that_are_taken_together_come_out_as_one_by_one(
     found = []
     for together in (True, False):
         with open_test_store(str(folder / f"{together}"), Clock()) as store, pytest.MonkeyPatch.context() as patched:
-            patched.setattr(transfer, "_TOLD_EVERY", size)
+            patched.setattr(capsule_files, "_TOLD_EVERY", size)
             if not together:
                 patched.setattr(Importer, "_take_together", lambda *_: False)
             door = StoreDoor(store)

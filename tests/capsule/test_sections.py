@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from moss_memory.capsule.sections import append_to, keep_sections, missing_sections, parse, same_title
+from moss_memory.tools.capsule.sections import append_to, keep_sections, missing_sections, parse, same_title
 
 TABLE = {
     "Objective": ["Objective", "Goal", "Purpose"],

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clients.node import environment, installed
-from moss_memory.surfaces.http.clients import connections
+from moss_memory.http.http_clients import connections
 from support.http_server import HttpServer
 
 CLAUDE = ("@anthropic-ai/claude-code", "latest")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
+from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
 from storage.database import connect
 from support.python_process import finish, start, without_root_powers
 from support.store_truth import check_truth, modes, open_at
@@ -17,7 +17,7 @@ RACERS = 16
 RACE = """
 import sys
 from support.store_truth import capsule, open_at
-import moss_memory.capsule.operations
+import moss_memory.tools.capsule.capsule_tools
 home, number = sys.argv[1], int(sys.argv[2])
 store = open_at(home)
 print("ready", flush=True)

@@ -149,8 +149,8 @@ assert names() == ["before", "child", "parent"], names()
 
 IMPORT_THREE = """
 import json
-from moss_memory.storage.sqlite import opening
-opening.BUSY_TIMEOUT_MS = 100
+from moss_memory.storage.sqlite import connections
+connections.BUSY_TIMEOUT_MS = 100
 os.makedirs(os.path.join(home, "exports"), 0o700)
 with open(os.path.join(home, "exports", "x.jsonl"), "w") as file:
     for number in range(3):

@@ -12,8 +12,8 @@ import pytest
 
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
+from moss_memory.rows.values import IdSource
 from moss_memory.store import Store
-from moss_memory.values import IdSource
 from support.beside import dump, forget
 from support.declared import check_answer
 from support.python_process import environment

@@ -8,8 +8,8 @@ import pytest
 
 from contract.doors import Clock, McpDoor, McpServer, StoreDoor, open_test_store
 from contract.everything import call_everything, call_unlisted, prepare
-from moss_memory import catalog
-from moss_memory.answers import Shape, inner_shapes
+from moss_memory.registry import catalog
+from moss_memory.registry.responses import Shape, inner_shapes
 from support.declared import tellable, told
 
 if TYPE_CHECKING:

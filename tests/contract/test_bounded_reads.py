@@ -10,14 +10,14 @@ import pytest
 from contract.doors import StoreDoor, open_test_store
 from contract.reasoning.room import Room, edge, node
 from contract.reasoning.samples import WORKSPACE, furnish, sample_arguments
-from moss_memory import catalog
-from moss_memory.budget import USUAL_MAX_CHARS
+from moss_memory.registry import catalog
+from moss_memory.registry.budget import USUAL_MAX_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from contract.doors import Clock
-    from moss_memory.operation import Operation
+    from moss_memory.registry.operation import Operation
     from moss_memory.store import Store
 
 HUGE = "a long thought, said at length\n" * 400

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from contract.doors import FULL, Clock, open_test_store
-from moss_memory import catalog
 from moss_memory.errors import MossError
+from moss_memory.mcp.protocol import Protocol, ToolCall, tool_answer, tool_failure
+from moss_memory.mcp.tool_list import Offer
+from moss_memory.registry import catalog
 from moss_memory.store import Store
-from moss_memory.surfaces.mcp.listing import Offer
-from moss_memory.surfaces.mcp.protocol import Protocol, ToolCall, tool_answer, tool_failure
 from support.beside import newest_change
 
 FAMILIES = ("capsule", "artifact", "reasoning", "task", "record")

@@ -11,8 +11,8 @@ import pytest
 from contract.doors import FULL, StoreDoor, open_test_store
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
-from moss_memory.surfaces.mcp.instructions import instructions
-from moss_memory.surfaces.mcp.listing import offer_of
+from moss_memory.mcp.instructions import instructions
+from moss_memory.mcp.tool_list import offer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

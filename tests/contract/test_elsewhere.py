@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL, Door
-from moss_memory.elsewhere import distance_to
+from moss_memory.rows.suggestions import distance_to
 
 if TYPE_CHECKING:
     from contract.doors import Clock

@@ -14,8 +14,8 @@ from artifact.shelf import forget_artifacts
 from contract.doors import FULL, Clock, Door, McpDoor, McpServer, StoreDoor, open_test_store, outcome
 from contract.reasoning.room import forget_reasoning
 from contract.reasoning.samples import furnish, is_furnished, sample_arguments
-from moss_memory import catalog
 from moss_memory.errors import STATUS, MossError
+from moss_memory.registry import catalog
 from support.beside import ContentWatch, Watch
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL, open_test_store
-from moss_memory import catalog
 from moss_memory.errors import MossError
-from moss_memory.record.migration import migrate
+from moss_memory.registry import catalog
+from moss_memory.tools.record.spool_import import migrate
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 
 from contract.doors import FULL, Clock, Door, StoreDoor
 from moss_memory.errors import MossError
-from moss_memory.storage.once import KEPT_MS
+from moss_memory.storage.idempotency import KEPT_MS
 from support.beside import dump, rows
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from contract.doors import FULL, Door
-from moss_memory import catalog
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
+from moss_memory.registry import catalog
 from moss_memory.store import Store
 from support.measured import cpu_s
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL, Clock, Door, open_test_store
-from moss_memory import catalog
 from moss_memory.errors import MossError
+from moss_memory.registry import catalog
 from support.beside import rows
 from support.mcp_server import McpServer
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from support.beside import rows
 
 if TYPE_CHECKING:

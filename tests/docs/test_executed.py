@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.catalog import CORE
+from moss_memory.registry.catalog import CORE
 from support.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from moss_memory import catalog
 from moss_memory.config import DEFAULTS, ONLY_TO_LOWER
 from moss_memory.errors import STATUS
+from moss_memory.registry import catalog
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from contract.doors import FULL, open_test_store
-from moss_memory import catalog
-from moss_memory.families import FAMILIES
-from moss_memory.surfaces.cli.commands.help import command_help, find_any
+from moss_memory.cli.commands.help import command_help, find_any
+from moss_memory.registry import catalog
+from moss_memory.registry.tool_groups import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MOSS = os.path.join(os.path.dirname(sys.executable), "moss")
@@ -40,7 +40,7 @@ def test_the_readme_says_restored_of_families_that_can_be() -> None:
 
 
 def test_the_tour_names_the_store_that_clients_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from moss_memory.surfaces.cli.commands.tour import _own_home
+    from moss_memory.cli.commands.tour import _own_home
 
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("MOSS_HOME", raising=False)

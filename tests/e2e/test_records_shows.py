@@ -28,7 +28,7 @@ from contract.records.test_record_examples import (
 )  # fmt: skip
 from e2e.agent import MOSS, Agent
 from e2e.months_later import AMONG_FIVE, RECORDS, RIGHT_FIRST
-from moss_memory.record.fallback import COLLECTIONS
+from moss_memory.tools.record.spool import COLLECTIONS
 from support.patience import PATIENCE_S
 
 QUERIES = [
@@ -271,7 +271,7 @@ def test_the_network_is_really_cut_off(tmp_path: Path, monkeypatch: pytest.Monke
 KEPT_WHILE_AWAY = """
 import json, sys
 from moss_memory import open_store
-from moss_memory.record.fallback import submit_or_keep
+from moss_memory.tools.record.spool import submit_or_keep
 
 with open_store() as store:
     for collection, body in json.load(sys.stdin):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from e2e.agent import MOSS
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from support.patience import PATIENCE_S
 
 CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}

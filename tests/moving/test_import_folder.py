@@ -12,9 +12,9 @@ import pytest
 
 from contract.doors import FULL, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
-from moss_memory.moving.workspaces import TABLES
-from moss_memory.record import moving as record
 from moss_memory.store import Store
+from moss_memory.transfer.families import records as record
+from moss_memory.transfer.workspace_import import TABLES
 from support.beside import dump
 from support.moved_store import check_moves, questions, rows_of
 from support.store_truth import refusal

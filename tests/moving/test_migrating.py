@@ -10,7 +10,7 @@ import pytest
 
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
 from contract.everything import call_everything, prepare
-from moss_memory.moving import migration
+from moss_memory.transfer import copy_store
 from support.beside import Beside, dump, rows, run
 from support.moved_store import files_of
 from support.python_process import start
@@ -25,17 +25,17 @@ DERIVED = (
 )
 KILLED = """
 import os, sys
-from moss_memory.moving import migration
+from moss_memory.transfer import copy_store
 from support.store_truth import open_at
 home, to, after, at_once = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-migration._ROWS_AT_ONCE = at_once
-write, written = migration._write, [0]
+copy_store._ROWS_AT_ONCE = at_once
+write, written = copy_store._write, [0]
 def counted(*given):
     if written[0] == after:
         os._exit(9)
     write(*given)
     written[0] += 1
-migration._write = counted
+copy_store._write = counted
 with open_at(home) as store:
     store.migrate(to)
 os._exit(0 if after < 0 else 3)
@@ -190,7 +190,7 @@ def test_what_changed_meanwhile_is_brought_up_to_date(source: str, tmp_path: Pat
 
 
 def test_a_cancelled_migration_goes_on_later(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migration, "_ROWS_AT_ONCE", 10)
+    monkeypatch.setattr(copy_store, "_ROWS_AT_ONCE", 10)
     told: list[int] = []
     with open_at(source) as store:
         error = refusal(
@@ -207,13 +207,13 @@ def test_a_cancelled_migration_goes_on_later(source: str, tmp_path: Path, monkey
 def test_a_target_that_holds_something_else_in_the_end_is_not_given_free(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill = migration.Migration._fill_waiting
+    fill = copy_store.Migration._fill_waiting
 
-    def spoil(self: migration.Migration, tx: Any) -> None:
+    def spoil(self: copy_store.Migration, tx: Any) -> None:
         fill(self, tx)
-        migration._write(self._target, self._call, lambda write: write.run("update capsules set title = 'spoilt'"))
+        copy_store._write(self._target, self._call, lambda write: write.run("update capsules set title = 'spoilt'"))
 
-    monkeypatch.setattr(migration.Migration, "_fill_waiting", spoil)
+    monkeypatch.setattr(copy_store.Migration, "_fill_waiting", spoil)
     there = str(tmp_path / "there")
     with open_at(source) as store:
         error = refusal(store.migrate, f"sqlite:{there}")

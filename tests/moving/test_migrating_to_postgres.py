@@ -11,8 +11,8 @@ import pytest
 from contract.doors import FULL, Clock, StoreDoor, open_test_store
 from contract.everything import call_everything, prepare
 from moss_memory.config import default_config
-from moss_memory.moving import migration
 from moss_memory.store import Store
+from moss_memory.transfer import copy_store
 from support.beside import rows, run
 from support.cli_typist import CAPSULE, Cli
 from support.moved_store import files_of
@@ -29,17 +29,17 @@ pytestmark = pytest.mark.sqlite("it has a server of its own, and begins in a fol
 # Ends as if killed before a transaction of the target, counted from 0.
 KILLED = """
 import os, sys
-from moss_memory.moving import migration
+from moss_memory.transfer import copy_store
 from support.store_truth import open_at
 home, to, after, at_once = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-migration._ROWS_AT_ONCE = at_once
-write, written = migration._write, [0]
+copy_store._ROWS_AT_ONCE = at_once
+write, written = copy_store._write, [0]
 def counted(*given):
     if written[0] == after:
         os.kill(os.getpid(), 9)
     write(*given)
     written[0] += 1
-migration._write = counted
+copy_store._write = counted
 with open_at(home) as store:
     store.migrate(to)
 """
@@ -186,7 +186,7 @@ def test_what_arrived_is_used_there_and_comes_back(source: str, url: str, tmp_pa
 def test_a_store_that_is_not_filled_to_its_end_is_refused_and_goes_on(
     source: str, url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(migration, "_ROWS_AT_ONCE", 50)
+    monkeypatch.setattr(copy_store, "_ROWS_AT_ONCE", 50)
     with open_at(source) as store:
         for after in (0, 3, 20):
             with pytest.raises(KeyboardInterrupt):
@@ -206,7 +206,7 @@ def test_a_store_that_is_not_filled_to_its_end_is_refused_and_goes_on(
 
 def stopped(monkeypatch: pytest.MonkeyPatch, after: int, run: Callable[[], object]) -> None:
     """Runs something that is ended after so many transactions of the target."""
-    write, written = migration._write, [0]
+    write, written = copy_store._write, [0]
 
     def counted(*given: Any) -> None:
         if written[0] == after:
@@ -215,7 +215,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch, after: int, run: Callable[[], objec
         written[0] += 1
 
     with monkeypatch.context() as patch:
-        patch.setattr(migration, "_write", counted)
+        patch.setattr(copy_store, "_write", counted)
         run()
 
 

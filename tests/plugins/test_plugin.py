@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import moss_memory
-from moss_memory import catalog
-from moss_memory.moving.front_matter import read
+from moss_memory.registry import catalog
+from moss_memory.transfer.front_matter import read
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from moss_memory.storage.postgres import index
+from moss_memory.storage.postgres import indexer
 from support.cli_typist import CAPSULE
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_an_index_that_disagrees_with_the_texts_is_found_and_built_again(
 ) -> None:
     for damage, sql in DAMAGES.items():
         for place, fresh_ones in enumerate((1, 1 << 30)):  # what is stored first is folded at once, what comes next not
-            monkeypatch.setattr(index, "FRESH", fresh_ones)
+            monkeypatch.setattr(indexer, "FRESH", fresh_ones)
             assert cli("store", "--name", f"{damage} {place}", stdin=CAPSULE).code == 0
         found = names_found(cli)
         assert checks(cli("doctor", "--json"))["search index"]["status"] == "ok"

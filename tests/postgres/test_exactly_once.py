@@ -15,7 +15,7 @@ import pytest
 
 from moss_memory.config import default_config
 from moss_memory.errors import MossError
-from moss_memory.storage.postgres import attempts
+from moss_memory.storage.postgres import retry
 from moss_memory.store import Store
 from support.cutting_proxy import Cut, CuttingProxy
 from support.patience import wait_until
@@ -75,7 +75,7 @@ def test_whatever_was_acknowledged_is_there_once_when_commits_are_cut_off(
 def test_a_call_whose_end_cannot_be_found_out_says_so_and_is_safe_to_send_again(
     store: Store, proxy: CuttingProxy, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attempts, "DOUBT_PATIENCE_S", 0.1)
+    monkeypatch.setattr(retry, "DOUBT_PATIENCE_S", 0.1)
     for number, cut in enumerate((Cut.ANSWER, Cut.QUESTION)):
         proxy.next, proxy.turns_away = cut, True
         with pytest.raises(MossError) as caught:
@@ -91,7 +91,7 @@ def test_a_call_whose_end_cannot_be_found_out_says_so_and_is_safe_to_send_again(
 def test_a_call_with_its_callers_key_is_told_by_that_key(
     store: Store, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attempts, "DOUBT_PATIENCE_S", 0.1)
+    monkeypatch.setattr(retry, "DOUBT_PATIENCE_S", 0.1)
     proxy.next, proxy.turns_away = Cut.ANSWER, True
     with pytest.raises(MossError) as caught:
         keep(store, "kept", patient=False, idempotency_key="mine")

@@ -11,9 +11,9 @@ import pytest
 
 from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.errors import MossError
-from moss_memory.storage.postgres import folding, index, transaction
-from moss_memory.storage.postgres.meaning import PostgresVectors
-from moss_memory.storage.vector_matrix import VectorMatrix, encoded
+from moss_memory.search.vectors import VectorMatrix, encoded
+from moss_memory.storage.postgres import compaction, indexer, transaction
+from moss_memory.storage.postgres.vector_search import PostgresVectors
 from moss_memory.store import Store
 from support.beside import Beside
 from support.postgres import databases
@@ -23,7 +23,7 @@ def test_a_purged_word_leaves_the_dictionary_and_its_document_the_postings(door:
     door("capsule_store", workspace="w", name="kept", capsule_text="alpha beta", allow_thin=True)
     door("capsule_store", workspace="w", name="secret", capsule_text="alpha zebrasecret", allow_thin=True)
     with Beside(door.store.config.home) as beside:
-        fold: Any = folding.fold
+        fold: Any = compaction.fold
         beside.write(fold)
         assert words(beside) >= {"alpha", "beta", "zebrasecret"}
         door(
@@ -47,8 +47,8 @@ def words(beside: Beside) -> set[str]:
 def test_writers_of_several_workspaces_index_the_same_words_at_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "FRESH", 8)
-    monkeypatch.setattr(folding, "JOINED", 2)
+    monkeypatch.setattr(indexer, "FRESH", 8)
+    monkeypatch.setattr(compaction, "JOINED", 2)
     failures: list[BaseException] = []
 
     def write(workspace: str) -> None:

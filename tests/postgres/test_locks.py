@@ -10,8 +10,8 @@ import pytest
 from contract.doors import Clock, StoreDoor, open_test_store
 from contract.everything import call_everything, call_unlisted, prepare
 from moss_memory.errors import MossError
-from moss_memory.history.operations import moss_rename
 from moss_memory.store import Store
+from moss_memory.tools.everything.version_tools import moss_rename
 from support.store_truth import capsule
 
 # The keys of calls are their own: nobody else writes the same one.

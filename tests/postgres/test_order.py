@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from moss_memory.activity.operations import sql
 from moss_memory.errors import MossError
+from moss_memory.rows.values import new_id, wall_clock_ms
 from moss_memory.storage.engine import Call
 from moss_memory.storage.postgres import statements
 from moss_memory.storage.postgres.statements import translated
 from moss_memory.storage.queries import Statement
 from moss_memory.store import Store
-from moss_memory.values import new_id, wall_clock_ms
+from moss_memory.tools.everything.activity_tools import sql
 from support.patience import PATIENCE_S, wait_until
 from support.python_process import start
 from support.store_truth import capsule
@@ -95,7 +95,7 @@ def test_a_number_that_was_taken_makes_nobody_else_wait(store: Store) -> None:
         operation="test", config=store.config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None,
         workspace="a",
     )  # fmt: skip
-    from moss_memory.reasoning.views import take_numbers
+    from moss_memory.tools.reasoning.branches.visible_ranges import take_numbers
 
     tx: Any = store._engine.begin_write(patience_s=PATIENCE_S, call=call)
     try:

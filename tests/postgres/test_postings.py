@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.storage.postgres.packing import IN_BODY, PLACES, as_bytes, posting
+from moss_memory.storage.postgres.codec import IN_BODY, PLACES, as_bytes, posting
 from moss_memory.storage.postgres.phrases import starts_in, whole_weights
 from moss_memory.storage.postgres.postings import Postings, keys_of
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
-from moss_memory.query.hits import Hits
-from moss_memory.query.query import parse
-from moss_memory.query.request import Request
+from moss_memory.search.hits import Hits
+from moss_memory.search.query import parse
+from moss_memory.search.request import Request
 from moss_memory.search.snippet import snippet
-from moss_memory.storage.postgres import folding, index, postings, scope
+from moss_memory.storage.postgres import compaction, indexer, postings, search_scope
 from search.shelf import Shelf
 from support.beside import Beside
 
@@ -81,7 +81,7 @@ class Pair:
 
     def assert_same(self, request: Request) -> None:
         """Asserts that both find the same."""
-        from moss_memory.storage.sqlite.search import by_words
+        from moss_memory.storage.sqlite.word_search import by_words
 
         there = by_words(self._shelf.connection, request, 0)
         here = self._beside.read(lambda tx: tx.search(request))
@@ -100,8 +100,8 @@ class Pair:
 def beside(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
     """An empty store whose index is folded, joined and cleaned after a few documents."""
     for module, name, value in (
-        (index, "FRESH", 4), (folding, "JOINED", 2), (folding, "_MANY_DEAD", 2), (scope, "MANY", 3),
-        (folding, "_POSTINGS_AT_ONCE", 5), (postings, "_MANY_BYTES", 12),
+        (indexer, "FRESH", 4), (compaction, "JOINED", 2), (compaction, "_MANY_DEAD", 2), (search_scope, "MANY", 3),
+        (compaction, "_POSTINGS_AT_ONCE", 5), (postings, "_MANY_BYTES", 12),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
     with Beside(home) as opened:

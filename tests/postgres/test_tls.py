@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory.config import default_config
-from moss_memory.storage.postgres import options
+from moss_memory.storage.postgres import connection_options
 from moss_memory.store import Store
 from support.store_truth import refusal
 from support.tls_proxy import TlsProxy
@@ -123,11 +123,11 @@ def test_this_machine_need_prove_nothing(door: Doors, url: str) -> None:
     ],
 )
 def test_what_counts_as_this_machine(given: dict[str, Any], here: bool) -> None:
-    assert options.is_local(given) is here
+    assert connection_options.is_local(given) is here
 
 
 def test_several_hosts_are_all_verified_and_the_one_that_writes_is_taken() -> None:
-    made = options.options_of("postgresql://a.example,b.example/team")
+    made = connection_options.options_of("postgresql://a.example,b.example/team")
     assert made["sslmode"] == "verify-full"
     assert made["target_session_attrs"] == "read-write"
-    assert "sslmode" not in options.options_of("postgresql:///team?host=/run")
+    assert "sslmode" not in connection_options.options_of("postgresql:///team?host=/run")

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contract.doors import open_test_store, outcome
-from moss_memory import catalog
 from moss_memory.errors import MossError
+from moss_memory.registry import catalog
 from support.beside import dump
 
 if TYPE_CHECKING:

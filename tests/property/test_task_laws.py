@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from contract.doors import Clock, outcome
 from moss_memory.errors import MossError
-from moss_memory.reasoning.places import Place, find_branch
+from moss_memory.rows.values import IdSource
 from moss_memory.storage.engine import Call
-from moss_memory.task.mutation import ingest
-from moss_memory.values import IdSource
+from moss_memory.tools.reasoning.branches.document_refs import Place, find_branch
+from moss_memory.tools.task.task_writes import ingest
 from property.card_model import TYPES, Card, forms_of
 from property.task_model import check_one_organism, every_event, graph_of, home_of, trace_of
 from support.beside import dump

@@ -18,7 +18,7 @@ from jsonschema.validators import validator_for
 from release.bundle import build, manifest
 
 import moss_memory
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from support.listed_tools import listed_tools
 
 ROOT = Path(__file__).resolve().parents[2]

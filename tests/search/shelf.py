@@ -7,13 +7,13 @@ from typing import Any
 
 import apsw
 
-from moss_memory.query.hits import Hits
-from moss_memory.query.query import parse
-from moss_memory.query.request import Request
-from moss_memory.query.words import STOP_WORDS, stems_of, words_in, words_of_question
+from moss_memory.search.hits import Hits
+from moss_memory.search.query import parse
+from moss_memory.search.request import Request
+from moss_memory.search.tokens import STOP_WORDS, stems_of, words_in, words_of_question
 from moss_memory.storage.sqlite.functions import prepare
-from moss_memory.storage.sqlite.migrate import migrations_after
-from moss_memory.storage.sqlite.search import by_words
+from moss_memory.storage.sqlite.schema_migrations import migrations_after
+from moss_memory.storage.sqlite.word_search import by_words
 
 
 class Shelf:

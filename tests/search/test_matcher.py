@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.query.expression import Operand
-from moss_memory.query.matcher import Matcher
-from moss_memory.query.words import places_in
+from moss_memory.search.expression import Operand
+from moss_memory.search.matcher import Matcher
+from moss_memory.search.tokens import places_in
 
 LETTERS = "abR é\u0130ß_-.\n\r\x0b\x85\u2028日本x9"
 words = st.sets(st.text("abr9x", min_size=1, max_size=3), max_size=3)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
-from moss_memory.query.query import parse
+from moss_memory.search.query import parse
 from search.shelf import Shelf
 
 TEXTS = {

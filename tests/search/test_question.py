@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.storage.sqlite import search as sqlite_search
+from moss_memory.storage.sqlite import word_search as sqlite_search
 from search.shelf import Shelf, model_of
 
 VOCABULARY = """

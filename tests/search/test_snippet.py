@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.query.expression import Operand
-from moss_memory.query.matcher import Matcher
+from moss_memory.search.expression import Operand
+from moss_memory.search.matcher import Matcher
 from moss_memory.search.snippet import SNIPPET_CHARS, snippet
 from search.shelf import Shelf
 

@@ -6,7 +6,7 @@ from unittest import mock
 
 import pytest
 
-from moss_memory.storage.sqlite import search as sqlite_search
+from moss_memory.storage.sqlite import word_search as sqlite_search
 from search.shelf import Shelf
 
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from contract.doors import Door
-from moss_memory.meaning import embedder
+from moss_memory.search.embedding import embedder
 from support.beside import rows
 
 LOGIN = "Browser sessions end after twelve hours, and then the password must be typed again."

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from contract.doors import StoreDoor, open_test_store
-from moss_memory.meaning.embedder import forget
-from moss_memory.storage import embedding
+from moss_memory.search import embedding_queue
+from moss_memory.search.embedding.embedder import forget
 from semantic.library import LOGIN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
 from support.cli_typist import Cli
 from support.patience import PATIENCE_S
@@ -44,7 +44,7 @@ def test_a_table_begins_a_text_without_its_words_at_its_beginning(cli: Cli, monk
 def test_a_table_says_what_could_not_be_found_by_meaning(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pending  0" in cli("index", "--table").out
     with monkeypatch.context() as patched:
-        patched.setattr(embedding, "EMBED_S", 0.0)
+        patched.setattr(embedding_queue, "EMBED_S", 0.0)
         with open_test_store(cli.home) as store:
             for number in range(3):
                 put(StoreDoor(store), f"late-{number}", f"late password {number}")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contract.doors import Clock, Door, StoreDoor
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from moss_memory.store import Store
 from semantic.library import BACKUP, LOGIN, QUESTIONS, names, put, put_all
 

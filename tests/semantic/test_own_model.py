@@ -12,8 +12,8 @@ import pytest
 from contract.doors import open_test_store
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
-from moss_memory.meaning import own_model
-from moss_memory.meaning.embedder import forget
+from moss_memory.search.embedding import custom_model
+from moss_memory.search.embedding.embedder import forget
 from semantic.tiny_encoder import onnx, write_model
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def found(store: Store, query: str, mode: str = "semantic") -> list[str]:
 def refusal(folder: Path | str) -> str:
     """Why a folder cannot be used as a model."""
     with pytest.raises(MossError) as caught:
-        own_model.load(str(folder))
+        custom_model.load(str(folder))
     assert caught.value.code == "SEMANTIC_UNAVAILABLE"
     assert str(folder) in caught.value.message
     assert caught.value.details == {"model": str(folder)}
@@ -92,15 +92,15 @@ def test_vectors_know_their_model_and_another_makes_its_own(home: str, tmp_path:
 def test_the_same_files_elsewhere_are_another_model_only_by_name(tmp_path: Path, tiny: Path) -> None:
     again = write_model(tmp_path / "copy" / "tiny", ANIMALS)
     changed = write_model(tmp_path / "changed" / "tiny", ANIMALS, pooling="max_tokens")
-    assert own_model.load(str(tiny)).name == own_model.load(str(again)).name
-    assert own_model.load(str(tiny)).name != own_model.load(str(changed)).name
+    assert custom_model.load(str(tiny)).name == custom_model.load(str(again)).name
+    assert custom_model.load(str(tiny)).name != custom_model.load(str(changed)).name
 
 
 @pytest.mark.parametrize(
     ("pooling", "nearest"), [("mean_tokens", "cat"), ("max_tokens", "cat"), ("cls_token", ""), ("lasttoken", "")]
 )
 def test_pooling_is_read_from_the_settings_of_the_model(tmp_path: Path, pooling: str, nearest: str) -> None:
-    model = own_model.load(str(write_model(tmp_path / "model", ANIMALS, pooling=pooling)))
+    model = custom_model.load(str(write_model(tmp_path / "model", ANIMALS, pooling=pooling)))
     near = model.question("cat") @ model.question("kitten")
     far = model.question("cat") @ model.question("tax")
     assert bool(near > far + 0.5) is bool(nearest)  # first and last are the same pieces in every text
@@ -110,14 +110,14 @@ def test_what_is_written_before_a_question_and_a_text_is_read_from_the_settings(
     folder = write_model(tmp_path / "model", ANIMALS)
     prompts = {"prompts": {"query": "tax ", "document": "cat "}}
     (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
-    model = own_model.load(str(folder))
+    model = custom_model.load(str(folder))
     assert model.question("[UNK]") @ model.passages("", "tax")[1][0] > 0.6
     assert model.question("[UNK]") @ model.passages("", "[UNK]")[1][0] < 0.3
 
 
 def test_a_long_text_is_cut_into_passages_between_words(tiny: Path) -> None:
     text = " ".join(["cat"] * 200 + ["tax"] * 200)
-    places, vectors = own_model.load(str(tiny)).passages("", text)
+    places, vectors = custom_model.load(str(tiny)).passages("", text)
     assert len(places) == len(vectors) == 4
     assert all(text[place - 1 : place] in ("", " ") for place in places)
     assert vectors[0] @ vectors[1] > 0.99 > 0.3 > vectors[0] @ vectors[3]
@@ -139,7 +139,7 @@ def test_a_folder_without_encoder_or_tokenizer_is_refused(tmp_path: Path, tiny: 
 def test_one_of_several_encoders_must_be_named(tiny: Path) -> None:
     content = (tiny / "onnx" / "model.onnx").read_bytes()
     (tiny / "onnx" / "model.onnx").rename(tiny / "onnx" / "model_int8.onnx")
-    assert own_model.load(str(tiny)).dimensions == 3
+    assert custom_model.load(str(tiny)).dimensions == 3
     (tiny / "onnx" / "model_fp16.onnx").write_bytes(content)
     assert "several encoders" in refusal(tiny)
 
@@ -203,7 +203,7 @@ def test_a_model_that_cannot_be_used_leaves_words(home: str, tmp_path: Path) -> 
 
 def test_without_the_tokenizers_the_line_to_type_is_told(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
-    assert own_model.EXTRA in refusal(tiny)
+    assert custom_model.EXTRA in refusal(tiny)
 
 
 def test_a_repository_may_not_choose_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ from bench.findings import found, shelve
 from bench.retrieval.sets import NOTES, notes, sessions
 
 from moss_memory import open_store
-from moss_memory.query.query import parse
-from moss_memory.query.words import STOP_WORDS, stems_of, words_in
+from moss_memory.search.query import parse
+from moss_memory.search.tokens import STOP_WORDS, stems_of, words_in
 from moss_memory.store import Store
 
 QUESTIONS, KEYWORDS = notes("questions", "questions"), notes("keywords", "keywords")

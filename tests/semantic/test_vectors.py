@@ -12,12 +12,12 @@ import pytest
 
 from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.errors import MossError
-from moss_memory.meaning.embedder import embedder, forget
-from moss_memory.meaning.encoder import FLOOR
-from moss_memory.query.hits import Document
-from moss_memory.storage import embedding
-from moss_memory.storage.sqlite.migrate import migrations_after
-from moss_memory.storage.vector_matrix import Compared, Passages, decoded, encoded
+from moss_memory.search import embedding_queue
+from moss_memory.search.embedding.embedder import embedder, forget
+from moss_memory.search.embedding.encoder import FLOOR
+from moss_memory.search.hits import Document
+from moss_memory.search.vectors import Compared, Passages, decoded, encoded
+from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.store import Store
 from semantic.library import (
     BACKUP,
@@ -65,7 +65,7 @@ def test_a_search_embeds_what_waits_and_keeps_it(door: StoreDoor) -> None:
 def test_a_search_out_of_time_takes_the_newest_and_says_how_many_wait(
     door: StoreDoor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "EMBED_S", 0.0)
+    monkeypatch.setattr(embedding_queue, "EMBED_S", 0.0)
     put_all(door)
     answer = door("capsule_search", query=QUESTIONS["garden"], search_mode="semantic")
     assert [item["title"] for item in answer["items"]] == ["garden"], "the newest was not embedded first"
@@ -79,7 +79,7 @@ def test_a_search_out_of_time_takes_the_newest_and_says_how_many_wait(
 def test_what_a_search_embeds_is_not_found_by_its_words_once_more(
     door: StoreDoor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "EMBED_S", 0.0)
+    monkeypatch.setattr(embedding_queue, "EMBED_S", 0.0)
     texts = [f"the tomatoes {number}" for number in range(7)]
     for text in texts:
         put(door, text, text)
@@ -92,7 +92,7 @@ def test_what_a_search_embeds_is_not_found_by_its_words_once_more(
 
 
 def test_only_what_is_within_the_filters_is_waited_for(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "EMBED_S", 0.0)
+    monkeypatch.setattr(embedding_queue, "EMBED_S", 0.0)
     with model_of(FakeModel()):
         put(door, "mine", LOGIN, workspace="shop")
         for number in range(5):
@@ -108,7 +108,7 @@ def test_vectors_of_two_models_are_never_mixed(door: StoreDoor) -> None:
     with model_of(FakeModel("old")):
         assert len(search(door)["items"]) == 3
     with model_of(FakeModel("new")) as model, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(embedding, "EMBED_S", 0.0)
+        patch.setattr(embedding_queue, "EMBED_S", 0.0)
         answer = search(door)
         assert len(answer["items"]) == 1, "a vector of the old model was compared with the new one's"
         assert answer["pending"] == 2
@@ -141,7 +141,7 @@ def test_rebuilding_makes_every_vector_again(door: StoreDoor) -> None:
 
 
 def test_an_interrupted_index_keeps_what_it_has_made(door: StoreDoor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "BATCH", 2)
+    monkeypatch.setattr(embedding_queue, "BATCH", 2)
     for number in range(6):
         put(door, f"n{number}", LOGIN)
     with model_of(FakeModel()) as model:
@@ -182,7 +182,7 @@ def test_a_search_that_waits_for_another_in_vain_goes_on_by_words(
     door: StoreDoor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_all(door)
-    monkeypatch.setattr(embedding, "EMBED_S", 0.1)
+    monkeypatch.setattr(embedding_queue, "EMBED_S", 0.1)
     engine: Any = door.store._engine
     with model_of(FakeModel()) as model, engine.vectors().making:
         answer = search(door, query="password")
@@ -380,7 +380,7 @@ def test_the_index_holds_what_can_be_embedded(store: Store) -> None:
         indexed = {doc for (doc,) in connection.execute("select id from search_index_docsize")}
         embeddable = {doc for (doc,) in connection.execute("select doc from embeddable")}
     with Beside(store.config.home) as beside:
-        texts = beside.read(lambda tx: embedding.texts_of(tx, sorted(embeddable)))
+        texts = beside.read(lambda tx: embedding_queue.texts_of(tx, sorted(embeddable)))
     assert embeddable <= indexed
     assert set(texts) == embeddable
 

@@ -12,7 +12,7 @@ import pytest
 
 from contract.doors import StoreDoor
 from moss_memory.errors import MossError
-from moss_memory.meaning.embedder import forget
+from moss_memory.search.embedding.embedder import forget
 from semantic.library import QUESTIONS, put_all
 from semantic.tiny_encoder import onnx
 from support.python_process import run

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.meaning import embedder
-from moss_memory.meaning.wordpiece import WordPieces
+from moss_memory.search.embedding import embedder
+from moss_memory.search.embedding.wordpiece import WordPieces
 
 UNKNOWN = 100
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from contract.doors import Clock, StoreDoor, open_test_store
 from contract.test_hostile_input import TOOLS, VALUES, Attack, base_arguments
-from moss_memory import catalog
 from moss_memory.errors import MossError
+from moss_memory.registry import catalog
 from soak.trial import Trial
 from support.python_process import start
 from support.quick_stores import make_stores

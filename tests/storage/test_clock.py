@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from moss_memory.rows.values import IdSource
 from moss_memory.store import Store
-from moss_memory.values import IdSource
 from storage.database import connect
 from support.store_truth import capsule, check_truth, open_at
 

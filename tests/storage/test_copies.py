@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.history.copies import copies_in, remove_own_copies
+from moss_memory.tools.everything.backup_scan import copies_in, remove_own_copies
 from support.python_process import start
 from support.store_truth import capsule, open_at
 
@@ -98,7 +98,7 @@ def test_what_is_gone_or_cannot_be_removed_is_no_failure(tmp_path: Path, monkeyp
 
 ERASES = """
 import os, sys
-from moss_memory.surfaces.cli.main import main
+from moss_memory.cli.main import main
 os.environ["MOSS_HOME"] = sys.argv[1]
 sys.argv[1:] = ["erase", sys.argv[2], "--copies"]
 main()

@@ -16,8 +16,8 @@ import pytest
 from contract import everything
 from contract.doors import StoreDoor
 from moss_memory import MossError
-from moss_memory.surfaces.cli.commands.doctor import examine
-from moss_memory.surfaces.mcp.protocol import Request, tool_answer
+from moss_memory.cli.commands.doctor import examine
+from moss_memory.mcp.protocol import Request, tool_answer
 from storage.database import connect
 from support.cli_typist import Cli
 from support.crafted_stores import HERE, SHOP, fill, found_in

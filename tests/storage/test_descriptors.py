@@ -49,7 +49,7 @@ home = sys.argv[1]
 with open_at(home) as store:
     store.call("capsule_store", {"capsule_text": capsule(), "name": "a"})
 server = subprocess.Popen(
-    [sys.executable, "-m", "moss_memory.surfaces.cli.main", "mcp", "--home", home],
+    [sys.executable, "-m", "moss_memory.cli.main", "mcp", "--home", home],
     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
 )
 

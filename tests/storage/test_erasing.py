@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
-from moss_memory.storage.sqlite import erasing, transaction
-from moss_memory.storage.sqlite.erasing import Erasing, zero_gaps
+from moss_memory.storage.sqlite import secure_delete, transaction
+from moss_memory.storage.sqlite.secure_delete import Erasing, zero_gaps
 from storage.database import connect
 from storage.test_purge import OTHERS, SECRETS, on_disk, store_secrets
 from support.beside import rows
@@ -82,7 +82,7 @@ def test_the_gap_of_a_page_keeps_what_was_deleted_until_it_is_zeroed(tmp_path: P
 
 
 def test_gaps_are_zeroed_some_pages_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(erasing, "_READ", 50)
+    monkeypatch.setattr(secure_delete, "_READ", 50)
     path = tmp_path / "some"
     database, secrets = rebuilt_pages(path, 16)
     database.close()
@@ -172,7 +172,7 @@ def test_who_writes_while_another_erases_does_not_join_in(
 KILLED = """
 import json, os, sys
 from moss_memory.storage.sqlite import transaction
-from moss_memory.storage.sqlite.erasing import Erasing
+from moss_memory.storage.sqlite.secure_delete import Erasing
 from support.slices import in_small_slices
 from support.store_truth import open_at
 

@@ -230,14 +230,14 @@ NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
 SMALL_DISK = """
 import os, subprocess, sys
 import apsw
-from moss_memory.storage.sqlite import opening
+from moss_memory.storage.sqlite import connections
 from support.store_truth import capsule, open_at, refusal
 
 disk = sys.argv[1]
 mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk]
 mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
 home, filler = os.path.join(disk, "home"), os.path.join(disk, "filler")
-schema_of = opening.schema_of
+schema_of = connections.schema_of
 
 def without_space(connection, path):
     if not connection.readonly("main"):
@@ -251,11 +251,11 @@ def fill():
                 file.write(b"x" * 4096)
         except OSError:
             pass
-    opening.schema_of = schema_of if mounted else without_space
+    connections.schema_of = schema_of if mounted else without_space
 
 def make_room():
     os.unlink(filler)
-    opening.schema_of = schema_of
+    connections.schema_of = schema_of
 """
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from contract.doors import FULL, open_test_store, outcome
 from contract.test_hostile_input import base_arguments
-from moss_memory import catalog
 from moss_memory.errors import MossError
+from moss_memory.registry import catalog
 from moss_memory.store import Store
 from support.cli_typist import Cli
 from support.mcp_pipe import PipeClient, call

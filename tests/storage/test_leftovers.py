@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from moss_memory.cli.commands.doctor import examine
 from moss_memory.storage.sqlite.lock import is_alive
-from moss_memory.surfaces.cli.commands.doctor import examine
 from support.cli_typist import Cli
 from support.store_truth import capsule, open_at
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.storage.sqlite import waiter as waiter_module
+from moss_memory.storage.sqlite import lock_waiter as waiter_module
 from support.lock_user import LockUser, SimpleLock, call, watched
 from support.patience import PATIENCE_S, wait_until
 from support.store_truth import refusal

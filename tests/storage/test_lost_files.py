@@ -76,7 +76,7 @@ def test_a_reader_that_holds_the_removed_log_is_told_of_and_nothing_is_acknowled
     reader.execute("begin")
     reader.execute("select count(*) from capsules").fetchall()
     put(store, "meanwhile")
-    monkeypatch.setattr("moss_memory.storage.sqlite.footing.Footing.rescue.__kwdefaults__", {"patience_s": 0.0})
+    monkeypatch.setattr("moss_memory.storage.sqlite.open_files.Footing.rescue.__kwdefaults__", {"patience_s": 0.0})
     (home / "moss.db-wal").unlink()
     error = refusal(put, store, "after")
     assert error.code == "STORAGE_BUSY"

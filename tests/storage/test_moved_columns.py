@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from moss_memory.artifact.moving import TABLE as ARTIFACT
-from moss_memory.capsule.moving import TABLE as CAPSULE
-from moss_memory.moving.past import TABLE as VERSION
-from moss_memory.moving.workspaces import TABLES
-from moss_memory.reasoning.moving import NUMBERS
-from moss_memory.record import moving as record
+from moss_memory.transfer.families import records as record
+from moss_memory.transfer.families.artifacts import TABLE as ARTIFACT
+from moss_memory.transfer.families.capsules import TABLE as CAPSULE
+from moss_memory.transfer.families.reasoning import NUMBERS
+from moss_memory.transfer.history_export import TABLE as VERSION
+from moss_memory.transfer.workspace_import import TABLES
 from storage.database import connect
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from moss_memory.storage.queries import load_overrides, load_queries
-from moss_memory.storage.sqlite.opening import open_empty
+from moss_memory.storage.sqlite.connections import open_empty
 
 ROOM = """-- Statements of a room.
 

@@ -260,7 +260,7 @@ def test_a_backup_with_pages_of_another_size_is_restored(home: Path, cli: Cli, b
 RESTORED = (
     DEADLY
     + """
-from moss_memory.surfaces.cli.commands.restoring import restore_backup
+from moss_memory.cli.commands.restore_backup_command import restore_backup
 restore_backup(sys.argv[2], sys.argv[3])
 print("whole", flush=True)
 """

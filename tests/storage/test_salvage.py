@@ -10,8 +10,8 @@ from typing import Any
 import apsw
 import pytest
 
+from moss_memory.cli.commands.doctor import examine
 from moss_memory.store import Store
-from moss_memory.surfaces.cli.commands.doctor import examine
 from storage.database import connect
 from support.original_store import KINDS, row, write_original
 from support.store_truth import capsule, open_at, refusal

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from moss_memory.config import load_config
 from moss_memory.storage.engine import Call, open_engine
-from moss_memory.storage.finding import DAMAGED, FAILED
+from moss_memory.storage.health import DAMAGED, FAILED
 from moss_memory.storage.sqlite import schema_check
 from support.patience import PATIENCE_S, wait_until
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from typing import Any
 
-from moss_memory.surfaces.cli.main import run
+from moss_memory.cli.main import run
 from support.patience import PATIENCE_S
 
 CAPSULE = """## Objective
@@ -71,7 +71,7 @@ class Cli:
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
         """Starts a command as a process; its three descriptors are pipes unless told otherwise."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        line = [sys.executable, "-m", "moss_memory.surfaces.cli.main", *words]
+        line = [sys.executable, "-m", "moss_memory.cli.main", *words]
         return subprocess.Popen(line, env=self.environment, **{**pipes, **options})
 
     def process(self, *words: str, stdin: bytes | int = b"") -> Outcome:

@@ -11,14 +11,14 @@ import sys
 import time
 from typing import Any
 
-from moss_memory import catalog
+from moss_memory.cli.main import main
 from moss_memory.errors import MossError
-from moss_memory.operation import Operation, operation
-from moss_memory.surfaces.cli.main import main
-from moss_memory.surfaces.http.endpoint import Endpoint
-from moss_memory.surfaces.mcp import completion, listing, prompts, resources
-from moss_memory.surfaces.mcp.messages import encode
-from moss_memory.toolbox.description import described
+from moss_memory.http.mcp_endpoint import Endpoint
+from moss_memory.mcp import completion, prompts, resources, tool_list
+from moss_memory.mcp.messages import encode
+from moss_memory.registry import catalog
+from moss_memory.registry.operation import Operation, operation
+from moss_memory.tools.everything.tool_descriptions import described
 
 
 @operation(answers={}, example="")
@@ -45,8 +45,8 @@ def test_tool_with_progress(tx: Any) -> dict[str, Any]:
 def add_tools(*tools: Operation) -> None:
     """Lists the tools with Moss's own and has them found where those are."""
     lines = [(tool.name, encode(described(tool))) for tool in tools]
-    own = listing.tool_lines
-    listing.tool_lines = lambda: [*own(), *lines]
+    own = tool_list.tool_lines
+    tool_list.tool_lines = lambda: [*own(), *lines]
     for tool in tools:
         catalog._found[tool.name] = tool
 

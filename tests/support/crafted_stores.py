@@ -19,11 +19,11 @@ from typing import Any
 import apsw
 
 from moss_memory import MossError
-from moss_memory.storage.sqlite.dumping import TABLES
+from moss_memory.mcp.protocol import Request, tool_answer
+from moss_memory.storage.sqlite.dump import TABLES
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.rows_check import faults
 from moss_memory.store import Store
-from moss_memory.surfaces.mcp.protocol import Request, tool_answer
 from support.store_truth import capsule, open_at
 
 DEADLINE_S = 10.0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from moss_memory import catalog
+from moss_memory.registry import catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from moss_memory.answers import Field, Shape
+    from moss_memory.registry.responses import Field, Shape
 
 V1_NAMES = {"fetch_key": "task_link"}
 _TYPES: dict[str, Any] = {

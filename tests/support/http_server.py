@@ -18,8 +18,8 @@ from support.python_process import environment
 SERVE = """\
 import sys
 from support import http_pages
-sys.modules["moss_memory.surfaces.web.app"] = http_pages
-from moss_memory.surfaces.cli.main import main
+sys.modules["moss_memory.web.app"] = http_pages
+from moss_memory.cli.main import main
 sys.exit(main())
 """
 """`moss serve` with pages of the tests."""
@@ -27,8 +27,8 @@ sys.exit(main())
 FAKES = """\
 import sys
 from support import http_pages, mcp_fakes
-sys.modules["moss_memory.surfaces.web.app"] = http_pages
-from moss_memory.surfaces.http import server
+sys.modules["moss_memory.web.app"] = http_pages
+from moss_memory.http import server
 
 class FakeDesk(server.Desk):
     made = mcp_fakes.FakeStore()
@@ -36,13 +36,13 @@ class FakeDesk(server.Desk):
     def store(self): return self.made
 
 server.Desk = FakeDesk
-from moss_memory.surfaces.cli.main import main
+from moss_memory.cli.main import main
 sys.exit(main())
 """
 """The same with the tests' own tools."""
 
 UNHURRIED = (
-    "from moss_memory.surfaces.http import server\n"
+    "from moss_memory.http import server\n"
     f"server.FINISH_S, server.GONE_S, server.REST_S = {PATIENCE_S / 2}, {PATIENCE_S}, {PATIENCE_S}\n"
 )
 """Before a server's code: it ends its calls however long that takes, for a busy machine is no reason to cancel them."""

@@ -13,7 +13,7 @@ from typing import Any
 from moss_memory.config import load_config
 from moss_memory.storage.engine import Call
 from moss_memory.storage.sqlite.lock import Hold, WriteLock
-from moss_memory.storage.sqlite.waiter import Waiter
+from moss_memory.storage.sqlite.lock_waiter import Waiter
 from support.python_process import start
 
 # "take" waits for the lock, "go" lets go of it. Killed before the system call of the number that is given, if one is.

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from moss_memory.errors import MossError, invalid
-from moss_memory.operation import Operation, operation
-from moss_memory.surfaces.mcp.listing import Offer
-from moss_memory.surfaces.mcp.output import private_stdout
-from moss_memory.surfaces.mcp.stdio import Server
+from moss_memory.mcp.message_writer import private_stdout
+from moss_memory.mcp.stdio import Server
+from moss_memory.mcp.tool_list import Offer
+from moss_memory.registry.operation import Operation, operation
 
 
 @operation(answers={}, example="")

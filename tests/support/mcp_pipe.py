@@ -13,10 +13,9 @@ from typing import Any
 
 from support.patience import PATIENCE_S
 
-SERVE = "import sys; from moss_memory.surfaces.mcp.stdio import serve; sys.exit(serve())"
+SERVE = "import sys; from moss_memory.mcp.stdio import serve; sys.exit(serve())"
 UNHURRIED = (
-    "from moss_memory.surfaces.mcp import stdio\n"
-    f"stdio.FINISH_S, stdio.HANG_UP_GONE_S = {PATIENCE_S / 2}, {PATIENCE_S}\n"
+    f"from moss_memory.mcp import stdio\nstdio.FINISH_S, stdio.HANG_UP_GONE_S = {PATIENCE_S / 2}, {PATIENCE_S}\n"
 )
 """Before a server's code: it ends its calls however long that takes, for a busy machine is no reason to cancel them."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from support.patience import PATIENCE_S
 from support.python_process import environment
 
-MOSS = "import sys; from moss_memory.surfaces.cli.main import main; sys.exit(main())"
+MOSS = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 
 
 class McpServer:

@@ -6,9 +6,9 @@ import os
 
 import apsw
 
+from moss_memory.storage.sqlite.file_kind import APPLICATION_ID
 from moss_memory.storage.sqlite.functions import prepare
-from moss_memory.storage.sqlite.identity import APPLICATION_ID
-from moss_memory.storage.sqlite.migrate import migrations_after
+from moss_memory.storage.sqlite.schema_migrations import migrations_after
 
 
 def make_old(home: str, version: int) -> None:

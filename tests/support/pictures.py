@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import sync_playwright
 
 from moss_memory.config import load_config
+from moss_memory.demo import fill
 from moss_memory.store import Store
-from moss_memory.surfaces.demo import fill
 from support.browser import find_browser
 from support.pages_server import PagesServer
 

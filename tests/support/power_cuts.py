@@ -16,17 +16,17 @@ RUN = """
 import json, os, random, sys
 from support.power_cut_disk import Disk
 from support.store_truth import capsule, open_at
-from moss_memory.storage.sqlite import opening
+from moss_memory.storage.sqlite import connections
 
 home, images, synchronous, cuts = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-settle = opening.settle
+settle = connections.settle
 def settle_otherwise(connection, pragma, expected):
     if pragma.startswith("synchronous"):
         connection.execute(f"pragma synchronous = {synchronous}")
     else:
         settle(connection, pragma, expected)
 if synchronous != "as the engine says":
-    opening.settle = settle_otherwise
+    connections.settle = settle_otherwise
 
 chance = random.Random(7)
 disk = Disk(chance, 0.045)

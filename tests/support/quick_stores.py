@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from moss_memory.storage.sqlite import opening
+from moss_memory.storage.sqlite import connections
 from moss_memory.storage.sqlite.functions import prepare
 
 AS_EVERYWHERE = {"concurrency", "crash", "history", "storage"}
@@ -20,12 +20,12 @@ AS_EVERYWHERE = {"concurrency", "crash", "history", "storage"}
 SERVER = """
 import sys
 from support.quick_stores import make_stores
-from moss_memory.surfaces.cli.main import main
+from moss_memory.cli.main import main
 make_stores(quickly=True)
 sys.exit(main())
 """
 """`moss` with such stores, for a process that serves a whole session of tests."""
-_migrate, _settle = opening.migrate, opening.settle
+_migrate, _settle = connections.migrate, connections.settle
 
 
 def make_stores_for(test: Path) -> None:
@@ -35,8 +35,8 @@ def make_stores_for(test: Path) -> None:
 
 def make_stores(*, quickly: bool) -> None:
     """From now on stores of this process are made quickly, or as everywhere else."""
-    opening.migrate = _copy_or_migrate if quickly else _migrate
-    opening.settle = _settle_without_syncing if quickly else _settle
+    connections.migrate = _copy_or_migrate if quickly else _migrate
+    connections.settle = _settle_without_syncing if quickly else _settle
 
 
 def _copy_or_migrate(connection: apsw.Connection) -> None:

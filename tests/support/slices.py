@@ -8,23 +8,23 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from moss_memory import bulk
 from moss_memory.config import load_config
-from moss_memory.reasoning import purging
+from moss_memory.rows import bulk_changes
 from moss_memory.storage import transaction
-from moss_memory.storage.sqlite import erasing
+from moss_memory.storage.sqlite import secure_delete
 from moss_memory.store import Store
+from moss_memory.tools.reasoning import reasoning_purge
 
 NOW_MS = 1_900_000_000_000
 
 
 def in_small_slices(patch: Any) -> None:
     """Makes every slice as small as it can be, by anything that has `setattr`."""
-    patch.setattr(erasing, "SLICE_S", 1e-9)
-    patch.setattr(erasing, "_MERGED", 1)
-    patch.setattr(erasing, "_READ", 8)
+    patch.setattr(secure_delete, "SLICE_S", 1e-9)
+    patch.setattr(secure_delete, "_MERGED", 1)
+    patch.setattr(secure_delete, "_READ", 8)
     patch.setattr(transaction, "SLICE_S", -1.0)
-    for module in (bulk, purging):
+    for module in (bulk_changes, reasoning_purge):
         patch.setattr(module, "_AT_ONCE", 3)
 
 

@@ -10,7 +10,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryT
 
 from moss_memory.errors import MossError
 
-from .kept import Kept
+from .artifact_kv import Kept
 
 if TYPE_CHECKING:
     from anthropic.types.beta import (

@@ -23,7 +23,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from .kept import Kept
+from .artifact_kv import Kept
 from .langgraph_filters import fits, is_like
 from .langgraph_vectors import best, packed
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
-    from .kept import Row
+    from .artifact_kv import Row
 
     Vectors = dict[tuple[str, str], list[float]]
 

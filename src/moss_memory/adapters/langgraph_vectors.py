@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from .kept import Row
+    from .artifact_kv import Row
 
 
 def packed(vector: Sequence[float]) -> str:

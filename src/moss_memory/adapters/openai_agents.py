@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agents.memory.session import SessionABC
 from agents.memory.session_settings import SessionSettings, resolve_session_limit
 
-from .kept import Kept, hashed
+from .artifact_kv import Kept, hashed
 
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..query.matcher import Matcher
+    from .matcher import Matcher
 
 SNIPPET_CHARS = 300
 BRIEF_CHARS = 180

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import MossError
+from moss_memory.errors import MossError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from ..errors import MossError
+from moss_memory.errors import MossError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Protocol, TypeVar
 
-    from ..config import Config
-    from ..query.hits import Hits
-    from ..query.request import Request
-    from .finding import Finding
+    from moss_memory.config import Config
+    from moss_memory.search.hits import Hits
+    from moss_memory.search.request import Request
+
+    from .health import Finding
 
     Row = tuple[Any, ...]
     Parameters = dict[str, Any]
@@ -267,16 +268,16 @@ def open_engine(config: Config, *, filling: bool = False) -> Engine:
     """
     if config.url:
         return _postgres(config, filling=filling)
-    from .sqlite.engine import SqliteEngine
+    from moss_memory.storage.sqlite.engine import SqliteEngine
 
     return SqliteEngine(config.home, filling=True) if filling else SqliteEngine(config.home)
 
 
 def read_foreign(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
     """What each statement finds in the database file of another program, which is not touched."""
-    from .sqlite import foreign
+    from moss_memory.storage.sqlite.repair import external_db
 
-    return foreign.read_foreign(path, statements)
+    return external_db.read_foreign(path, statements)
 
 
 def _postgres(config: Config, *, filling: bool) -> Engine:
@@ -288,6 +289,6 @@ def _postgres(config: Config, *, filling: bool) -> Engine:
             "INVALID_REQUEST",
             "a store on PostgreSQL needs what the extra `postgres` brings; install moss-memory[postgres]",
         )
-    from .postgres.engine import PostgresEngine
+    from moss_memory.storage.postgres.engine import PostgresEngine
 
     return PostgresEngine(config, filling=filling)

@@ -3,6 +3,6 @@
 A leaf, so that the language of queries below storage may use it.
 """
 
-from .sqlite.tokenizer import places_of, porter_stems, words_of
+from moss_memory.storage.sqlite.fts_tokenizer import places_of, porter_stems, words_of
 
 __all__ = ["places_of", "porter_stems", "words_of"]

@@ -54,7 +54,7 @@ class Reading:
             self.call.progress(done, total)
 
     def vectors_of(self, source: str, rows: list[int]) -> int:
-        from ..query.hits import Document  # only erasing asks
+        from moss_memory.search.hits import Document  # only erasing asks
 
         numbers = [Document(source, row).number for row in rows]
         counted = f"select count(*) from vectors where {self.is_any('doc', 'numbers')}"

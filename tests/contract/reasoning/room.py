@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from support.beside import forget
 
 if TYPE_CHECKING:

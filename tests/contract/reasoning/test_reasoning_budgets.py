@@ -8,7 +8,7 @@ import pytest
 
 from contract.doors import StoreDoor
 from contract.reasoning.room import Room, compact, edge, every_page, lines, node
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from support.beside import dump
 
 READS: dict[str, dict[str, Any]] = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contract.reasoning.room import Room, every_page, node
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from support.beside import dump
 
 THINKING = ("branchmind_think_", "branchmind_trace_", "branchmind_context_")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.reasoning.room import Room, node
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from support.beside import dump
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from contract.doors import Clock, McpDoor, McpServer, open_test_store, outcome
 from contract.records.archive import FIELDS, SAMPLES, TYPES, capability_of
 from contract.records.conftest import forget
 from contract.test_hostile_input import OVER_THE_WIRE, VALUES, check_error
-from moss_memory import catalog
 from moss_memory.errors import MossError
+from moss_memory.registry import catalog
 from support.beside import Watch
 
 if TYPE_CHECKING:

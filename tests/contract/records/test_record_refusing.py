@@ -10,9 +10,9 @@ import pytest
 
 from contract.doors import open_test_store, outcome
 from contract.records.archive import SAMPLES, Archive, capability_of, required_of, times_of
-from moss_memory import catalog
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
+from moss_memory.registry import catalog
+from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
 from storage.database import connect
 from support.beside import dump
 from support.python_process import run, without_root_powers

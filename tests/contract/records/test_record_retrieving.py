@@ -8,7 +8,7 @@ import pytest
 
 from contract.doors import StoreDoor
 from contract.records.archive import SAMPLES, TYPES, Archive
-from moss_memory.record import retrieval
+from moss_memory.tools.record import record_queries
 
 if TYPE_CHECKING:
     from contract.doors import Clock
@@ -270,15 +270,15 @@ def test_the_total_counts_what_matches_the_filters(archive: Archive) -> None:
 
 
 def test_more_than_a_page_can_hold_is_only_counted_when_somebody_asks(archive: Archive) -> None:
-    units(archive, *range(retrieval.COUNTED + 1))
-    for asked in ({"limit": 1}, {"limit": retrieval.COUNTED}):
+    units(archive, *range(record_queries.COUNTED + 1))
+    for asked in ({"limit": 1}, {"limit": record_queries.COUNTED}):
         assert "total" not in archive.door("retrieve_records", **asked)["pagination"]
     for asked in (
         {"limit": 1, "include_total_count": True},
-        {"limit": retrieval.COUNTED + 1},
-        {"offset": retrieval.COUNTED * 2},
+        {"limit": record_queries.COUNTED + 1},
+        {"offset": record_queries.COUNTED * 2},
     ):
-        assert archive.door("retrieve_records", **asked)["pagination"]["total"] == retrieval.COUNTED + 1
+        assert archive.door("retrieve_records", **asked)["pagination"]["total"] == record_queries.COUNTED + 1
 
 
 @pytest.mark.parametrize(

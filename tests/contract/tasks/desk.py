@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contract.reasoning.room import Room
-from moss_memory import catalog
+from moss_memory.registry import catalog
 
 if TYPE_CHECKING:
     from contract.doors import Door
     from moss_memory.errors import MossError
-    from moss_memory.operation import Operation
+    from moss_memory.registry.operation import Operation
 
 BOTH = {"criteria": True, "tests": True}
 """The checkpoints that open the gate."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.tasks.budgets import BUDGETS, LEAST, LONG, check_budget, check_fits
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from support.beside import dump
 
 if TYPE_CHECKING:

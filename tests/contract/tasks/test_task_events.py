@@ -9,9 +9,9 @@ import pytest
 
 from contract.doors import Clock, StoreDoor, open_test_store
 from contract.tasks.desk import BOTH, Desk, branch_of
-from moss_memory import catalog
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
+from moss_memory.registry import catalog
 from moss_memory.store import Store
 from support.beside import Beside, dump, rows
 
@@ -214,9 +214,9 @@ def test_an_event_cannot_be_ingested_twice(timed: Desk) -> None:
 
 def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
     from moss_memory.storage.engine import Call
-    from moss_memory.task.mutation import ingest
-    from moss_memory.task.projection import home_of
-    from moss_memory.work.rows import find_task
+    from moss_memory.tools.task.graph_projection import home_of
+    from moss_memory.tools.task.model.task_rows import find_task
+    from moss_memory.tools.task.task_writes import ingest
 
     timed.task()
     [event] = timed.events()

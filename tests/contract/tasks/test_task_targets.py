@@ -8,7 +8,7 @@ import pytest
 
 from contract.reasoning.room import node
 from contract.tasks.desk import needed
-from moss_memory import catalog
+from moss_memory.registry import catalog
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk

@@ -10,7 +10,7 @@ import pytest
 from contract.doors import FULL
 from contract.reasoning.room import every_page, node
 from contract.tasks.budgets import BUDGETS, LEAST, LONG, check_budget, check_fits
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from support.beside import dump
 
 if TYPE_CHECKING:

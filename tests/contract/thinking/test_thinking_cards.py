@@ -9,8 +9,8 @@ import pytest
 
 from contract.reasoning.room import edge, gone, node, state
 from contract.tasks.desk import check_call
-from moss_memory import catalog
 from moss_memory.errors import MossError
+from moss_memory.registry import catalog
 from support.beside import Beside, dump
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from contract.reasoning.room import every_page, newest_first, node
 from contract.tasks.desk import check_call, needed
-from moss_memory import catalog
+from moss_memory.registry import catalog
 from support.beside import dump
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import pty
 import termios
 from typing import TYPE_CHECKING, Any
 
-from moss_memory.surfaces.cli.parsing.command import find_command
-from moss_memory.surfaces.cli.showing.table import table_of
+from moss_memory.cli.args.command import find_command
+from moss_memory.cli.render.table import table_of
 from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory import open_store
-from moss_memory.storage.sqlite import copying
+from moss_memory.storage.sqlite import backup
 from storage.database import connect
 from support.patience import PATIENCE_S
 from support.python_process import without_root_powers
@@ -108,7 +108,7 @@ def test_a_backup_for_which_there_is_no_room_leaves_nothing(
     def full(_: str) -> None:
         raise OSError(errno.ENOSPC, "no space left on device")
 
-    monkeypatch.setattr(copying, "make_durable", full)
+    monkeypatch.setattr(backup, "make_durable", full)
     outcome = cli("backup", str(tmp_path / "copy.db"))
     assert outcome.err == f"[STORAGE_FULL] no space is left for {tmp_path / 'copy.db'}; nothing was kept of it\n"
     assert not (tmp_path / "copy.db").exists()

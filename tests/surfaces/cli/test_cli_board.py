@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory import open_store
+from moss_memory.cli.commands import task_board
+from moss_memory.cli.commands.task_board import board_table, read_board
+from moss_memory.cli.render.cell import cells
 from moss_memory.errors import MossError
 from moss_memory.store import Store
-from moss_memory.surfaces.cli.commands import board
-from moss_memory.surfaces.cli.commands.board import board_table, read_board
-from moss_memory.surfaces.cli.showing.cell import cells
 from surfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def test_an_empty_workspace_says_how_to_begin(cli: Cli) -> None:
 
 
 def test_every_page_is_on_the_board(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board, "PAGE", 3)
+    monkeypatch.setattr(task_board, "PAGE", 3)
     typed(cli, *(("tasks_create", {"kind": "task", "title": f"T{at}"}) for at in range(10)))
     shown = cli("task", "board", "-w", "shop").json
     assert [task["title"] for task in shown["tasks"]] == [f"T{at}" for at in range(10)]

@@ -173,7 +173,7 @@ def test_a_bug_is_told_without_its_cause_unless_asked(cli: Cli, monkeypatch: pyt
     def broken(*_: object) -> None:
         raise ZeroDivisionError("the secret cause")
 
-    monkeypatch.setattr("moss_memory.surfaces.cli.commands.tool.find_command", broken)
+    monkeypatch.setattr("moss_memory.cli.commands.tool.find_command", broken)
     quiet = cli("list")
     assert quiet.code == 1
     assert quiet.err.startswith("[INTERNAL] ")

@@ -14,7 +14,7 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory import open_store
-from moss_memory.surfaces.cli.commands import completion
+from moss_memory.cli.commands import shell_completion
 from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -23,16 +23,14 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shipped_completion_is_not_stale(cli: Cli, shell: str) -> None:
-    fresh = completion.script(shell)
-    assert cli("completion", shell).out == fresh, "run python -m moss_memory.surfaces.cli.commands.completion"
+    fresh = shell_completion.script(shell)
+    assert cli("completion", shell).out == fresh, "run python -m moss_memory.cli.commands.shell_completion"
 
 
 def offered(cli: Cli, *typed: str) -> set[str]:
     """What bash offers for the last word."""
     words = " ".join(f"'{word}'" for word in typed)
-    line = (
-        f"{completion.script('bash')}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; echo ${{COMPREPLY[*]}}"
-    )
+    line = f"{shell_completion.script('bash')}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; echo ${{COMPREPLY[*]}}"
     done = subprocess.run(
         ["bash", "-c", line], env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=True
     )
@@ -85,14 +83,14 @@ def test_bash_offers_files_where_a_file_is_wanted(cli: Cli, tmp_path: Path, type
 
 
 def test_fish_tells_the_commands_of_two_families_apart() -> None:
-    script = completion.script("fish")
+    script = shell_completion.script("fish")
     assert "__fish_seen_subcommand_from" not in script
     conditions = set(re.findall(r"-n '__moss_on ([^']*)' -l capsule-text", script))
     assert conditions == {'store "capsule store"', 'update "capsule update"'}
 
 
 def test_fish_offers_what_an_option_can_be_given_and_nothing_else() -> None:
-    lines = completion.script("fish").splitlines()
+    lines = shell_completion.script("fish").splitlines()
     mode = next(line for line in lines if "__moss_on store " in line and "-l mode " in line)
     assert " -x -a 'error replace'" in mode
     workspace = next(line for line in lines if "__moss_on fetch " in line and "-l workspace " in line)
@@ -158,18 +156,18 @@ def _of_the_store(offered: list[str]) -> list[str]:
 def _bash(cli: Cli, *typed: str) -> list[str]:
     words = " ".join(f"'{word}'" for word in typed)
     line = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    return _shell(cli, ["bash"], f"{completion.script('bash')}\n{line}\n")
+    return _shell(cli, ["bash"], f"{shell_completion.script('bash')}\n{line}\n")
 
 
 def _zsh(cli: Cli, *typed: str) -> list[str]:
     adds = 'compadd() { while [[ "$1" != "--" ]]; do shift; done; shift; (( $# )) && print -rl -- "$@" }'
-    faked = f"compdef() {{ }}\n{adds}\n_files() {{ }}\n{completion.script('zsh')}\n"
+    faked = f"compdef() {{ }}\n{adds}\n_files() {{ }}\n{shell_completion.script('zsh')}\n"
     words = " ".join(f"'{word}'" for word in typed)
     return _shell(cli, ["zsh", "-f"], f"{faked}words=({words}); CURRENT=$#words; _moss; true\n")
 
 
 def _fish(cli: Cli, *typed: str) -> list[str]:
-    asked = f"{completion.script('fish')}\ncomplete -C '{' '.join(typed)}'\n"
+    asked = f"{shell_completion.script('fish')}\ncomplete -C '{' '.join(typed)}'\n"
     return [one.partition("\t")[0] for one in _shell(cli, ["fish", "--no-config"], asked)]
 
 
@@ -202,6 +200,6 @@ def test_completing_makes_no_store_loads_no_model_and_refuses_nothing(cli: Cli) 
         assert (done.code, done.out, done.err) == (0, "", "")
     assert not os.path.exists(os.path.join(cli.home, "moss.db"))
     fill(cli)
-    asked = "import sys; from moss_memory.surfaces.cli.main import run; run(['__offer', 'capsules', 'fetch', 'a'])"
+    asked = "import sys; from moss_memory.cli.main import run; run(['__offer', 'capsules', 'fetch', 'a'])"
     slow = "print([one for one in ('numpy', 'onnxruntime', 'asyncio', 'typing') if one in sys.modules])"
     assert _shell(cli, [sys.executable], f"{asked}; {slow}")[-1] == "[]"

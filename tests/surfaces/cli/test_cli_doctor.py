@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.meaning import embedder
+from moss_memory.cli.commands import doctor_home
+from moss_memory.search.embedding import embedder
 from moss_memory.storage.sqlite.engine import SqliteEngine
-from moss_memory.storage.sqlite.migrate import SCHEMA_VERSION
-from moss_memory.surfaces.cli.commands import home
+from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
 from storage.database import connect
 from support.patience import PATIENCE_S
 from support.python_process import without_root_powers
@@ -189,8 +189,8 @@ def test_names_that_do_not_exist_are_told(cli: Cli) -> None:
 
 
 def test_a_disk_without_room_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(home, "TOO_LITTLE_BYTES", 2**62)
-    monkeypatch.setattr(home, "ENOUGH_BYTES", 2**62)
+    monkeypatch.setattr(doctor_home, "TOO_LITTLE_BYTES", 2**62)
+    monkeypatch.setattr(doctor_home, "ENOUGH_BYTES", 2**62)
     code, found = findings(cli)
     assert code == 1
     assert found["free space"][0]["status"] == "fail"
@@ -198,7 +198,7 @@ def test_a_disk_without_room_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(("free", "said"), [(83_100_000_000, "83.1 GB free"), (999_999_999, "999 MB free")])
 def test_free_space_is_told_in_the_unit_people_use(free: int, said: str) -> None:
-    assert f"{home.size(free)} free" == said
+    assert f"{doctor_home.size(free)} free" == said
 
 
 def powerless(cli: Cli, *words: str) -> tuple[int, dict[str, dict[str, str]]]:
@@ -256,7 +256,7 @@ def test_a_home_that_can_only_be_read_is_told_and_its_store_is_examined(cli: Cli
 
 
 def test_a_home_on_a_network_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(home, "_file_system", lambda _: "nfs4")
+    monkeypatch.setattr(doctor_home, "_file_system", lambda _: "nfs4")
     assert findings(cli)[1]["file system"][0]["status"] == "warn"
 
 
@@ -416,13 +416,13 @@ def test_a_home_in_a_synced_folder_is_warned_of(tmp_path: Path, above: str, mark
         (folder / marker).mkdir()
     elif marker:
         (folder / marker).touch()
-    found = home.synced_folder(str(folder / "deep" / "home"))
+    found = doctor_home.synced_folder(str(folder / "deep" / "home"))
     assert found == (None if program is None else (str(folder), program))
 
 
 @pytest.mark.usefixtures("auth")
 def test_the_doctor_says_what_to_do_about_a_synced_folder(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(home, "synced_folder", lambda _: ("/sync", "Syncthing"))
+    monkeypatch.setattr(doctor_home, "synced_folder", lambda _: ("/sync", "Syncthing"))
     code, found = findings(cli)
     assert code == 0, "it is a warning"
     assert "Syncthing" in found["synced folder"][0]["message"]

@@ -12,8 +12,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from moss_memory import open_store
-from moss_memory.surfaces.cli.drawing import draw, layout
-from moss_memory.surfaces.cli.drawing.graph import read_graph
+from moss_memory.cli.graph_image import draw, graph_layout
+from moss_memory.cli.graph_image.graph_reader import read_graph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -262,7 +262,7 @@ def test_a_graphviz_that_fails_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch
     fill(cli, node("a"), node("b"), edge("a", "to", "b"))
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], -11, stdout="", stderr=""))
     assert refused(cli, "-o", "g.svg").err == "[INTERNAL] Graphviz cannot lay this graph out: it ended with -11\n"
-    assert layout.PATIENCE_S <= 60
+    assert graph_layout.PATIENCE_S <= 60
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory import catalog
-from moss_memory.surfaces.cli.commands.help import command_names, group_names
-from moss_memory.surfaces.cli.parsing.builtin import BUILT_IN
-from moss_memory.surfaces.cli.parsing.command import Command, find_command
-from moss_memory.surfaces.cli.parsing.groups import LEFT_TO_MOSS, NAMED, is_grouped, tool_of, words_of
-from moss_memory.surfaces.cli.parsing.positional import PLACE
-from moss_memory.surfaces.cli.parsing.usage import Usage
+from moss_memory.cli.args.command import Command, find_command
+from moss_memory.cli.args.command_names import LEFT_TO_MOSS, NAMED, is_grouped, tool_of, words_of
+from moss_memory.cli.args.command_table import BUILT_IN
+from moss_memory.cli.args.positional import PLACE
+from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.commands.help import command_names, group_names
+from moss_memory.registry import catalog
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from moss_memory.operation import Operation
+    from moss_memory.registry.operation import Operation
     from support.cli_typist import Cli
 
 GROUPED = [one for one in catalog.operations() if is_grouped(one.name)]

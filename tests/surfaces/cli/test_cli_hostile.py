@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory import catalog
+from moss_memory.cli.args.command import Command
+from moss_memory.cli.commands.help import command_names, find_any
 from moss_memory.errors import STATUS
-from moss_memory.surfaces.cli.commands.help import command_names, find_any
-from moss_memory.surfaces.cli.parsing.command import Command
+from moss_memory.registry import catalog
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.surfaces.cli.speaking import installing
-from moss_memory.surfaces.cli.speaking.installing import with_working_install
+from moss_memory.cli.render import install_hint
+from moss_memory.cli.render.install_hint import with_working_install
 
 HINT = "drawing needs pygraphviz; install: pip install 'moss-memory[draw]'"
 
@@ -23,7 +23,7 @@ def test_a_hint_names_this_python_and_the_checkout_that_it_was_installed_from() 
 
 
 def test_without_a_checkout_the_distribution_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installing, "_source", lambda: "moss-memory")
+    monkeypatch.setattr(install_hint, "_source", lambda: "moss-memory")
     assert with_working_install(HINT).endswith("-m pip install 'moss-memory[draw]'")
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from moss_memory.cli.commands.signals import Interruptions
 from moss_memory.store import Store
-from moss_memory.surfaces.cli.commands.interruptions import Interruptions
 from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:

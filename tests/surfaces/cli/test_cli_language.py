@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory import catalog
-from moss_memory.surfaces.cli.speaking.language import spoken
+from moss_memory.cli.render.wording import spoken
+from moss_memory.registry import catalog
 
 if TYPE_CHECKING:
-    from moss_memory.operation import Operation
+    from moss_memory.registry.operation import Operation
     from support.cli_typist import Cli
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.record.fallback import MEMORY_FOLDER
+from moss_memory.tools.record.spool import MEMORY_FOLDER
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ import pytest
 
 from moss_memory import open_store
 from moss_memory.errors import MossError
-from moss_memory.record.fallback import capability_of, keep, submit_or_keep
 from moss_memory.store import Store
+from moss_memory.tools.record.spool import capability_of, keep, submit_or_keep
 from surfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory import catalog
-from moss_memory.surfaces.cli.commands.builtin import function
-from moss_memory.surfaces.cli.commands.help import command_names, find_any
-from moss_memory.surfaces.cli.parsing.builtin import BUILT_IN
-from moss_memory.surfaces.cli.parsing.command import Command, find_command
-from moss_memory.surfaces.cli.parsing.groups import meant_by, words_of
-from moss_memory.surfaces.cli.parsing.option import SENTENCES
-from moss_memory.surfaces.cli.parsing.usage import Usage
+from moss_memory.cli.args.command import Command, find_command
+from moss_memory.cli.args.command_names import meant_by, words_of
+from moss_memory.cli.args.command_table import BUILT_IN
+from moss_memory.cli.args.option import SENTENCES
+from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.commands.help import command_names, find_any
+from moss_memory.cli.commands.run_command import function
+from moss_memory.registry import catalog
 from support.of_every import of_every
 
 if TYPE_CHECKING:
-    from moss_memory.operation import Operation
-    from moss_memory.surfaces.cli.parsing.builtin import BuiltIn
+    from moss_memory.cli.args.command_table import BuiltIn
+    from moss_memory.registry.operation import Operation
     from support.cli_typist import Cli
 
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

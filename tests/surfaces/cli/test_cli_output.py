@@ -24,7 +24,7 @@ ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 def shell(cli: Cli, line: str) -> subprocess.CompletedProcess[bytes]:
     """Runs a shell line in which `moss` is the command under test."""
-    moss = f"moss() {{ '{sys.executable}' -m moss_memory.surfaces.cli.main \"$@\"; }}; "
+    moss = f"moss() {{ '{sys.executable}' -m moss_memory.cli.main \"$@\"; }}; "
     return subprocess.run(
         ["bash", "-c", moss + line], env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=False
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.meaning.embedder import forget
+from moss_memory.search.embedding.embedder import forget
 from semantic.tiny_encoder import write_model
 
 if TYPE_CHECKING:

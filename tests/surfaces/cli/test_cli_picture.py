@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.surfaces.cli.drawing.lettering import MORE, cut, measure, safe, wrap
-from moss_memory.surfaces.cli.drawing.palette import colours_of, is_settled
+from moss_memory.cli.graph_image.palette import colours_of, is_settled
+from moss_memory.cli.graph_image.text_metrics import MORE, cut, measure, safe, wrap
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory import open_store
-from moss_memory.meaning.embedder import forget
-from moss_memory.record.glance import row_of
-from moss_memory.surfaces.cli.showing.cell import cells
+from moss_memory.cli.render.cell import cells
+from moss_memory.search.embedding.embedder import forget
+from moss_memory.tools.record.record_summary import row_of
 from surfaces.cli.terminal import as_table, on_terminal
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from moss_memory.surfaces.cli.commands.help import overview
-from moss_memory.surfaces.cli.parsing.command import find_command
-from moss_memory.surfaces.cli.showing.cell import cells
-from moss_memory.surfaces.cli.showing.table import table_of
+from moss_memory.cli.args.command import find_command
+from moss_memory.cli.commands.help import overview
+from moss_memory.cli.render.cell import cells
+from moss_memory.cli.render.table import table_of
 from support.cli_typist import Cli
 from surfaces.cli.terminal import on_terminal
 
@@ -123,7 +123,7 @@ def test_what_is_the_same_on_every_line_is_said_once() -> None:
 
 
 def test_the_overview_fits_one_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moss_memory.surfaces.cli.commands.help.width", lambda: 80)
+    monkeypatch.setattr("moss_memory.cli.commands.help.width", lambda: 80)
     assert len(overview().splitlines()) <= 24
 
 

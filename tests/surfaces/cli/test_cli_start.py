@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory import __version__
-from moss_memory.surfaces.cli.commands import tour
-from moss_memory.surfaces.cli.commands.help import command_names
-from moss_memory.surfaces.cli.commands.serving import _tell_empty
-from moss_memory.surfaces.connect.command import connecting_lines, moss_for_clients
-from moss_memory.surfaces.mcp import listing
+from moss_memory.cli.commands import tour
+from moss_memory.cli.commands.help import command_names
+from moss_memory.cli.commands.serve import _tell_empty
+from moss_memory.connect.moss_command import connecting_lines, moss_for_clients
+from moss_memory.mcp import tool_list
 from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ HEAVY = {
 @pytest.mark.parametrize("words", [["fetch", "--name", "auth"], ["store", "--allow-thin", "--capsule-text", "x"]])
 @pytest.mark.usefixtures("auth")
 def test_a_plain_command_imports_nothing_heavy(cli: Cli, words: list[str]) -> None:
-    start = f"import sys; sys.argv[1:] = {words!r}; from moss_memory.surfaces.cli.main import main; main()"
+    start = f"import sys; sys.argv[1:] = {words!r}; from moss_memory.cli.main import main; main()"
     imported = imports_of(cli, start) - imports_of(cli, "pass")
     assert "apsw" in imported
     assert not {name for name in imported if name.partition(".")[0] in HEAVY}
@@ -56,7 +56,7 @@ def test_a_piped_stdin_is_served(cli: Cli, words: list[str]) -> None:
 
 @pytest.mark.parametrize("words", [["mcp"], ["list"]])
 def test_no_process_waits_for_the_teardown_of_its_interpreter(cli: Cli, words: list[str]) -> None:
-    start = "import atexit, os; from moss_memory.surfaces.cli.main import main; atexit.register(os._exit, 9); main()"
+    start = "import atexit, os; from moss_memory.cli.main import main; atexit.register(os._exit, 9); main()"
     line = [sys.executable, "-c", start, *words]
     done = subprocess.run(line, env=cli.environment, input=PING, capture_output=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0
@@ -180,7 +180,7 @@ def test_a_server_started_by_hand_says_what_it_waits_for(cli: Cli) -> None:
 def test_toolsets_without_a_single_tool_are_told(
     cli: Cli, toolsets: str, says: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(listing, "tool_lines", lambda: [("capsule_store", "{}"), ("moss_search", "{}")])
+    monkeypatch.setattr(tool_list, "tool_lines", lambda: [("capsule_store", "{}"), ("moss_search", "{}")])
     _tell_empty(toolsets.split(","))
     told = capfd.readouterr().err
     assert told.startswith(says)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.surfaces.cli.parsing import stdin
+from moss_memory.cli.args import stdin
 from support.patience import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def test_update_of_a_title_does_not_wait_for_a_silent_pipe(cli: Cli, capsule: st
 @pytest.mark.usefixtures("auth")
 @pytest.mark.parametrize("redirect", ["< /dev/null", "<&-"])
 def test_update_without_stdin_changes_what_the_options_say(cli: Cli, capsule: str, redirect: str) -> None:
-    line = f'"$0" -m moss_memory.surfaces.cli.main update --name auth --title New {redirect}'
+    line = f'"$0" -m moss_memory.cli.main update --name auth --title New {redirect}'
     done = subprocess.run(
         ["sh", "-c", line, sys.executable], env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=False
     )
@@ -63,8 +63,8 @@ def test_update_without_stdin_changes_what_the_options_say(cli: Cli, capsule: st
 
 READ_AND_TELL = """
 import os, sys
-from moss_memory.surfaces.cli.main import main
-from moss_memory.surfaces.cli.parsing import stdin
+from moss_memory.cli.main import main
+from moss_memory.cli.args import stdin
 def read_and_tell(fd, size, read=os.read):
     if fd == 0:
         os.write(2, b"reads\\n")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.surfaces.cli.parsing.suggestion import nearest
+from moss_memory.cli.args.did_you_mean import nearest
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

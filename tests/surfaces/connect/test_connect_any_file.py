@@ -12,9 +12,9 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from moss_memory.connect.clients import CLIENTS, USER
+from moss_memory.connect.connect import Place
 from moss_memory.errors import MossError
-from moss_memory.surfaces.connect.clients import CLIENTS, USER
-from moss_memory.surfaces.connect.connecting import Place
 
 MANY = settings(max_examples=150, deadline=None)
 ENTRY: dict[str, Any] = {"command": "/opt/my moss/bin/moss", "args": ["mcp", "--toolsets", "core"]}

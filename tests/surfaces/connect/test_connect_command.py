@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.surfaces.connect import jsonc, toml
-from moss_memory.surfaces.connect.clients import CLIENTS, PROJECT, USER
+from moss_memory.connect import jsonc, toml_edit
+from moss_memory.connect.clients import CLIENTS, PROJECT, USER
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -36,7 +36,7 @@ def active(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 
 def entry_of(client: str, scope: str = USER) -> Any:
-    form = toml if CLIENTS[client].toml else jsonc
+    form = toml_edit if CLIENTS[client].toml else jsonc
     return form.found(Path(CLIENTS[client].file(scope)).read_text(), (CLIENTS[client].under, "moss"))
 
 

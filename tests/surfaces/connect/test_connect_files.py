@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.surfaces.cli.parsing.builtin import CLIENTS as TYPED
-from moss_memory.surfaces.connect import jsonc
-from moss_memory.surfaces.connect.clients import CLIENTS, PROJECT, USER
+from moss_memory.cli.args.command_table import CLIENTS as TYPED
+from moss_memory.connect import jsonc
+from moss_memory.connect.clients import CLIENTS, PROJECT, USER
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL
-from moss_memory.surfaces.connect import jsonc
-from moss_memory.surfaces.connect.clients import CLIENTS, PROJECT, USER
+from moss_memory.connect import jsonc
+from moss_memory.connect.clients import CLIENTS, PROJECT, USER
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

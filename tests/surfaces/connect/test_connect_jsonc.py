@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.surfaces.connect import jsonc
-from moss_memory.surfaces.connect.unreadable import Unreadable
+from moss_memory.connect import jsonc
+from moss_memory.connect.parse_error import Unreadable
 
 PATH = ("mcpServers", "moss")
 ENTRY = {"command": "moss", "args": ["mcp", "--toolsets", "core"], "env": {"A": "[ b ]"}}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.surfaces.connect import jsonc
-from moss_memory.surfaces.connect.clients import CLIENTS, USER
+from moss_memory.connect import jsonc
+from moss_memory.connect.clients import CLIENTS, USER
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

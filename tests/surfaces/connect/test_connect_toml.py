@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from moss_memory.surfaces.connect import toml
-from moss_memory.surfaces.connect.unreadable import Unreadable
+from moss_memory.connect import toml_edit
+from moss_memory.connect.parse_error import Unreadable
 
 PATH = ("mcp_servers", "moss")
 ENTRY = {"command": "moss", "args": ["mcp", "--toolsets", "core"], "env": {"A b": '"q"\x7f'}}
@@ -72,16 +72,16 @@ def with_entry(text: str, entry: dict[str, Any] | None) -> dict[str, Any]:
 
 @given(files(moss=False))
 def test_what_was_put_and_removed_leaves_the_file_as_it_was(text: str) -> None:
-    changed = toml.put(text, PATH, ENTRY)
+    changed = toml_edit.put(text, PATH, ENTRY)
     assert changed.startswith(text)
     assert tomllib.loads(changed) == with_entry(text, ENTRY)
-    assert toml.put(changed, PATH, ENTRY) == changed
-    assert toml.remove(changed, PATH) == text
+    assert toml_edit.put(changed, PATH, ENTRY) == changed
+    assert toml_edit.remove(changed, PATH) == text
 
 
 @given(files(moss=True))
 def test_an_entry_is_replaced_where_it_stood(text: str) -> None:
-    changed = toml.put(text, PATH, ENTRY)
+    changed = toml_edit.put(text, PATH, ENTRY)
     assert tomllib.loads(changed) == with_entry(text, ENTRY)
     before, _, after = changed.partition("[mcp_servers.moss]" + ("\r\n" if "\r\n" in changed else "\n") + "command")
     assert text.startswith(before)
@@ -90,11 +90,11 @@ def test_an_entry_is_replaced_where_it_stood(text: str) -> None:
 
 @given(files(moss=True))
 def test_a_removal_takes_the_table_with_its_tables_and_nothing_else(text: str) -> None:
-    changed = toml.remove(text, PATH)
+    changed = toml_edit.remove(text, PATH)
     assert tomllib.loads(changed) == with_entry(text, None)
     kept = iter(text)
     assert all(sign in kept for sign in changed)
-    assert toml.remove(changed, PATH) == changed
+    assert toml_edit.remove(changed, PATH) == changed
 
 
 @pytest.mark.parametrize(
@@ -102,28 +102,28 @@ def test_a_removal_takes_the_table_with_its_tables_and_nothing_else(text: str) -
     ['[mcp_servers]\nmoss = { command = "x" }\nb = 1\n', 'mcp_servers.moss.command = "x"\nmcp_servers.b = 1\n'],
 )
 def test_an_entry_in_another_form_is_replaced_too(text: str) -> None:
-    changed = toml.put(text, PATH, ENTRY)
+    changed = toml_edit.put(text, PATH, ENTRY)
     assert tomllib.loads(changed) == with_entry(text, ENTRY)
-    assert tomllib.loads(toml.remove(text, PATH)) == with_entry(text, None)
+    assert tomllib.loads(toml_edit.remove(text, PATH)) == with_entry(text, None)
 
 
 def test_servers_in_one_line_are_left_alone() -> None:
     text = 'model = "x"\nmcp_servers = { other = { command = "x" } }\n'
     with pytest.raises(Unreadable, match="line 2: mcp_servers is written in one line"):
-        toml.put(text, PATH, ENTRY)
+        toml_edit.put(text, PATH, ENTRY)
 
 
 @pytest.mark.parametrize("number", ["nan", "-nan", "+inf", "[1.0, nan]", "{ a = nan }"])
 def test_numbers_that_are_none_stay(number: str) -> None:
     text = f"a = {number}\n\n[mcp_servers.other]\nb = {number}\n"
-    changed = toml.put(text, PATH, ENTRY)
+    changed = toml_edit.put(text, PATH, ENTRY)
     assert changed.startswith(text)
-    assert toml.remove(changed, PATH) == text
+    assert toml_edit.remove(changed, PATH) == text
     owned = changed + f"c = {number}\n"
-    assert toml.put(owned, PATH, toml.found(owned, PATH)) == owned, "the second time changes nothing"
+    assert toml_edit.put(owned, PATH, toml_edit.found(owned, PATH)) == owned, "the second time changes nothing"
 
 
 def test_what_is_no_toml_is_refused_with_its_line() -> None:
     with pytest.raises(Unreadable) as refused:
-        toml.put("a = 1\nb = = 2\n", PATH, ENTRY)
+        toml_edit.put("a = 1\nb = = 2\n", PATH, ENTRY)
     assert refused.value.line == 2

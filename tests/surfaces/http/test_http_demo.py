@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from moss_memory.surfaces.connect.command import connecting_lines
-from moss_memory.surfaces.http.clients import connections
+from moss_memory.connect.moss_command import connecting_lines
+from moss_memory.http.http_clients import connections
 from support.http_server import HttpServer
 from support.patience import PATIENCE_S
 from support.python_process import environment
 
-MOSS = "import sys; from moss_memory.surfaces.cli.main import main; sys.exit(main())"
+MOSS = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 DEMO = [sys.executable, "-c", MOSS, "serve", "--demo"]
 
 

@@ -441,10 +441,10 @@ def test_a_long_body_is_no_long_head(server: HttpServer, size: int) -> None:
 
 
 IMPATIENT = """\
-from moss_memory.surfaces.http import bodies, connection, server
-bodies.BODY_S = connection.HEAD_S = 0.1
+from moss_memory.http import request_body, timeouts, server
+request_body.BODY_S = timeouts.HEAD_S = 0.1
 server.KEEP_ALIVE_S = 3600
-connection.BODY_S = 0.5
+timeouts.BODY_S = 0.5
 """
 
 

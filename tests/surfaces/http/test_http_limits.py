@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from moss_memory.surfaces.http.connection_limits import MOST_OF_ADDRESS, ConnectionLimits, quiet_accept_errors
-from moss_memory.surfaces.http.sign_in import SignIn
+from moss_memory.http.connection_limits import MOST_OF_ADDRESS, ConnectionLimits, quiet_accept_errors
+from moss_memory.http.sign_in import SignIn
 from support.http_server import FAKES, SERVE, UNHURRIED, Answer, HttpServer
 from support.mcp_pipe import call, request
 from support.measured import waited_s
@@ -23,7 +23,7 @@ from support.patience import PATIENCE_S, wait_until
 from surfaces.http.test_http_server import made_certificate
 
 FEW_DESCRIPTORS = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
-SMALL_BUDGET = "from moss_memory.surfaces.http import bodies\nbodies.BUDGET = bodies.BodyBudget(1_000_000)\n"
+SMALL_BUDGET = "from moss_memory.http import request_body\nbodies.BUDGET = request_body.BodyBudget(1_000_000)\n"
 ANSWERED_S = 1.0
 PING = json.dumps(request("ping"))
 
@@ -202,7 +202,7 @@ def test_bodies_have_a_budget_together(tmp_path: Path) -> None:
 
 
 def test_a_body_that_pauses_is_not_waited_for(tmp_path: Path) -> None:
-    stall = "from moss_memory.surfaces.http import bodies\nbodies.STALL_S = 0.1\n"
+    stall = "from moss_memory.http import request_body\nbodies.STALL_S = 0.1\n"
     with HttpServer(tmp_path / "home", code=stall + SERVE) as server:
         answer = Answer(half_sent(server, 100_000).getresponse())
         assert (answer.status, answer.headers["connection"]) == (408, "close")

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from contract.doors import FULL
-from moss_memory.surfaces.http import sessions as sessions_module
-from moss_memory.surfaces.http.sessions import IDLE_S, MOST, Sessions
-from moss_memory.surfaces.mcp.protocol import HANDSHAKE_VERSIONS
+from moss_memory.http import sessions as sessions_module
+from moss_memory.http.sessions import IDLE_S, MOST, Sessions
+from moss_memory.mcp.protocol import HANDSHAKE_VERSIONS
 from support.http_server import FAKES, Answer, HttpServer
 from support.mcp_pipe import call, request
 from support.patience import PATIENCE_S, wait_until
@@ -23,7 +23,7 @@ from support.patience import PATIENCE_S, wait_until
 VERSION = "2026-07-28"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 META: dict[str, Any] = {VERSION_KEY: VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
-QUICK_ALIVE = "from moss_memory.surfaces.http import streams\nstreams.KEEP_ALIVE_S = 0.05\n"
+QUICK_ALIVE = "from moss_memory.http import sse\nstreams.KEEP_ALIVE_S = 0.05\n"
 
 
 def structured(answer: Answer) -> Any:

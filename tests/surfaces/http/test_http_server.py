@@ -20,12 +20,12 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.errors import MossError
-from moss_memory.surfaces.http import server as server_module
-from moss_memory.surfaces.http.clients import connections
-from moss_memory.surfaces.http.listening import holder, listen
-from moss_memory.surfaces.http.reach import Reach
-from moss_memory.surfaces.http.sign_in import IDLE_S, LINK_S, MOST, SignIn
-from moss_memory.surfaces.http.token_file import token_of
+from moss_memory.http import server as server_module
+from moss_memory.http.bind import Reach
+from moss_memory.http.http_clients import connections
+from moss_memory.http.listener import holder, listen
+from moss_memory.http.sign_in import IDLE_S, LINK_S, MOST, SignIn
+from moss_memory.http.token_file import token_of
 from support.http_server import FAKES, SERVE, Answer, HttpServer
 from support.mcp_pipe import call, request
 from support.patience import PATIENCE_S, wait_until
@@ -161,7 +161,7 @@ def test_connections_that_idle_do_not_keep_the_server(own_fakes: HttpServer) -> 
 
 
 def test_a_page_that_streams_does_not_keep_the_server(tmp_path: Path) -> None:
-    endless = "from moss_memory.surfaces.http import server\nserver.FINISH_S = server.GONE_S = 100_000\n"
+    endless = "from moss_memory.http import server\nserver.FINISH_S = server.GONE_S = 100_000\n"
     with HttpServer(tmp_path / "home", code=endless + SERVE) as server:
         cookie = server.sign_in()
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from moss_memory.errors import MossError, is_busy
-from moss_memory.surfaces.mcp import calls as calls_module
-from moss_memory.surfaces.mcp.calls import Calls, Progress
-from moss_memory.surfaces.mcp.listing import Offer
-from moss_memory.surfaces.mcp.protocol import Request, ToolCall
+from moss_memory.mcp import scheduler as calls_module
+from moss_memory.mcp.protocol import Request, ToolCall
+from moss_memory.mcp.scheduler import Calls, Progress
+from moss_memory.mcp.tool_list import Offer
 from support.mcp_fakes import TOOLS, FakeStore
 from support.patience import PATIENCE_S
 

@@ -9,9 +9,9 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.config import load_config
+from moss_memory.mcp import server_context as module
+from moss_memory.mcp.server_context import Desk
 from moss_memory.store import open_store
-from moss_memory.surfaces.mcp import desk as module
-from moss_memory.surfaces.mcp.desk import Desk
 from support.patience import PATIENCE_S
 
 

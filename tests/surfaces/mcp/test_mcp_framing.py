@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.surfaces.mcp.framing import Lines
+from moss_memory.mcp.line_reader import Lines
 
 
 def test_a_line_above_the_limit_shows_before_it_ends() -> None:

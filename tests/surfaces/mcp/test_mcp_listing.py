@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from moss_memory import catalog
-from moss_memory.catalog import CORE
 from moss_memory.errors import MossError
-from moss_memory.surfaces.mcp.listing import TOOLS_FILE, Offer, generated, tool_lines
-from moss_memory.surfaces.mcp.protocol import Request, ToolCall, tool_failure
+from moss_memory.mcp.protocol import Request, ToolCall, tool_failure
+from moss_memory.mcp.tool_list import TOOLS_FILE, Offer, generated, tool_lines
+from moss_memory.registry import catalog
+from moss_memory.registry.catalog import CORE
 
 ALL = [name for name, _ in tool_lines()]
 
@@ -29,7 +29,7 @@ def seen_by_a_model(tools: list[dict[str, Any]]) -> int:
 
 def test_the_tools_file_is_what_the_registry_generates() -> None:
     with open(TOOLS_FILE, encoding="utf-8") as file:
-        assert file.read() == generated(), "run python -m moss_memory.surfaces.mcp.listing"
+        assert file.read() == generated(), "run python -m moss_memory.mcp.tool_list"
 
 
 def test_every_tool_is_listed_once_in_the_order_of_the_registry() -> None:

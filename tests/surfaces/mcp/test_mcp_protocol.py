@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
-from moss_memory.surfaces.mcp import messages
-from moss_memory.surfaces.mcp.instructions import instructions
-from moss_memory.surfaces.mcp.listing import Offer
-from moss_memory.surfaces.mcp.protocol import (
+from moss_memory.mcp import messages
+from moss_memory.mcp.instructions import instructions
+from moss_memory.mcp.protocol import (
     CAPABILITIES,
     HANDSHAKE_VERSIONS,
     Cancellation,
@@ -20,6 +19,7 @@ from moss_memory.surfaces.mcp.protocol import (
     tool_answer,
     tool_failure,
 )
+from moss_memory.mcp.tool_list import Offer
 from moss_memory.version import __version__
 from support.mcp_fakes import FakeOffer
 

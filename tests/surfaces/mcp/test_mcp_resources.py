@@ -13,12 +13,12 @@ from mcp_types import methods
 from contract.doors import FULL, open_test_store
 from contract.records.archive import sent
 from moss_memory.config import load_config
+from moss_memory.mcp.handlers import answered
+from moss_memory.mcp.protocol import Errand, Protocol
+from moss_memory.mcp.resources import KINDS, PAGE
+from moss_memory.mcp.subscriptions import MOST_URIS, Counter, Watch
+from moss_memory.mcp.tool_list import Offer
 from moss_memory.store import Store
-from moss_memory.surfaces.mcp.errands import answered
-from moss_memory.surfaces.mcp.listing import Offer
-from moss_memory.surfaces.mcp.protocol import Errand, Protocol
-from moss_memory.surfaces.mcp.resources import KINDS, PAGE
-from moss_memory.surfaces.mcp.watching import MOST_URIS, Counter, Watch
 from support.mcp_pipe import SERVE, UNHURRIED, PipeClient, call, request
 
 STATELESS = {
@@ -335,7 +335,7 @@ def test_one_client_listens_to_so_many_addresses(store: Store) -> None:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Any:
-    quick = "from moss_memory.surfaces.mcp import watching\nwatching.LOOK_EVERY_S = 0.05\n"
+    quick = "from moss_memory.mcp import subscriptions\nwatching.LOOK_EVERY_S = 0.05\n"
     with PipeClient(str(tmp_path), code=UNHURRIED + quick + SERVE) as made:
         yield made
 

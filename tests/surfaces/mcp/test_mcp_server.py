@@ -184,14 +184,14 @@ def test_a_broken_configuration_is_said_in_every_answer_about_tools(home: Path) 
 
 def test_toolsets_of_the_command_line_win_over_the_configuration(home: Path) -> None:
     (home / "config.json").write_text('{"toolsets": ["artifact"]}')
-    serve = "from moss_memory.surfaces.mcp.stdio import serve; serve(toolsets=['capsule'])"
+    serve = "from moss_memory.mcp.stdio import serve; serve(toolsets=['capsule'])"
     with PipeClient(str(home), code=serve) as client:
         names = [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]]
     assert "capsule_fetch" in names
 
 
 def test_an_unknown_toolset_on_the_command_line_is_fatal(home: Path) -> None:
-    serve = "import sys; from moss_memory.surfaces.mcp.stdio import serve; sys.exit(serve(toolsets=['capsul']))"
+    serve = "import sys; from moss_memory.mcp.stdio import serve; sys.exit(serve(toolsets=['capsul']))"
     found = subprocess.run(
         [sys.executable, "-c", serve], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S
     )
@@ -223,7 +223,7 @@ def test_a_write_waits_for_another_process_while_the_loop_goes_on(client: PipeCl
 
 SERVE_AND_TELL = """
 import sys
-from moss_memory.surfaces.cli.main import run
+from moss_memory.cli.main import run
 code = run(["mcp"])
 print(*sorted(sys.modules), file=sys.stderr)
 """
@@ -274,7 +274,7 @@ def test_a_session_does_not_grow(client: PipeClient) -> None:
 
 
 def test_a_client_that_never_reads_fills_its_pipe_and_not_the_memory_of_the_server(tmp_path: Path) -> None:
-    line = [sys.executable, "-m", "moss_memory.surfaces.cli.main", "mcp", "--home", str(tmp_path / "home")]
+    line = [sys.executable, "-m", "moss_memory.cli.main", "mcp", "--home", str(tmp_path / "home")]
     process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     stdin, stdout = process.stdin, process.stdout
     assert stdin is not None

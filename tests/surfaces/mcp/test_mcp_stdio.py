@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from moss_memory.surfaces.mcp import stdio
+from moss_memory.mcp import stdio
 from support.mcp_fakes import CODE
 from support.mcp_pipe import SERVE, UNHURRIED, PipeClient, call, request
 from support.patience import PATIENCE_S

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from contract.doors import FULL, open_test_store
+from moss_memory.mcp.instructions import instructions
+from moss_memory.mcp.tool_list import Offer
 from moss_memory.store import Store
-from moss_memory.surfaces.mcp.instructions import instructions
-from moss_memory.surfaces.mcp.listing import Offer
 from support.http_server import HttpServer
 from support.mcp_pipe import PipeClient, call, request
 
@@ -137,8 +137,8 @@ def loaded(home: Path, capsule: dict[str, Any], **arguments: str) -> tuple[str, 
 
 
 def prompt(store: Store, arguments: dict[str, str]) -> Any:
-    from moss_memory.surfaces.mcp.errands import answered
-    from moss_memory.surfaces.mcp.protocol import Errand, Protocol
+    from moss_memory.mcp.handlers import answered
+    from moss_memory.mcp.protocol import Errand, Protocol
 
     errand = Protocol(Offer).answer(request("prompts/get", {"name": "load", "arguments": arguments}))
     assert isinstance(errand, Errand)

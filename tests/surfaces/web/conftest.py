@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from moss_memory.config import load_config
+from moss_memory.demo import fill
 from moss_memory.store import Store
-from moss_memory.surfaces.demo import fill
 from support.browser import Chromium, Tab
 from support.pages_server import PagesServer
 

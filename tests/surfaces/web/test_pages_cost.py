@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.records.archive import SAMPLES
-from moss_memory.artifact import operations as artifact_tools
 from moss_memory.config import load_config
 from moss_memory.store import Store
-from moss_memory.surfaces.web.difference import difference
-from moss_memory.surfaces.web.long_texts import PART_CHARS, TREE_VALUES, Node, Part, Tree
-from moss_memory.surfaces.web.markdown import Document
+from moss_memory.tools.artifact import artifact_tools
+from moss_memory.web.line_diff import difference
+from moss_memory.web.long_texts import PART_CHARS, TREE_VALUES, Node, Part, Tree
+from moss_memory.web.markdown import Document
 from support.measured import cpu_s
 from support.pages_server import PagesServer
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.surfaces.web.search import read_aloud
+from moss_memory.web.search_page import read_aloud
 from support.browser import Tab
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 import pytest
 
 from contract.doors import FULL
-from moss_memory.surfaces.web.plot import plot_of
-from moss_memory.surfaces.web.rendering import sentence
-from moss_memory.surfaces.web.search import marked_title
+from moss_memory.web.activity_chart import plot_of
+from moss_memory.web.search_page import marked_title
+from moss_memory.web.templating import sentence
 
 if TYPE_CHECKING:
     from moss_memory.store import Store

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-SERVE = "import sys\nfrom moss_memory.surfaces.cli.main import main\nsys.exit(main())\n"
+SERVE = "import sys\nfrom moss_memory.cli.main import main\nsys.exit(main())\n"
 
 
 def test_a_person_signs_in_edits_and_sees_what_an_agent_stores(browser: Browser, tmp_path: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ...values import wall_clock_ms
+from moss_memory.rows.values import wall_clock_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..engine import Call
-    from .connection import Connection
+    from moss_memory.storage.engine import Call
+
+    from .connections import Connection
 
 CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint"
 """The time of the server, in SQL."""

@@ -12,12 +12,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .packing import DOC, LENGTH, SLOT
+from .codec import DOC, LENGTH, SLOT
 from .postings import Postings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..engine import Parameters, Row
+    from moss_memory.storage.engine import Parameters, Row
+
     from .engine import PostgresEngine
     from .postings import Numbers
     from .transaction import PostgresTransaction

@@ -10,28 +10,30 @@ from _weakref import ref
 import psycopg
 from psycopg.sql import quote
 
-from ...errors import MossError
-from ...server_url import without_password
-from ...values import norm
-from ..schema_version import SCHEMA_VERSION
-from .attempts import carry
+from moss_memory.errors import MossError
+from moss_memory.rows.values import norm
+from moss_memory.storage.schema_version import SCHEMA_VERSION
+
 from .clock import CLOCK, ahead_ms, is_wall_clock
-from .connection import Connections
-from .failures import busy_error, is_lost, storage_error
+from .connections import Connections
+from .error_mapping import busy_error, is_lost, storage_error
+from .retry import carry
 from .schema import prepare, refuse_other, version_of
+from .term_dictionary import Dictionary
 from .transaction import PostgresTransaction, PostgresWrite
-from .words import Dictionary
+from .url import without_password
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from ...config import Config
-    from ..engine import Call, ReadTransaction, Result, Row
-    from ..finding import Finding
-    from ..vector_matrix import VectorMatrix
-    from .connection import Connection
+    from moss_memory.config import Config
+    from moss_memory.search.vectors import VectorMatrix
+    from moss_memory.storage.engine import Call, ReadTransaction, Result, Row
+    from moss_memory.storage.health import Finding
+
+    from .connections import Connection
 
 WRITE_PATIENCE_S = 60.0
 LARGE_BYTES = 64 << 20
@@ -165,7 +167,7 @@ class PostgresEngine:
     def vectors(self) -> VectorMatrix:
         """The vectors of this database in memory; the first search by meaning fills them."""
         if self._vectors is None:
-            from ..vector_matrix import VectorMatrix
+            from moss_memory.search.vectors import VectorMatrix
 
             with self._vectors_lock:
                 self._vectors = self._vectors or VectorMatrix()
@@ -173,7 +175,7 @@ class PostgresEngine:
 
     def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
         """Makes missing vectors; how many it made, and how many are still missing."""
-        from ..embedding import index
+        from moss_memory.search.embedding_queue import index
 
         return index(self, call, patience_s=patience_s, most=most, rebuild=rebuild)
 
@@ -253,13 +255,13 @@ class PostgresEngine:
 
     def look_over(self, *, call: Call, fix: bool) -> Iterator[Finding]:
         """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
-        from .examination import look_over
+        from .health_checks import look_over
 
         return look_over(self, call, fix=fix)
 
     def dump(self, *, call: Call) -> Iterator[tuple[str, Row]]:
         """Every row of one state of the store, without what follows from others."""
-        from .dumping import dump
+        from .dump import dump
 
         tx = self.begin_read(snapshot=True, call=call)
         try:
@@ -270,19 +272,19 @@ class PostgresEngine:
 
     def tables(self, tx: ReadTransaction) -> list[str]:
         """The names of the tables of which `dump` gives rows."""
-        from .dumping import tables
+        from .dump import tables
 
         return [name for name, _ in tables(tx)]
 
     def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns of a table that follow from no other, and those of its key; none where there is no table."""
-        from .dumping import columns
+        from .dump import columns
 
         return columns(tx, table)
 
     def finish_filling(self, *, call: Call) -> None:
         """Counts on from what was filled in, and takes the mark away, in one transaction."""
-        from .dumping import count_on
+        from .dump import count_on
 
         tx = self.begin_write(patience_s=WRITE_PATIENCE_S, call=call)
         try:
@@ -295,7 +297,7 @@ class PostgresEngine:
 
     def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
         """Empties every table but those and begins to count anew, as one transaction among the others."""
-        from .dumping import forget
+        from .dump import forget
 
         tx = self.begin_write(patience_s=WRITE_PATIENCE_S, call=call)
         try:

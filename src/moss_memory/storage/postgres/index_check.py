@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import MossError
-from .folding import prepare_to_scrub
-from .index import Cut
+from moss_memory.errors import MossError
+
+from .compaction import prepare_to_scrub
+from .indexer import Cut
 from .postings import BLOCK_COLUMNS, Postings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..engine import Row
+    from moss_memory.storage.engine import Row
+
     from .transaction import PostgresTransaction, PostgresWrite
 
     Held = dict[int, tuple[int, int]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .packing import HEAVY, IN_BODY, PLACES, TITLE_WEIGHT
+from .codec import HEAVY, IN_BODY, PLACES, TITLE_WEIGHT
 from .postings import numbers_in, runs
 
 TYPE_CHECKING = False

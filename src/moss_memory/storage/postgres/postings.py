@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .packing import spans_of
+from .codec import spans_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..engine import Row
+    from moss_memory.storage.engine import Row
 
     Numbers: TypeAlias = NDArray[Any]
 

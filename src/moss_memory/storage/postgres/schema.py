@@ -6,12 +6,12 @@ import os
 
 from psycopg import errors
 
-from ...errors import MossError
-from ..schema_version import SCHEMA_VERSION
+from moss_memory.errors import MossError
+from moss_memory.storage.schema_version import SCHEMA_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .connection import Connection
+    from .connections import Connection
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schema")
 CHANGES = os.path.join(FOLDER, "changes")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from ..queries import Statement, load_overrides
+from moss_memory.storage.queries import Statement, load_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..engine import Parameters
+    from moss_memory.storage.engine import Parameters
 
 _PARTS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|::|:([a-z_][a-z0-9_]*)")
 """What a colon may stand in: texts, comments and casts are passed by; the rest are parameters."""

@@ -6,8 +6,9 @@ import time
 
 import psycopg
 
-from ..transaction import CHANGES_PER_CALL, Reading, Writing
-from .failures import Unconfirmed, is_lost
+from moss_memory.storage.transaction import CHANGES_PER_CALL, Reading, Writing
+
+from .error_mapping import Unconfirmed, is_lost
 from .statements import for_rows, translated
 
 TYPE_CHECKING = False
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
-    from ...query.hits import Hits
-    from ...query.request import Request
-    from ..engine import Call, Parameters, Row
-    from .connection import Connection
+    from moss_memory.search.hits import Hits
+    from moss_memory.search.request import Request
+    from moss_memory.storage.engine import Call, Parameters, Row
+
+    from .connections import Connection
     from .engine import PostgresEngine
 
     Cursor: TypeAlias = psycopg.Cursor[tuple[Any, ...]]
@@ -135,11 +137,12 @@ class PostgresTransaction(Reading):
     def search(self, request: Request) -> Hits:
         self.see_one_state()
         if request.needs_no_model:
-            from .search import by_words  # most calls search nothing
+            from .word_search import by_words  # most calls search nothing
 
             return by_words(self, request)
-        from ..meaning import by_meaning
-        from .meaning import PostgresSearching
+        from moss_memory.search.hybrid import by_meaning
+
+        from .vector_search import PostgresSearching
 
         return by_meaning(PostgresSearching(self._engine, self), request)
 
@@ -286,7 +289,7 @@ class PostgresWrite(Writing, PostgresTransaction):
 
     def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
         if anything:
-            from ..once import sql  # only what purges asks
+            from moss_memory.storage.idempotency import sql  # only what purges asks
 
             self.run(sql["forget_answers"])
             self._erases = True
@@ -349,7 +352,7 @@ class PostgresWrite(Writing, PostgresTransaction):
     def _bring_index_up_to_date(self) -> None:
         """Indexes what was changed; what is erased leaves nothing in the index either."""
         if self._indexes or self._erases:
-            from .index import bring_up_to_date
+            from .indexer import bring_up_to_date
 
             bring_up_to_date(self, changes=self._indexes, erases=self._erases)
             self._indexes = self._erases = False

@@ -8,12 +8,13 @@ from _weakref import ref
 
 import apsw
 
-from ...errors import MossError
-from ..folders import make_private_folder
-from .failures import storage_error
-from .footing import Footing, log_removed
+from moss_memory.errors import MossError
+from moss_memory.storage.files.private_files import make_private_folder
+
+from .connections import UNFINISHED, close_all, file_identity, only_value, open_writer, schema_numbers, vanished
+from .error_mapping import storage_error
 from .lock import LOCK_FILE, QUEUE_FILE, WriteLock
-from .opening import UNFINISHED, close_all, file_identity, only_value, open_writer, schema_numbers, vanished
+from .open_files import Footing, log_removed
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
 
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from ..engine import Call, ReadTransaction, Result, Row
-    from ..finding import Finding
-    from ..vector_matrix import VectorMatrix
+    from moss_memory.search.vectors import VectorMatrix
+    from moss_memory.storage.engine import Call, ReadTransaction, Result, Row
+    from moss_memory.storage.health import Finding
+
     from .lock import Hold
     from .readers import Identity, Reader
 
@@ -148,7 +150,7 @@ class SqliteEngine:
     def vectors(self) -> VectorMatrix:
         """The vectors of this database in memory; the first search by meaning fills them."""
         if self._vectors is None:
-            from ..vector_matrix import VectorMatrix
+            from moss_memory.search.vectors import VectorMatrix
 
             with self._vectors_lock:
                 self._vectors = self._vectors or VectorMatrix()
@@ -156,13 +158,13 @@ class SqliteEngine:
 
     def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
         """Makes missing vectors; how many it made, and how many are still missing."""
-        from ..embedding import index
+        from moss_memory.search.embedding_queue import index
 
         return index(self, call, patience_s=patience_s, most=most, rebuild=rebuild)
 
     def restore(self, backup: str, *, call: Call) -> str | None:
         """Puts a backup in the store's place, under the lock that every process respects; where the old one is kept."""
-        from .restoring import discard, prepare, swap
+        from .restore_backup import discard, prepare, swap
 
         self._refuse_after_fork()
         make_private_folder(self._home)
@@ -203,13 +205,13 @@ class SqliteEngine:
 
     def look_over(self, *, call: Call, fix: bool) -> Iterator[Finding]:
         """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
-        from .examination import look_over
+        from .health_checks import look_over
 
         return look_over(self, call, fix=fix)
 
     def copy_to(self, path: str) -> int:
         """Copies one state of the whole store into a new file and says how many bytes it has."""
-        from .copying import claim, make_durable, remove
+        from .backup import claim, make_durable, remove
 
         claim(path, self._home, DATABASE)
         try:
@@ -229,7 +231,7 @@ class SqliteEngine:
 
     def dump(self, *, call: Call) -> Iterator[tuple[str, Row]]:
         """Every row of one state of the store, without what follows from others."""
-        from .dumping import dump
+        from .dump import dump
 
         tx = self.begin_read(snapshot=True, call=call)
         try:
@@ -240,19 +242,19 @@ class SqliteEngine:
 
     def tables(self, tx: ReadTransaction) -> list[str]:
         """The names of the tables of which `dump` gives rows."""
-        from .dumping import tables
+        from .dump import tables
 
         return tables(tx)
 
     def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns of a table that follow from no other, and those of its key; none where there is no table."""
-        from .dumping import columns
+        from .dump import columns
 
         return columns(tx, table)
 
     def finish_filling(self, *, call: Call) -> None:
         """Gives the database its name, under the lock that keeps others from making one."""
-        from .filling import put_in_place
+        from .bulk_load import put_in_place
 
         with self.hold() as hold, hold:
             self.acquire(hold, call)
@@ -262,7 +264,7 @@ class SqliteEngine:
 
     def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
         """Empties every table but those and begins to count anew, as one transaction among the others."""
-        from .dumping import forget
+        from .dump import forget
 
         tx = self.begin_write(patience_s=WRITE_PATIENCE_S, call=call)
         try:
@@ -340,7 +342,7 @@ class SqliteEngine:
 
     def _not_text(self) -> MossError | None:
         """The row whose text cannot be read, where that is why something failed."""
-        from .unreadable import not_text, unreadable
+        from moss_memory.storage.sqlite.repair.encoding_check import not_text, unreadable
 
         reader = self._readers.take(self._prepare)
         try:
@@ -351,7 +353,7 @@ class SqliteEngine:
 
     def _damaged_rows(self) -> MossError | None:
         """Return what is wrong with the stored rows or with the index, if that may be why a call failed."""
-        from .explaining import explain
+        from .diagnosis import explain
 
         try:
             reader = self._readers.take(self._prepare)
@@ -365,7 +367,7 @@ class SqliteEngine:
 
     def salvage(self, target: str, *, call: Call) -> list[dict[str, Any]]:
         """Fills a new database with what can be read of this one, however damaged; what could not be, and why."""
-        from .salvage import salvage
+        from moss_memory.storage.sqlite.repair.salvage import salvage
 
         with self.hold() as hold, hold:
             hold.acquire(WRITE_PATIENCE_S, call)
@@ -373,7 +375,7 @@ class SqliteEngine:
 
     def erase(self, call: Call, *, patience_s: float) -> bool:
         """Leaves no byte of what was deleted on disk; false while a reader holds the write-ahead log."""
-        from .erasing import Erasing  # after a purge
+        from .secure_delete import Erasing  # after a purge
 
         return Erasing(self, call, path=self._path, patience_s=patience_s).finish()
 

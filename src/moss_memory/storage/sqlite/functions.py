@@ -6,7 +6,7 @@ import json
 
 import apsw
 
-from ...query.pairs import spaced
+from moss_memory.search.cjk import spaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

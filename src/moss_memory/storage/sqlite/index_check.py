@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from .opening import only_value, shadow_tables_writable
+from .connections import only_value, shadow_tables_writable
 
 _REBUILD = "insert into search_index (search_index) values ('rebuild')"
 _PARTS = ("data", "idx", "docsize", "config")

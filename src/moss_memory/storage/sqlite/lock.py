@@ -8,9 +8,10 @@ import time
 from _thread import get_ident
 from _weakref import ref
 
-from ..folders import make_private_folder
-from .failures import busy_error
-from .waiter import Waiter, open_owned, open_private, unlock
+from moss_memory.storage.files.private_files import make_private_folder
+
+from .error_mapping import busy_error
+from .lock_waiter import Waiter, open_owned, open_private, unlock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ..engine import Call
+    from moss_memory.storage.engine import Call
 
     Token = tuple[int]
 

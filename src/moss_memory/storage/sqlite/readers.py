@@ -8,11 +8,12 @@ from _weakref import ref
 
 import apsw
 
-from ...errors import MossError
-from .identity import EMPTY
-from .log import keep_out_if_changed
-from .migrate import SCHEMA_VERSION
-from .opening import close_all, file_identity, open_empty, open_reader, refuse_unfinished, vanished
+from moss_memory.errors import MossError
+
+from .connections import close_all, file_identity, open_empty, open_reader, refuse_unfinished, vanished
+from .file_kind import EMPTY
+from .schema_migrations import SCHEMA_VERSION
+from .wal_file import keep_out_if_changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

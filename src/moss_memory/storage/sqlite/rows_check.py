@@ -6,17 +6,18 @@ import time
 
 import apsw
 
-from ...errors import MossError
-from ...values import normalize
-from .. import consistency
-from .dumping import TABLES
+from moss_memory.errors import MossError
+from moss_memory.rows.values import normalize
+from moss_memory.storage import consistency
+
+from .dump import TABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..consistency import Fault
+    from moss_memory.storage.consistency import Fault
 
 STEPS = 20_000
 """How many steps of SQLite's machine lie between two looks at the clock."""

@@ -10,9 +10,10 @@ import re
 
 import apsw
 
-from ...errors import MossError
+from moss_memory.errors import MossError
+
 from .functions import prepare
-from .migrate import SCHEMA_VERSION, migrations_after
+from .schema_migrations import SCHEMA_VERSION, migrations_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

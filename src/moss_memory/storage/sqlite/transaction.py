@@ -7,19 +7,21 @@ import time
 
 import apsw
 
-from ...errors import MossError
-from ..transaction import CHANGES_PER_CALL, Reading, Writing
+from moss_memory.errors import MossError
+from moss_memory.storage.transaction import CHANGES_PER_CALL, Reading, Writing
+
+from .connections import only_value
 from .lock import is_alive
-from .opening import only_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ...query.hits import Hits
-    from ...query.request import Request
-    from ..engine import Call, Parameters, Row
+    from moss_memory.search.hits import Hits
+    from moss_memory.search.request import Request
+    from moss_memory.storage.engine import Call, Parameters, Row
+
     from .engine import SqliteEngine
     from .lock import Hold
     from .readers import Reader
@@ -77,11 +79,12 @@ class SqliteTransaction(Reading):
 
     def search(self, request: Request) -> Hits:
         if request.needs_no_model:
-            from .search import by_words  # most calls search nothing
+            from .word_search import by_words  # most calls search nothing
 
             return by_words(self.connection, request, self.now)
-        from ..meaning import by_meaning
-        from .meaning import SqliteSearching
+        from moss_memory.search.hybrid import by_meaning
+
+        from .vector_search import SqliteSearching
 
         return by_meaning(SqliteSearching(self._engine, self), request)
 
@@ -179,7 +182,7 @@ class SqliteWrite(Writing, SqliteTransaction):
 
     def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
         if anything:
-            from ..once import sql  # only what purges asks
+            from moss_memory.storage.idempotency import sql  # only what purges asks
 
             claim = (os.getpid(), now_ms() + LEASE_MS)
             self.connection.execute("insert into erasures (worker, until_ms) values (?, ?)", claim)

@@ -1,0 +1,143 @@
+"""Which commands a family's tools are: the table of groups, and the way back from two words to a tool.
+
+A family without a line here is a group of its own name (`artifact_store` is `moss artifact store`), and the
+capsule tools also answer without theirs (`moss store`).
+"""
+
+from __future__ import annotations
+
+from moss_memory.registry.tool_groups import FAMILIES
+from moss_memory.registry.tool_modules import MODULES
+
+PREFIXES = (
+    ("branchmind_branch_", "branch"),
+    ("branchmind_graph_", "graph"),
+    ("branchmind_think_", "think"),
+    ("branchmind_trace_", "trace"),
+    ("tasks_", "task"),
+)
+"""Tools whose name begins so are commands of that group: `branchmind_graph_conflict_show` is `graph conflict-show`."""
+
+NAMED = {
+    "branchmind_init": "branch init",
+    "branchmind_status": "branch status",
+    "branchmind_checkout": "branch checkout",
+    "branchmind_notes_commit": "notes add",
+    "branchmind_show": "notes show",
+    "branchmind_export": "notes export",
+    "branchmind_diff": "notes diff",
+    "branchmind_merge": "notes merge",
+    "branchmind_docs_list": "notes docs",
+    "branchmind_commit": "history commit",
+    "branchmind_log": "history log",
+    "branchmind_reflog": "history reflog",
+    "branchmind_reset": "history reset",
+    "branchmind_tag_create": "history tag-create",
+    "branchmind_tag_list": "history tag-list",
+    "branchmind_tag_delete": "history tag-delete",
+    "branchmind_context_pack": "think context-pack",
+    "submit_payload": "record submit",
+    "retrieve_records": "record find",
+    "retrieve_entities": "record entities",
+    "list_timeline_events": "record timeline",
+    "moss_workspace_rename": "workspace rename",
+    "moss_workspace_delete": "workspace delete",
+}
+"""Tools whose command is not made from their name."""
+
+DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}}
+"""What a command means where its tool would mean something else: `notes show` shows the notes, not the trace."""
+
+SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_rename", "erase": "moss_erase"}
+"""Commands of tools that take a `type`: `moss versions` means capsules, `moss artifact versions` artifacts."""
+
+UNLISTED = (
+    "record_capabilities", "moss_activity", "moss_changes", "moss_recent", "moss_workspace_rename",
+    "moss_workspace_delete",
+)  # fmt: skip
+"""Tools that are commands although no agent is told of them."""
+
+_TOOLS = {words: tool for tool, words in NAMED.items()}
+
+
+LEFT_TO_MOSS = {"moss_revert": "version", "tasks_show": "target"}
+"""Arguments that tools need and commands find out where they are left out: `moss revert` goes back by one version,
+`moss task show` shows the task that radar would choose."""
+
+
+def is_grouped(tool: str) -> bool:
+    """Whether a command stands in one of the groups above; its required arguments are then also words."""
+    in_group = " " in tool and not tool.startswith(("capsule ", "artifact "))
+    return tool in NAMED or in_group or tool.startswith(tuple(prefix for prefix, _ in PREFIXES))
+
+
+def words_of(tool: str) -> str:
+    """How a tool is typed: `capsule_store` is `store`, `artifact_store` is `artifact store`."""
+    if tool in NAMED:
+        return NAMED[tool]
+    if tool in SHARED.values():
+        return next(verb for verb, shared in SHARED.items() if shared == tool)
+    for prefix, group in PREFIXES:
+        if tool.startswith(prefix):
+            return f"{group} {_hyphened(tool[len(prefix) :])}"
+    family, _, verb = tool.replace("moss.", "capsule_").partition("_")
+    verb = _hyphened(verb)
+    if family == "moss" or (family == "capsule" and verb != "search"):
+        return verb
+    return f"{family} {verb}"
+
+
+def long_words_of(tool: str) -> str:
+    """The same with the family in front, where it may also be left out: `capsule store`."""
+    words = words_of(tool)
+    family = tool.partition("_")[0]
+    return words if " " in words or family == "moss" else f"{family} {words}"
+
+
+def all_words_of(tool: str) -> list[str]:
+    """Every way in which a tool is typed, the shortest first."""
+    words = words_of(tool)
+    shared = [f"{family} {words}" for family in _groups_of(tool)]
+    return list(dict.fromkeys([words, long_words_of(tool), *shared]))
+
+
+def _groups_of(tool: str) -> list[str]:
+    """The groups in which a shared command stands; that of reasoning is no type of anything."""
+    return [family for family in FAMILIES[""].serves[tool] if family != "reasoning"] if tool in SHARED.values() else []
+
+
+def meant_by(tool: str, words: str) -> dict[str, str]:
+    """What a command means where its options leave it open; the group of a shared one says its `type`."""
+    if tool in SHARED.values():
+        group, space, _ = words.partition(" ")
+        return {"type": group if space else "capsule"}
+    return DEFAULTS.get(tool, {})
+
+
+def tool_alone(word: str) -> str:
+    """The tool that `moss WORD` means, whether or not there is one of that name."""
+    if word in SHARED:
+        return SHARED[word]
+    verb = word.replace("-", "_")
+    own = f"moss_{verb}"
+    return own if own in MODULES and own not in SHARED.values() else f"capsule_{verb}"
+
+
+def tool_of(group: str, verb: str) -> str:
+    """The tool that `moss GROUP VERB` means, whether or not there is one of that name."""
+    if verb in SHARED and group in FAMILIES[""].serves.get(SHARED[verb], ()):
+        return SHARED[verb]
+    verb = verb.replace("-", "_")
+    named = _TOOLS.get(f"{group} {_hyphened(verb)}")
+    prefix = next((prefix for prefix, name in PREFIXES if name == group), f"{group.replace('-', '_')}_")
+    return named or prefix + verb
+
+
+def group_of(tool: str) -> str:
+    """The group under which a tool is listed; empty for those that belong to no family."""
+    family = tool.partition("_")[0]
+    return "" if family == "moss" else long_words_of(tool).partition(" ")[0]
+
+
+def _hyphened(verb: str) -> str:
+    return verb.replace("_", "-")

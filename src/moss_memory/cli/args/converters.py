@@ -1,0 +1,143 @@
+"""Words of a command line as values: numbers, flags, lists, JSON, references and places."""
+
+from __future__ import annotations
+
+import os
+
+from .usage_error import Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+BOOLEANS = {"true": True, "false": False}
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_ULID_CHARS = 26
+_TARGETS = ("PLAN-", "TASK-")
+
+
+def read_value(kind: str, text: str, flag: str, *, nullable: bool = False) -> Any:
+    """The value that a word stands for, read strictly; raises `Usage` when it is no such value."""
+    if nullable and text == "null":
+        return None
+    if kind == "integer":
+        digits = text.removeprefix("-")
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 1000):
+            raise Usage(f"{flag} needs a whole number, not {text!r}")
+        return int(text)
+    if kind == "boolean":
+        if text not in BOOLEANS:
+            raise Usage(f"{flag} is either there or not; it takes only =true or =false, not {text!r}")
+        return BOOLEANS[text]
+    if kind == "number":
+        try:
+            return float(text)
+        except ValueError:
+            raise Usage(f"{flag} needs a number, not {text!r}") from None
+    if kind == "age":
+        return _days(text, flag)
+    return text
+
+
+def _days(text: str, flag: str) -> int:
+    number, unit = (text[:-1], text[-1:]) if text[-1:] in ("d", "w") else (text, "d")
+    if not (number.isascii() and number.isdigit() and len(number) < 1000):
+        raise Usage(f"{flag} needs an age in days or weeks such as 7d or 2w, not {text!r}")
+    return int(number) * (7 if unit == "w" else 1)
+
+
+def list_from(text: str, *, separator: str = ",") -> list[Any]:
+    """`a,b` as a list; nothing as the empty list; a JSON list where an entry holds a comma."""
+    if not text:
+        return []
+    if text.startswith("["):
+        import json
+
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, list):
+            return found
+    return text.split(separator) if separator else [text]
+
+
+def address_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:
+    """What one word addresses: a ULID or `id:ID` an id, `WORKSPACE/NAME` both, anything else a name."""
+    if text.startswith("id:"):
+        return {"id": text[3:]}
+    if len(text) == _ULID_CHARS and not text.strip(_CROCKFORD):
+        return {"id": text}
+    return name_from(text, workspace_given=workspace_given)
+
+
+def name_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:
+    """What one word names: `WORKSPACE/NAME` both, anything else a name."""
+    workspace, slash, name = text.partition("/")
+    return {"workspace": workspace, "name": name} if slash and not workspace_given else {"name": text}
+
+
+def new_names_from(text: str) -> dict[str, str]:
+    """What a row is to be called: `WORKSPACE/NAME` both, anything else its name."""
+    workspace, slash, name = text.partition("/")
+    return {"new_workspace": workspace, "new_name": name} if slash else {"new_name": text}
+
+
+def place_from(text: str, parameters: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Where a word says that something lies: `TASK-001` a target, anything else a branch; or what to do there."""
+    if text in parameters.get("action", {}).get("enum", ()):
+        return {"action": text}
+    is_target = "target" in parameters and text.startswith(_TARGETS) and text[5:].isdigit()
+    branch = next((name for name in ("branch", "ref") if name in parameters), "target")
+    return {"target" if is_target else branch: text}
+
+
+def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
+    """A JSON value written on the command line, or in a file that `@` names."""
+    if text.startswith("@"):
+        from .stdin import read_text
+
+        text = read_text(text[1:])
+    elif not text.lstrip().startswith(("{", "[")):
+        if names_itself(schema):
+            return {"name": text}
+        if are_switches(schema):
+            return dict.fromkeys(text.split(","), True)
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        hint = f"; did you mean @{text}?" if os.path.isfile(text) else f" ({error})"
+        raise Usage(f"{flag} needs JSON, or @FILE with JSON in it{hint}") from None
+
+
+def pairs_from(text: str, flag: str, before: dict[str, Any]) -> Any:
+    """What was given before and one more `NAME=VALUE`, or the members of a JSON object.
+
+    The value is text, so that a version 1.0 stays one; numbers and flags are written as JSON.
+    """
+    name, equals, value = text.partition("=")
+    if text.lstrip().startswith(("{", "[")) or text.startswith("@"):
+        found = object_from(text, {}, flag)
+    elif not name or not equals:
+        raise Usage(f"{flag} needs NAME=VALUE, JSON, or @FILE with JSON in it, not {text!r}")
+    else:
+        found = {name: value}
+    if not isinstance(found, dict):
+        return found
+    twice = next((name for name in found if name in before), None)
+    if twice is not None:
+        raise Usage(f"{flag} gives {twice!r} twice")
+    return {**before, **found}
+
+
+def names_itself(schema: dict[str, Any]) -> bool:
+    """Whether an object needs nothing but a name, so that a word can stand for it."""
+    return schema.get("required") == ["name"]
+
+
+def are_switches(schema: dict[str, Any]) -> bool:
+    """Whether an object holds nothing but flags, so that their names alone say which are on."""
+    parts = schema.get("properties", {}).values()
+    return bool(parts) and all(part.get("type") == "boolean" for part in parts)

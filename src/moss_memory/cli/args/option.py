@@ -1,0 +1,194 @@
+"""The options of a command: its tool's arguments, other spellings of them, and the few that only a terminal has."""
+
+from __future__ import annotations
+
+from .command_names import meant_by
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .command import Command
+
+SINGULAR = "item"
+SHOWS_TEXT = ("_fetch", "_latest", "_compose")
+"""How the names of those tools end whose answer holds one text, which `--text` prints alone."""
+
+MANY = ("list", "sentences", "item", "pairs")
+"""Kinds that may be repeated."""
+
+SENTENCES = ("success_criteria", "tests", "blockers", "links", "checks", "texts", "search")
+"""Lists of whole sentences, in which a comma is a comma; several are given by repeating the option."""
+
+PAIRS = ("properties",)
+"""Objects that are also written as NAME=VALUE, several by repeating the option."""
+
+_LISTED = {"capability_id": "record capabilities"}
+"""Arguments whose values a command lists."""
+
+_SILENT = {
+    "ids": "their ids",
+    "types": "of any of these types",
+    "tags_any": "with any of these tags",
+    "tags_all": "with all of these tags",
+    "docs": "the documents that it goes to",
+    "supports": "ids of the cards that it speaks for",
+    "blocks": "ids of the cards that must wait for it",
+    "candidate_ids": "only these cards",
+    "depends_on": "ids of the tasks that come first",
+    "success_criteria": "what must be true in the end",
+    "tests": "how that is checked",
+    "blockers": "what stands in the way",
+    "links": "where to look",
+    "checks": "what was run, and how it ended",
+    "texts": "what was seen",
+    "thought_number": "the number of this thought",
+    "total_thoughts": "how many there will be, as far as can be seen",
+    "revises_thought": "the number of the thought that it revises",
+    "branch_from_thought": "the number of the thought that it branches off",
+}
+"""What an argument is for where its schema, which every agent has to read, spends no words on it."""
+
+
+_MORE = {
+    "capsule_export": "; - is stdout",
+    "capsule_import": ", or a folder: one that `moss export --all` wrote, or of Markdown files",
+}
+"""What `--path` may name beside what the tool takes."""
+
+_EVERYWHERE = (
+    ("home", "extra", "folder of the store, instead of MOSS_HOME or ~/.moss"),
+    ("table", "switch", "a plain table with every column, instead of JSON"),
+    ("json", "switch", "JSON, also on a terminal"),
+    ("help", "switch", "this help"),
+)
+"""Options that every command has to which they mean something."""
+
+_SHORT = {"workspace": "-w", "output": "-o", "help": "-h"}
+"""Options that are typed so often that a letter stands for them."""
+
+
+class Option:
+    """One option of a command: its name, what it takes, what it means."""
+
+    __slots__ = ("argument", "default", "description", "kind", "name", "schema")
+
+    def __init__(
+        self, name: str, kind: str, description: str, *, argument: str = "", schema: Any = None, default: Any = None
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.description = description
+        self.argument = argument
+        self.schema = schema or {}
+        self.default = default
+
+    @property
+    def flag(self) -> str:
+        """The option as it is typed."""
+        return flag_of(self.name)
+
+    @property
+    def short(self) -> str:
+        """The letter that stands for it, or nothing."""
+        return _SHORT.get(self.name, "")
+
+    @property
+    def denied(self) -> str:
+        """How a flag that is on by itself is switched off; empty for all others."""
+        return f"--no-{self.flag[2:]}" if self.kind == "boolean" and self.default is True else ""
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether it must be given one."""
+        return self.kind not in ("boolean", "switch")
+
+    @property
+    def choices(self) -> list[str]:
+        """The closed set of its values, of a list's entries too; empty when it is open."""
+        return list(self.schema.get("enum") or self.schema.get("items", {}).get("enum") or ())
+
+
+def flag_of(name: str) -> str:
+    """An argument as an option: `include_text` is `--include-text`."""
+    return "--" + name.replace("_", "-")
+
+
+def options_of(command: Command) -> dict[str, Option]:
+    """Every option of a command by its name."""
+    operation = command.operation
+    by_itself = meant_by(operation.name, command.words)
+    defaults = operation.defaults | by_itself
+    options = {name: _option(name, schema, defaults.get(name)) for name, schema in operation.parameters.items()}
+    if operation.name in _MORE:
+        options["path"].description += _MORE[operation.name]
+    if "type" in by_itself and " " in command.words:
+        del options["type"]  # the group has said it
+    for name, argument in operation.aliases.items():
+        if name.islower():  # spellings of other programs, such as thoughtNumber, are for their callers
+            meant = options[argument]
+            said = f"another word for {meant.flag}"
+            options.setdefault(name, Option(name, meant.kind, said, argument=argument, schema=meant.schema))
+    everywhere = getattr(operation, "everywhere", ("home", "table", "json", "help"))
+    for extra in [*_extras(command), *(Option(*one) for one in _EVERYWHERE if one[0] in everywhere)]:
+        options.setdefault(extra.name, extra)
+    return options
+
+
+def kind_of(schema: dict[str, Any]) -> str:
+    """How the words of an argument are read; where a tool takes several types, as the one that words can give."""
+    kind = schema["type"]
+    if isinstance(kind, list):
+        return "list" if "array" in kind else "string" if "string" in kind else str(kind[0])
+    if kind == "array":
+        return "list" if schema["items"]["type"] == "string" else "items"
+    return str(kind)
+
+
+def _option(name: str, schema: dict[str, Any], default: Any) -> Option:
+    kind = kind_of(schema)
+    description = schema.get("description", "")
+    if kind == "list" and name in SENTENCES:
+        kind = "sentences"
+    if kind == "object" and name in PAIRS:
+        kind = "pairs"
+        description += "; numbers, true and false as JSON"
+    if name in _LISTED:
+        description += f"; `moss {_LISTED[name]}` lists them"
+    if kind == "items":
+        description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
+    elif not description and "enum" not in schema.get("items", schema):
+        description = _SILENT.get(name, "one or more" if kind in MANY else "")
+    return Option(name, kind, description, argument=name, schema=schema, default=default)
+
+
+def _extras(command: Command) -> list[Option]:
+    """The few options that a command has beside its tool's arguments."""
+    name, parameters = command.operation.name, command.operation.parameters
+    extras = []
+    if command.positional == "items":
+        means = "one more of the items: NAME, WORKSPACE/NAME or an id; may be repeated"
+        extras.append(Option(SINGULAR, "item", means, argument="items"))
+    if "older_than_days" in parameters:
+        means = "age in days, weeks: 7d, 2w"
+        extras.append(Option("older_than", "age", means, argument="older_than_days"))
+    if command.text:
+        what = "JSON" if kind_of(parameters[command.text]) in ("object", "items") else "the text"
+        extras.append(Option("file", "extra", f"read {what} from this file (- is stdin)"))
+    if name.endswith(SHOWS_TEXT):
+        extras.append(Option("text", "switch", "print the text alone, as it is stored, instead of JSON"))
+    if name.endswith("_import"):
+        extras.append(Option("max_bytes", "extra_integer", "accept a file up to this size"))
+    if name == "capsule_export":
+        extras.append(Option("all", "switch", "everything of every family, as plain files into the folder PATH"))
+        extras.append(Option("salvage", "switch", "what can be read of a damaged store, into the folder PATH"))
+        extras.append(Option("with_history", "switch", "with --all, earlier versions too"))
+    if name == "moss_erase":
+        extras.append(Option("copies", "switch", "remove the copies in the home that Moss made, too"))
+    if name == "moss_workspace_delete":
+        extras.append(Option("yes", "switch", "do it, instead of saying what would go"))
+    if name.endswith("_purge"):
+        extras.append(
+            Option("type", "extra", "of which family: capsule, if left out, artifact, reasoning, task or record")
+        )
+    return extras

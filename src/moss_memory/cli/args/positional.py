@@ -1,0 +1,150 @@
+"""The words of a command line that stand without an option's name, and the arguments that they are for."""
+
+from __future__ import annotations
+
+from .command_names import is_grouped, meant_by
+from .converters import address_from, are_switches, name_from, new_names_from, place_from
+from .option import SINGULAR, flag_of, kind_of
+from .usage_error import Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.operation import Operation
+
+    from .command import Command, Request
+    from .command_table import BuiltIn
+
+POSITIONAL = ("id", "query", "path", "shell", "command", "search", "tool", "client")
+"""Arguments that may stand without their option's name; the first that a tool has is the one."""
+
+ADDRESSED, NAMED, ITEMS, PLACE = "address", "named", "items", "place"
+"""Words that fill more than one argument: one address, a new name, a list of addresses, or where something lies."""
+
+SEVERAL_WORDS = ("query", "command", "search")
+TEXT = ("capsule_text", "content", "artifact", "data", "card", "note", "thought")
+"""Arguments that are read from stdin, or from `--file`, when no option gives them."""
+
+FILES = (".md", ".txt", ".json")
+"""How words end that are rather a file to store than a name for it."""
+
+WITHOUT_NAMES = {"record": "id", "node": "id", "task": "target"}
+"""What has no name, and the argument that a word is for instead."""
+_WORDED = ("adopt",)
+"""Commands outside of the groups whose required arguments are words too."""
+_PLACES = ("target", "branch", "ref")
+
+
+def slots_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
+    """In the groups every required argument but the workspace may be a word, in the order of the signature."""
+    if not is_grouped(operation.name) and operation.name not in _WORDED:
+        return ()
+    return tuple(name for name in operation.required if name not in ("workspace", "output"))
+
+
+def positional_of(operation: Operation | BuiltIn) -> str | None:
+    """What the words are for where there are no slots: an argument, an address, addresses, a place, or nothing."""
+    parameters = operation.parameters
+    if slots_of(operation):
+        return None
+    if is_grouped(operation.name):
+        if any(name in parameters for name in _PLACES):
+            return PLACE
+        return next((name for name in ("search", "plan") if name in parameters), None)
+    items = parameters.get(ITEMS)
+    if items is not None and items["items"]["type"] == "object":
+        return ITEMS
+    if "id" in parameters and "name" in parameters:
+        return ADDRESSED
+    if "workspace" in parameters and "name" in parameters:
+        return NAMED
+    return next((name for name in POSITIONAL if name in parameters), None)
+
+
+def text_of(operation: Operation | BuiltIn) -> str | None:
+    """The argument that comes from stdin or a file: a long text, or the JSON that a group's command needs."""
+    parameters = operation.parameters
+    if not is_grouped(operation.name):
+        return next((name for name in TEXT if name in parameters), None)
+    texts = [name for name in TEXT if name in operation.required]
+    json = [name for name in operation.required if takes_json(parameters[name]) and not are_switches(parameters[name])]
+    return next(iter([*texts, *json]), None)
+
+
+def takes_json(schema: dict[str, Any]) -> bool:
+    """Whether an argument is written as JSON."""
+    return kind_of(schema) in ("object", "items")
+
+
+def place_words(command: Command, request: Request, words: list[str]) -> None:
+    """Gives the words to the arguments that they are for; refuses those that are for none."""
+    if command.slots:
+        _fill(command, request, words)
+        return
+    name = command.positional
+    if name is None:
+        raise _unexpected(words[0], command)
+    if name == ITEMS:
+        for word in words:
+            command.set(request, command.options[SINGULAR], word)
+        return
+    if name == PLACE:
+        for word in words:
+            _merge(request, place_from(word, command.operation.parameters))
+        return
+    renames = name == ADDRESSED and "new_name" in command.operation.parameters
+    most = len(words) if name in SEVERAL_WORDS else 2 if renames else 1
+    if len(words) > most:
+        raise _unexpected(words[most], command, after=words[most - 1])
+    if name in (ADDRESSED, NAMED):
+        _place_address(command, request, words[0])
+        if len(words) > 1:
+            _merge(request, new_names_from(words[1]))
+    else:
+        _merge(request, {name: " ".join(words)})
+
+
+def _place_address(command: Command, request: Request, word: str) -> None:
+    """Takes a word as what is addressed, or is to be named so."""
+    meant = {**meant_by(command.operation.name, command.words), **request.arguments}
+    if meant.get("type") in WITHOUT_NAMES:
+        _merge(request, {WITHOUT_NAMES[meant["type"]]: word})
+        return
+    is_new = command.positional == NAMED
+    if is_new and word.endswith(FILES) and "file" not in request.extras:
+        raise _unexpected(word, command)
+    read = name_from if is_new else address_from
+    address = read(word, workspace_given="workspace" in request.arguments)
+    _merge(request, address)
+    if "workspace" in address:
+        request.slashed.append(request.arguments)
+
+
+def _merge(request: Request, given: dict[str, str]) -> None:
+    for argument in given:
+        if argument in request.arguments:
+            raise Usage(f"{argument} is given twice, once as {flag_of(argument)}")
+    request.arguments.update(given)
+
+
+def _fill(command: Command, request: Request, words: list[str]) -> None:
+    """Fills the slots that no option has filled, in order; the text is left to stdin where words are short."""
+    empty = [name for name in command.slots if name not in request.arguments]
+    if command.text in empty and (len(words) < len(empty) or "file" in request.extras):
+        empty.remove(command.text)
+    while len(words) > len(empty):
+        if not any(command.options[name].kind == "list" for name in empty):
+            raise _unexpected(words[len(empty)], command, after=words[len(empty) - 1] if empty else "")
+        # The list takes what the others leave: `think pin c1 c2`.
+        at = next(at for at, name in enumerate(empty) if command.options[name].kind == "list")
+        empty.insert(at, empty[at])
+    for name, word in zip(empty, words, strict=False):
+        if not (name == command.text and word == "-"):
+            command.set(request, command.options[name], word)
+
+
+def _unexpected(word: str, command: Command, *, after: str = "") -> Usage:
+    from .did_you_mean import unexpected_word
+
+    return unexpected_word(word, command, after=after)

@@ -1,0 +1,75 @@
+"""Text from stdin or a file: bounded, strict UTF-8, and never waited for when nobody writes."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from moss_memory.errors import MossError, invalid
+
+TEXT_MAX_BYTES = 8 * 1024 * 1024
+PIPE_PATIENCE_S = 2.0
+"""How long an optional text may take to arrive: a program that writes has begun by then."""
+
+_CHUNK = 65_536
+
+
+def read_text(path: str) -> str:
+    """The whole text of a file, `-` being stdin."""
+    if path == "-":
+        return read_stdin()
+    from moss_memory.storage.files.sandbox import refuse_foreign  # most texts come from elsewhere
+
+    refuse_foreign(path)
+    try:
+        fd = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    try:
+        return _decode(_read_all(fd, path), path)
+    finally:
+        os.close(fd)
+
+
+def read_stdin() -> str:
+    """Everything on stdin, to its end; nothing when there is no stdin."""
+    return _decode(_read_all(0, "stdin"), "stdin")
+
+
+def is_silent() -> bool:
+    """Whether stdin is a pipe in which nothing arrives, although it was given time to."""
+    import select
+
+    try:
+        is_file = stat.S_ISREG(os.fstat(0).st_mode)
+    except OSError:
+        return False
+    return not is_file and not select.select((0,), (), (), PIPE_PATIENCE_S)[0]
+
+
+def _read_all(fd: int, shown: str) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        while chunk := os.read(fd, _CHUNK):
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > TEXT_MAX_BYTES:
+                raise invalid(f"{shown} holds more than {TEXT_MAX_BYTES} bytes; send less")
+    except OSError as error:
+        if fd == 0 and error.errno == 9:
+            return b""
+        raise _unreadable(shown, error) from None
+    return b"".join(chunks)
+
+
+def _decode(content: bytes, shown: str) -> str:
+    try:
+        return content.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise invalid(f"{shown} is not valid UTF-8 (byte {error.start}); convert it first") from None
+
+
+def _unreadable(shown: str, error: Exception) -> MossError:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return invalid(f"{shown} cannot be read: {reason}")

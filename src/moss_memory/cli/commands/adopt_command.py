@@ -1,0 +1,26 @@
+"""`moss adopt`: what another memory holds, taken over file by file."""
+
+from __future__ import annotations
+
+from moss_memory.cli.render.output import progress_for
+from moss_memory.errors import MossError
+from moss_memory.store import Store
+
+from .command_request import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def adopt(home: str | None, *, source: str, path: str, **options: Any) -> dict[str, Any]:
+    """Adopts a source; interrupted, the files that are done stay and the next run takes the others."""
+    progress = progress_for("adopt")
+    try:
+        with Store(load_settings(home)) as store:
+            return store.adopt(source, path, progress=progress, **options)
+    except KeyboardInterrupt:
+        raise MossError("CANCELLED", "interrupted; what was taken stays, run it again for the rest") from None
+    finally:
+        if progress is not None:
+            progress.clear()

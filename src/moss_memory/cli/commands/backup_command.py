@@ -1,0 +1,31 @@
+"""`moss backup`: a copy of the whole store in one file, made by the engine while others go on writing."""
+
+from __future__ import annotations
+
+from moss_memory.config import load_config
+from moss_memory.errors import MossError
+from moss_memory.storage.engine import open_engine
+from moss_memory.storage.files.sandbox import real_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def back_up(home: str | None, path: str) -> dict[str, Any]:
+    """Writes one state of the store to a new file that only its owner may read; on an error there is no file."""
+    config = load_config(home)
+    target = real_path(path, config.home)
+    engine = open_engine(config)
+    try:
+        if not engine.is_made():
+            raise MossError("NOT_FOUND", f"there is no store in {config.home} yet, so there is nothing to back up")
+        size_bytes = engine.copy_to(target)
+    except Exception as error:
+        problem = error if isinstance(error, MossError) else engine.translate(error)
+        if problem is not None and problem.code == "STORAGE_FULL":
+            raise MossError("STORAGE_FULL", f"no space is left for {target}; nothing was kept of it") from error
+        raise problem or error from error
+    finally:
+        engine.close()
+    return {"path": target, "bytes": size_bytes}

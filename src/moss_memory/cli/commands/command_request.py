@@ -1,0 +1,44 @@
+"""How a command begins: what the words ask of it, and the settings that it works with."""
+
+from __future__ import annotations
+
+from moss_memory.cli.render.output import show, warn
+from moss_memory.config import load_config
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.cli.args.command import Command, Request
+    from moss_memory.config import Config
+
+
+def request_of(command: Command, words: list[str], home: str | None) -> Request | None:
+    """The whole request that the words make; none when they ask for help, which is shown.
+
+    Where a command needs a workspace and the words name none, it is the default one, if there is one.
+    """
+    request = command.parse(words)
+    if "help" in request.extras:
+        from .help import command_help
+
+        show(command_help(command))
+        return None
+    if "workspace" in command.operation.required and "workspace" not in request.arguments:
+        config = load_config(request.extras.get("home", home))
+        if config.workspace:
+            request.arguments["workspace"] = config.workspace
+        else:
+            _tell_warnings(config)  # the command ends here, and why no workspace is known may be among them
+    command.require(request)
+    return request
+
+
+def load_settings(home: str | None) -> Config:
+    """The settings for a home folder; what is odd about them is said."""
+    config = load_config(home)
+    _tell_warnings(config)
+    return config
+
+
+def _tell_warnings(config: Config) -> None:
+    for warning in config.warnings:
+        warn(warning)

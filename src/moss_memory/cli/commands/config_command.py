@@ -1,0 +1,85 @@
+"""`moss config`: the effective settings and where each comes from."""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.config import DEFAULTS, find_repo_config, load_config, resolve_home, setting_problem
+from moss_memory.errors import invalid, nearest
+from moss_memory.storage.files.private_files import make_private_folder, write_private
+from moss_memory.storage.postgres.url import without_password
+
+from .command_request import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def settings(home: str | None) -> dict[str, Any]:
+    """Every setting with its value and its source, the files that were looked for, and the warnings."""
+    config = load_settings(home)
+    return {
+        "home": config.home,
+        "home_source": "--home" if home else "MOSS_HOME" if os.environ.get("MOSS_HOME") else "default",
+        "files": {
+            "global": os.path.join(config.home, "config.json"),
+            "repository": find_repo_config(None, config.home),
+        },
+        "settings": {
+            key: {"value": without_password(value) if key == "url" else value, "source": config.sources[key]}
+            for key, value in config.values.items()
+        },
+        "warnings": list(config.warnings),
+    }
+
+
+def set_setting(home: str | None, *, key: str, value: str) -> dict[str, Any]:
+    """Writes one setting into the user's own file, whole or not at all; a value that cannot be one is refused."""
+    import json
+
+    folder = resolve_home(home)
+    load_config(home)  # a file that is broken is told of, and left as it is
+    if key not in DEFAULTS:
+        like = nearest(key, list(DEFAULTS))
+        raise invalid(f"there is no setting {key[:100]!r}; the nearest is {like!r}", path="key")
+    meant = _meant(value, DEFAULTS[key])
+    problem = setting_problem(key, meant)
+    if problem:
+        raise invalid(f"{key} must be {problem}", path="value")
+    path = os.path.join(folder, "config.json")
+    kept: dict[str, Any] = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8-sig") as file:
+            kept = json.load(file)
+    make_private_folder(folder)
+    write_private(path, (json.dumps({**kept, key: meant}, ensure_ascii=False, indent=2) + "\n").encode())
+    return {"key": key, "value": meant, "file": path}
+
+
+def _meant(value: str, default: Any) -> Any:
+    """A word as the value of a setting: JSON where it is some, words between commas where a list is wanted."""
+    import json
+
+    try:
+        read = json.loads(value)
+    except (ValueError, RecursionError):
+        read = value
+    if isinstance(default, list) and not isinstance(read, list):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value if isinstance(default, str) else read
+
+
+def settings_table(shown: dict[str, Any], *, width: int) -> str:
+    """The settings in aligned columns."""
+    import json
+
+    from moss_memory.cli.render.cell import Cell, printable
+    from moss_memory.cli.render.columns import aligned
+    from moss_memory.registry.responses import Column
+
+    rows = [("home", shown["home"], shown["home_source"])]
+    for key, one in shown["settings"].items():
+        rows.append((key, json.dumps(one["value"], ensure_ascii=False), one["source"]))
+    columns = [Column("setting"), Column("value", least=12), Column("source", least=12, goes=1, widest=0)]
+    return aligned(columns, [[Cell(printable(part)) for part in row] for row in rows], width=width)

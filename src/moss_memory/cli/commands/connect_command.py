@@ -1,0 +1,234 @@
+"""`moss connect`: a client connected to this store, or let go; without one, what was found on this machine."""
+
+from __future__ import annotations
+
+import shlex
+
+from moss_memory.cli.render.output import say, warn
+from moss_memory.config import load_config
+from moss_memory.demo.demo_home import refuse_demonstration
+from moss_memory.errors import MossError, invalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from moss_memory.connect.clients import Client
+    from moss_memory.connect.config_edit import Change
+    from moss_memory.connect.connect import Place
+    from moss_memory.connect.hooks import Hooks
+
+_HIDDEN = "<the token>"
+
+
+def connect(
+    home: str | None,
+    *,
+    client: str | None = None,
+    scope: str | None = None,
+    http: bool = False,
+    url: str | None = None,
+    toolsets: Sequence[str] | None = None,
+    hooks: bool = False,
+    remove: bool = False,
+    dry_run: bool = False,
+    check: bool = False,
+) -> dict[str, Any] | int:
+    """Connects a client, lets it go, or tells how things are."""
+    from moss_memory.connect.connect import Place, client_of, default_scope, wanted_entry
+
+    if client is None:
+        _refuse_without_client(http=http, url=url, toolsets=toolsets, hooks=hooks, remove=remove, dry_run=dry_run)
+        return overview(scope=scope, check=check)
+    meant = client_of(client)
+    if check:
+        rows = _rows(meant, scope, check=True)
+        return {"clients": rows, **_failed(rows)}
+    place = Place(meant, default_scope(meant, scope))
+    asked = _hooks_of(place) if hooks else None  # before anything is written: their file may be unreadable
+    if remove:
+        return _let_go(place, asked, dry_run=dry_run)
+    run = asked.with_hooks(home) if asked else ""
+    store_home = load_config(home).home
+    refuse_demonstration(store_home)
+    wanted, token = wanted_entry(
+        place, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
+    )
+    told = _changed(place, place.with_entry(wanted), token, connects=True, dry_run=dry_run)
+    return _with_hooks(told, asked, run, connects=True) if asked else told
+
+
+def _refuse_without_client(**options: Any) -> None:
+    from moss_memory.connect.clients import CLIENTS
+
+    for name, value in options.items():
+        if value:
+            raise invalid(f"`{name}` needs a client: {', '.join(CLIENTS)}", path="client")
+
+
+def _hooks_of(place: Place) -> Hooks:
+    from moss_memory.connect.hooks import Hooks
+
+    return Hooks(place.client, place.scope)
+
+
+def _let_go(place: Place, asked: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
+    """Takes out the hooks alone where they are named, else everything of Moss."""
+    hooks = asked or (_hooks_of(place) if place.client.hooks else None)
+    left = hooks.without() if hooks else ""
+    if not asked:
+        told = _changed(place, place.without(), "", connects=False, dry_run=dry_run)
+    else:
+        told = 0 if dry_run else _told(place, "", changed=False, wanted=place.entry is not None)
+    return _with_hooks(told, hooks, left, connects=False) if hooks and (asked or hooks.commands) else told
+
+
+def _with_hooks(told: dict[str, Any] | int, hooks: Hooks, text: str | None, *, connects: bool) -> dict[str, Any] | int:
+    """What was said of the entry, and the change of the hooks: made, or shown where the other was only shown."""
+    if isinstance(told, int):
+        return _show_difference(hooks, text, "")
+    changed = _write(hooks, text, connects=connects)
+    there = type(hooks)(hooks.client, hooks.scope).commands
+    return {**told, "hooks": {"file": hooks.path, "changed": changed, "events": list(there)}}
+
+
+def _write(change: Change, text: str | None, *, connects: bool) -> bool:
+    """Gives a file its text, or takes it away; whether that changed anything. What connecting replaces is kept."""
+    from moss_memory.connect.replaced_entries import forget
+
+    if text == change.file.text:
+        return False
+    if connects:
+        change.remember(text or "")
+    if text is None:
+        change.file.delete()
+    else:
+        kept = change.kept_copy()
+        change.file.write(text, keep=not kept)
+        change.file.backup = kept or change.file.backup
+    if not connects:
+        forget(change.file.real)
+    return True
+
+
+def _changed(place: Place, text: str | None, token: str, *, connects: bool, dry_run: bool) -> dict[str, Any] | int:
+    """Shows the change of a file, or makes it: the client itself where it should, else Moss."""
+    from moss_memory.connect.client_cli import has_own_command, own_command, run_own
+    from moss_memory.connect.replaced_entries import forget
+
+    changed = text is None or text != place.file.text
+    entry = place.found_in(text or "")
+    lines = []
+    if changed and has_own_command(place.client, place.scope, entry):
+        lines = own_command(place.client, entry, was_there=place.entry is not None)
+    if dry_run:
+        for line in lines:
+            say(f"moss: would run: {shlex.join(line)}")
+        return _show_difference(place, text, token)
+    if not lines:
+        _write(place, text, connects=connects)
+    elif connects:
+        place.remember(text or "")
+        run_own(lines)
+    else:
+        run_own(lines)
+        forget(place.file.real)
+    return _told(place, token, changed=changed, wanted=entry is not None, is_back=not connects)
+
+
+def _show_difference(place: Change, text: str | None, token: str) -> int:
+    from moss_memory.cli.render.unified_diff import differences, show_difference
+
+    after = text or ""
+    if token:
+        after = after.replace(token, _HIDDEN)
+    before = place.file.text.replace(token, _HIDDEN) if token else place.file.text
+    found = differences(place.path, place.path, [("", before, after)])
+    if found:
+        show_difference(found)
+    else:
+        say(f"moss: {place.path} would not change")
+    return 0
+
+
+def _told(place: Place, token: str, *, changed: bool, wanted: bool, is_back: bool = False) -> dict[str, Any]:
+    """What was done, as the file has it now."""
+    from moss_memory.connect.connect import Place
+
+    now = Place(place.client, place.scope)
+    meaning = now.meaning()
+    if (now.entry is not None) != wanted:
+        raise MossError("CONFLICT", f"{place.path} is not as it should be: another program wrote it; run this again")
+    answer: dict[str, Any] = {
+        "client": place.client.key,
+        "scope": place.scope,
+        "file": place.path,
+        "changed": changed,
+        "connected": meaning.transport if meaning else "no",
+    }
+    if place.file.backup:
+        answer["backup"] = place.file.backup
+    if token and now.file.others_may_read():
+        warn(f"others on this machine may read {place.path}, which now holds the token; chmod 600 {place.path}")
+    if changed and is_back and meaning:
+        answer["next"] = "the entry `moss` that was there before is back; `--remove` once more takes it out"
+    elif changed and meaning:
+        answer["next"] = f"start {place.client.name} again, then `moss connect {place.client.key} --check`"
+    return answer
+
+
+def overview(*, scope: str | None = None, check: bool = False) -> dict[str, Any]:
+    """Every client: whether it is on this machine, whether it is connected, and if asked whether that works."""
+    from moss_memory.connect.clients import CLIENTS
+
+    rows = [row for client in CLIENTS.values() for row in _rows(client, scope, check=check)]
+    return {"clients": rows, **_failed(rows)}
+
+
+def _failed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    failed = [row["client"] for row in rows if row.get("answers") == "no"]
+    return {"failed": failed} if failed else {}
+
+
+def _rows(client: Client, scope: str | None, *, check: bool) -> list[dict[str, Any]]:
+    """One row for the user's file, and one for the project's where Moss stands in it."""
+    from moss_memory.connect.clients import PROJECT, USER
+
+    found = client.is_here()
+    rows: list[dict[str, Any]] = []
+    for one in client.scopes():
+        is_other = one != PROJECT or client.file(one) != client.file(USER)  # the home folder may be a project too
+        if scope == one or (scope is None and is_other):
+            row = _row(client, one, found=found, check=check)
+            if one != PROJECT or scope == PROJECT or row["connected"] != "no":
+                rows.append(row)
+    return rows
+
+
+def _row(client: Client, scope: str, *, found: bool, check: bool) -> dict[str, Any]:
+    from moss_memory.connect.connect import Place
+
+    row: dict[str, Any] = {
+        "client": client.key,
+        "found": found,
+        "scope": scope,
+        "connected": "no",
+        "file": client.file(scope),
+    }
+    try:
+        meaning = Place(client, scope).meaning()
+    except MossError as error:
+        return {**row, "connected": "unknown", "problem": error.message}
+    if meaning is None:
+        return row
+    row["connected"] = meaning.transport
+    if check:
+        from moss_memory.connect.handshake import Silent, shake_hands
+
+        try:
+            server, tools = shake_hands(meaning, scope)
+            row |= {"answers": "yes", "server": server, "tools": tools}
+        except Silent as problem:
+            row |= {"answers": "no", "problem": str(problem)}
+    return row

@@ -1,0 +1,306 @@
+"""`moss doctor`: looks at the store, its files and the settings, and says what to do."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from moss_memory.cli.render.install_hint import with_working_install
+from moss_memory.config import default_config, load_config, resolve_home
+from moss_memory.errors import MossError
+from moss_memory.registry import catalog
+from moss_memory.rows.values import counted
+from moss_memory.version import __version__
+
+from .doctor_home import check_files, check_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from moss_memory.config import Config
+    from moss_memory.storage.engine import Engine
+    from moss_memory.storage.health import Finding
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+_MESSAGES = 21
+"""The column in which the table's messages begin."""
+
+
+class Report:
+    """What was looked at and how it was found."""
+
+    def __init__(self) -> None:
+        self.checks: list[dict[str, str]] = []
+
+    def add(self, name: str, status: str, message: str, todo: str = "") -> None:
+        """Notes one finding; `todo` says what to do about it."""
+        check = {"name": name, "status": status, "message": with_working_install(message)}
+        if todo:
+            check["todo"] = with_working_install(todo)
+        self.checks.append(check)
+
+
+def examine(home: str | None, *, fix: bool = False, secrets: bool = False) -> dict[str, Any]:
+    """Runs every check and answers them all; changes nothing unless `fix`."""
+    report = Report()
+    report.add("moss", OK, f"moss-memory {__version__} on Python {sys.version.split()[0]}")
+    config = _settings(report, home)
+    folder = config.home if config is not None else resolve_home(home)
+    engine = _opened(report, config or default_config(folder))
+    is_made = engine is not None and engine.is_made()
+    reachable = check_place(report, folder, is_made=is_made)
+    check_files(report, folder, () if engine is None else engine.files())
+    _own_files(report, folder)
+    if config is None:
+        report.add("store", WARN, "not examined, because the settings cannot be read", "correct them first")
+    elif not reachable:
+        report.add("store", WARN, "not examined, because the folder cannot be used", "see to the folder first")
+    elif engine is not None and not is_made and not config.url:
+        report.add("store", OK, f"there is no store in {folder} yet; the first capsule makes it")
+    elif engine is not None:
+        _store(report, engine, config, fix=fix)
+        if secrets:
+            _secrets(report, config)
+    counts = {status: sum(one["status"] == status for one in report.checks) for status in (OK, WARN, FAIL)}
+    return {"healthy": not counts[FAIL], "home": folder, "counts": counts, "checks": report.checks}
+
+
+def report_table(report: dict[str, Any], *, width: int) -> str:
+    """The report for people: one line a check, and below it what to do."""
+    from moss_memory.cli.render.cell import printable, wrapped
+
+    lines = []
+    for check in report["checks"]:
+        first, *more = wrapped(printable(check["message"]), width, indent=_MESSAGES)
+        lines += [f"{check['status']:<5} {check['name']:<14} {first}", *more]
+        if "todo" in check:
+            first, *more = wrapped(printable(check["todo"]), width, indent=_MESSAGES + 3)
+            lines += [f"{'':<{_MESSAGES}}-> {first}", *more]
+    counts = report["counts"]
+    verdict = "healthy" if report["healthy"] else "not healthy"
+    lines += ["", f"{verdict}: {counts[OK]} ok, {counts[WARN]} to look at, {counts[FAIL]} failed"]
+    return "\n".join(lines)
+
+
+def _settings(report: Report, home: str | None) -> Config | None:
+    try:
+        config = load_config(home)
+    except MossError as error:
+        report.add("settings", FAIL, error.message, "correct or remove the file")
+        return None
+    for warning in config.warnings:
+        report.add("settings", WARN, warning, "correct the setting; `moss config` shows what is in effect")
+    unknown = list(_unknown_names(config))
+    for message in unknown:
+        report.add("settings", WARN, message, "correct the name; it has no effect")
+    if not config.warnings and not unknown:
+        report.add("settings", OK, "every setting is understood; `moss config` shows them")
+    return config
+
+
+def _unknown_names(config: Config) -> list[str]:
+    tools = {operation.name for operation in catalog.operations()}
+    tools.update(f"moss.{name}" for name in catalog.V1_TOOLS)
+    known = {"toolsets": set(catalog.TOOLSETS), "disabled_types": set(catalog.TOOLSETS), "disabled_tools": tools}
+    return [
+        f"{key} names {name!r}, which does not exist"
+        for key, names in known.items()
+        for name in getattr(config, key)
+        if name not in names
+    ]
+
+
+def _own_files(report: Report, home: str) -> None:
+    """Files that a user has added: capabilities of records and kinds of artifacts; a bad one is named, others work."""
+    from moss_memory.tools.artifact.artifact_kinds import known_kinds
+    from moss_memory.tools.record.capabilities import registry_of
+
+    registry = registry_of(home)
+    kinds, bad_kinds = known_kinds(home)
+    own = [one for one in registry.capabilities.values() if one.source == "user"]
+    own_kinds = [one for one in kinds.values() if one["source"] == "user"]
+    for name, count, problems, listing in (
+        ("capabilities", len(own), registry.problems, "record capabilities"),
+        ("kinds", len(own_kinds), bad_kinds, "artifact kinds"),
+    ):
+        for one in problems:
+            todo = f"correct the file or move it out of {name}/; `moss {listing}` lists what can be used"
+            report.add(name, WARN, f"{one['file']} is not used: {one['message']}", todo)
+        if count and not problems:
+            report.add(name, OK, f"{counted(count, 'file')} of yours in {os.path.join(home, name)} can be used")
+
+
+def _opened(report: Report, config: Config) -> Engine | None:
+    """The engine that the configuration names, and its version."""
+    from moss_memory.storage.engine import open_engine
+
+    try:
+        engine = open_engine(config)
+        report.add("engine", OK, engine.about())
+    except ImportError as error:
+        report.add("engine", FAIL, f"the storage engine cannot be loaded ({error})", "reinstall moss-memory")
+        return None
+    return engine
+
+
+def _store(report: Report, engine: Engine, config: Config, *, fix: bool) -> None:
+    """The database itself: whether it opens, is whole, and agrees with its search index."""
+    from moss_memory.rows.values import new_id, wall_clock_ms
+    from moss_memory.storage.engine import Call
+
+    call = Call(operation="doctor", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None)
+    try:
+        for finding in engine.look_over(call=call, fix=fix):
+            _tell(report, finding)
+    finally:
+        _close(engine)
+
+
+def _secrets(report: Report, config: Config) -> None:
+    """What looks like a credential in all that is stored."""
+    from moss_memory.secrets.scanner import MOST_FINDINGS
+    from moss_memory.store import Store
+
+    try:
+        with Store(config) as store:
+            found = store.find_credentials()
+    except MossError as error:
+        report.add("secrets", WARN, f"not looked for: {error.message}", "see to the store first")
+        return
+    todo = "take it out with the tool that wrote it and change it where it is used; what is no credential may stay"
+    for one in found[:MOST_FINDINGS]:
+        where = f"{one['path']}, line {one['line']}, column {one['column']}"
+        report.add("secrets", WARN, f"{where}, looks like a credential ({one['kind']})", todo)
+    if len(found) > MOST_FINDINGS:
+        report.add("secrets", WARN, f"and {len(found) - MOST_FINDINGS} more", "see to these first")
+    elif not found:
+        report.add("secrets", OK, "nothing that is stored looks like a credential")
+
+
+def _close(engine: Engine) -> None:
+    """Lets go of the store, however broken it is."""
+    try:
+        engine.close()
+    except Exception as error:
+        if engine.translate(error) is None:
+            raise
+
+
+_NAMES = {"schema": "store", "index": "search index", "pages": "integrity", "rows": "texts", "consistency": "rows"}
+"""What people call what an engine looks at, where that is another name."""
+
+_REBUILD = "run `moss doctor --fix` to build the index again from the stored texts"
+_TODO = {
+    "index STORAGE_CORRUPT": _REBUILD,
+    "NOT_A_STORE": "move the file to where it belongs, or set MOSS_HOME to another folder",
+    "STORAGE_CORRUPT": "`moss restore-backup` the last backup; what was there is kept. Without one, "
+    "`moss export --salvage FOLDER` writes everything that can be read",
+    "STORAGE_READONLY": "check the owner and the mode of the folder, or upgrade moss-memory if the store is newer",
+    "STORAGE_BUSY": "try again when the other processes have finished",
+    "STORAGE_FULL": "free some space",
+}
+
+
+def _tell(report: Report, finding: Finding) -> None:
+    """One finding of the engine in words."""
+    name = _NAMES.get(finding.subject, finding.subject)
+    problem = finding.problem
+    words, todos = _words_for(finding.subject)
+    if problem is None:
+        report.add(name, *words[finding.subject](finding.state, **finding.facts))
+        return
+    unchecked = finding.state == "unchecked"
+    todo = todos.get(f"{finding.subject} {problem.code}") or todos.get(problem.code, "see the message")
+    message = f"not checked: {problem.message}" if unchecked else problem.message
+    report.add(name, WARN if unchecked else FAIL, message, todo)
+
+
+def _words_for(subject: str) -> tuple[dict[str, Callable[..., tuple[str, ...]]], dict[str, str]]:
+    """How a subject is told, and what to do where it could not be looked at."""
+    if subject in _WORDS:
+        return _WORDS, _TODO
+    from . import doctor_server  # few stores are on a server
+
+    return doctor_server.WORDS, doctor_server.TODO
+
+
+def _schema(_: str, *, version: int, known: int, capsules: int) -> tuple[str, ...]:
+    if not version:
+        return OK, "there is no store in this database yet; the first call makes it"
+    return OK, f"schema version {version} (this Moss knows {known}), {counted(capsules, 'active capsule')}"
+
+
+def _journal(_: str, *, mode: str) -> tuple[str, ...]:
+    return WARN, f"the journal mode is {mode!r}", "the next write returns it to WAL"
+
+
+def _index(state: str) -> tuple[str, ...]:
+    if state == "mended":
+        return OK, "the search index was damaged; it was built again from the stored texts"
+    return OK, "the search index agrees with the stored texts"
+
+
+def _pages(state: str, *, said: str = "", only_index: bool = False) -> tuple[str, ...]:
+    if state == "sound":
+        return OK, "every page and index of the database is in order"
+    todo = _REBUILD if only_index else _TODO["STORAGE_CORRUPT"]
+    return FAIL, f"the database is damaged: {said}", todo
+
+
+def _rows(state: str, *, found: list[dict[str, Any]] | None = None) -> tuple[str, ...]:
+    if state == "sound":
+        return OK, "every row can be read"
+    places = [f"{one['table']} row {one.get('row')!r}, {one.get('column')}" for one in found or ()]
+    return FAIL, f"texts that are not UTF-8: {'; '.join(places)}", _TODO["STORAGE_CORRUPT"]
+
+
+def _consistency(state: str, *, found: list[str] | None = None) -> tuple[str, ...]:
+    if state == "sound":
+        return OK, "counters, references and values of all rows are in order"
+    faults = found or []
+    more = f" and {len(faults) - 10} more" if len(faults) > 10 else ""
+    return FAIL, f"rows that are damaged: {'; '.join(faults[:10])}{more}", _TODO["STORAGE_CORRUPT"]
+
+
+def _leftovers(_: str, *, found: list[str]) -> tuple[str, ...]:
+    message = f"{counted(len(found), 'file')} of a copy that was not finished: {', '.join(found)}"
+    return WARN, message, "the next write removes it, and so does `moss doctor --fix`"
+
+
+def _erasures(_: str, *, count: int) -> tuple[str, ...]:
+    if not count:
+        return OK, "no purged text is left on the disk"
+    verb = "waits" if count == 1 else "wait"
+    message = f"{counted(count, 'purge')} {verb} for a reader before the bytes leave the disk"
+    return WARN, message, "close other programs that use the store, then `moss doctor --fix`"
+
+
+def _meaning(_: str, *, count: int, made: dict[str, int], folder: str) -> tuple[str, ...]:
+    """Which model search by meaning goes by here, and how much of the store is prepared for it."""
+    from moss_memory.search.embedding.embedder import INSTALL, embedder, is_installed
+
+    if not folder and not is_installed():
+        return OK, f"the extra `semantic` is not installed, so searches go by words; {INSTALL} adds it"
+    try:
+        model = embedder(folder)
+    except MossError as error:
+        todo = "see to the folder, or take `semantic_model` out of the configuration" if folder else "reinstall it: "
+        return WARN, error.message, todo if folder else todo + INSTALL
+    count += sum(texts for name, texts in made.items() if name != model.name)
+    told = f"{counted(count, 'text')} to prepare, `moss index` does it" if count else "every text is prepared"
+    return OK, f"{model.name}{f' from {folder}' if folder else ''} is installed; {told}"
+
+
+_WORDS: dict[str, Callable[..., tuple[str, ...]]] = {
+    "schema": _schema,
+    "journal": _journal,
+    "index": _index,
+    "pages": _pages,
+    "rows": _rows,
+    "consistency": _consistency,
+    "leftovers": _leftovers,
+    "erasures": _erasures,
+    "meaning": _meaning,
+}

@@ -1,0 +1,82 @@
+"""What the doctor says of a server that holds a store."""
+
+from __future__ import annotations
+
+from moss_memory.rows.values import counted
+
+from .doctor_home import size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+
+TODO = {
+    "STORAGE_BUSY": "start the server or make its host reachable; `moss config` shows the URL in effect",
+    "STORAGE_READONLY": "see to what the server says; `moss config` shows the URL in effect",
+    "INVALID_REQUEST": "correct the URL; `moss config` shows it",
+    "STORAGE_FULL": "free some space on the server",
+}
+"""What to do where a server could not be looked at."""
+
+
+def _server(
+    state: str,
+    *,
+    version: str,
+    at: str,
+    database: str,
+    standby: bool,
+    timeline: int | None,
+    encrypted: bool,
+    verified: bool,
+    size_bytes: int,
+) -> tuple[str, ...]:
+    role = "a standby" if standby else f"the primary, timeline {timeline}"
+    line = "encrypted and verified" if verified else "encrypted, not verified" if encrypted else "not encrypted"
+    told = f"PostgreSQL {version} at {at}, {role}; database {database}, {size(size_bytes)}; the line is {line}"
+    if state == "sound":
+        return OK, told
+    return WARN, told, "take `sslmode` out of the URL, so that the server has to prove who it is"
+
+
+def _host(_: str, *, at: str, role: str) -> tuple[str, ...]:
+    if role == "gone":
+        return WARN, f"{at} cannot be reached", "start it; until then there is one machine less to take over"
+    return OK, f"{at} is {'the primary' if role == 'primary' else 'a standby'}"
+
+
+def _durability(
+    _: str, *, unsafe: list[str], commit: str, standbys: int, waited_for: int | None, waits: bool, names: str
+) -> tuple[str, ...]:
+    if unsafe:
+        verb = "is" if len(unsafe) == 1 else "are"
+        lost = f"{' and '.join(unsafe)} {verb} off: a crash of the server can lose what it has acknowledged"
+        return FAIL, lost, f"set {', '.join(unsafe)} to on, on the server"
+    crash = f"what is acknowledged survives a crash of the server (synchronous_commit {commit})"
+    if not standbys and not names:
+        return OK, f"{crash}; there is no standby, so it does not survive the loss of its machine"
+    if waited_for is None:
+        told = f"{crash}; {counted(standbys, 'standby server')}, of which this user may not see more"
+        return OK, told, "`grant pg_monitor` to it, and the doctor says which of them are synchronous"
+    shown = f"{counted(standbys, 'standby server')}, {waited_for} synchronous"
+    if waits and waited_for:
+        return OK, f"{crash} and the loss of its machine: {shown} ({names})"
+    if waits:
+        return WARN, f"{shown}: writes wait until one that {names} names is there", "start the standbys"
+    lost = f"{crash}; {shown}, so the loss of its machine can lose the last of it"
+    return WARN, lost, "set synchronous_standby_names and synchronous_commit on the server"
+
+
+def _connections(state: str, *, used: int, limit: int) -> tuple[str, ...]:
+    told = f"{used} of {limit} connections of the server are in use"
+    return (OK, told) if state == "sound" else (WARN, told, "raise max_connections, or put a pooler in between")
+
+
+WORDS: dict[str, Callable[..., tuple[str, ...]]] = {
+    "server": _server,
+    "host": _host,
+    "durability": _durability,
+    "connections": _connections,
+}

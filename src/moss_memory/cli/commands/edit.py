@@ -1,0 +1,65 @@
+"""`moss edit`: a capsule in the editor of the person at the terminal, stored again when the editor ends."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from moss_memory.cli.render.output import say
+from moss_memory.errors import MossError
+from moss_memory.store import Store
+
+from .command_request import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def edit(
+    home: str | None, *, allow_thin: bool = False, allow_secrets: bool = False, **address: str
+) -> dict[str, Any] | int:
+    """Opens a capsule's text in `$VISUAL` or `$EDITOR`; what somebody else changed meanwhile is not overwritten."""
+    import shutil
+    import tempfile
+
+    with Store(load_settings(home)) as store:
+        found = store.call("capsule_fetch", dict(address))
+        folder = tempfile.mkdtemp(prefix="moss-")  # 0700: nobody else reads it
+        path = os.path.join(folder, "capsule.md")
+        try:
+            text = _edited(path, found["capsule_text"])
+            if text == found["capsule_text"]:
+                say("moss: nothing was changed")
+                shutil.rmtree(folder)
+                return 0
+            change = {"id": found["id"], "capsule_text": text, "expected_version": found["version"]}
+            allowed = {"allow_thin": allow_thin, "allow_secrets": allow_secrets}
+            stored = store.call("capsule_update", {**change, **allowed})
+        except MossError as error:
+            error.add_note(f"your text is kept in {path}")
+            raise
+    shutil.rmtree(folder)
+    return stored
+
+
+def _edited(path: str, text: str) -> str:
+    """The text as it is when the editor ends."""
+    import subprocess
+
+    _write(path, text)
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        code = subprocess.call([*shlex.split(editor), path])
+    except (OSError, ValueError) as error:
+        raise MossError("INVALID_REQUEST", f"the editor {editor!r} cannot be run ({error}); set EDITOR") from None
+    if code:
+        raise MossError("INVALID_REQUEST", f"the editor ended with {code}; the capsule is as it was")
+    from moss_memory.cli.args.stdin import read_text
+
+    return read_text(path)
+
+
+def _write(path: str, text: str) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(text.encode())

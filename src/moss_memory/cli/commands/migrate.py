@@ -1,0 +1,26 @@
+"""`moss migrate`: the whole store into a new place, compared row by row."""
+
+from __future__ import annotations
+
+from moss_memory.cli.render.output import progress_for
+from moss_memory.errors import MossError
+from moss_memory.store import Store
+
+from .command_request import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def migrate_store(home: str | None, *, to: str, dry_run: bool = False) -> dict[str, Any]:
+    """Migrates; interrupted, what is done stays, and the next run goes on."""
+    progress = progress_for("migrate")
+    try:
+        with Store(load_settings(home)) as store:
+            return store.migrate(to, dry_run=dry_run, progress=progress)
+    except KeyboardInterrupt:
+        raise MossError("CANCELLED", "interrupted; type the same again, and it goes on") from None
+    finally:
+        if progress is not None:
+            progress.clear()

@@ -1,0 +1,138 @@
+"""`moss record migrate`: records that were kept as files while the store was away, brought in and checked."""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.render.output import progress_for, warn
+from moss_memory.errors import MossError, invalid
+from moss_memory.rows.values import normalize
+from moss_memory.storage.files.json_files import json_files, read_object, shown_path
+from moss_memory.storage.files.sandbox import real_path
+from moss_memory.store import Store
+from moss_memory.tools.record.field_mapping import Mapping
+from moss_memory.tools.record.spool import COLLECTIONS, MEMORY_FOLDER
+from moss_memory.tools.record.spool_import import kept_files, migrate
+
+from .command_request import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+COMMAND = "record migrate"
+_LINKS_SHOWN = 5
+
+
+def migrate_folder(
+    home: str | None,
+    *,
+    dir: str,
+    workspace: str | None = None,
+    dry_run: bool = False,
+    map: str | None = None,
+    lenient: bool = False,
+) -> dict[str, Any]:
+    """Migrates every kept record below a folder; refuses the folder when a link in it leads out of it."""
+    config = load_settings(home)
+    for path in filter(None, (dir, map)):
+        real_path(path, config.home)
+    mapping = None if map is None else _mapping(os.path.expanduser(map))
+    folder = os.path.expanduser(dir)
+    _refuse_other_folders(folder)
+    _refuse_links_outside(folder)
+    if workspace is not None:
+        normalize(workspace, what="workspace")
+    workspace = workspace or config.workspace or None
+    for warning in _left_alone(folder):
+        warn(warning)
+    steps = _Steps()
+    try:
+        with Store(config) as store:
+            return migrate(
+                store,
+                folder,
+                workspace=workspace,
+                dry_run=dry_run,
+                mapping=mapping,
+                lenient=lenient,
+                progress=steps,
+            )
+    except KeyboardInterrupt:
+        raise MossError("CANCELLED", steps.interrupted(dry_run=dry_run)) from None
+    finally:
+        steps.clear()
+
+
+def _mapping(path: str) -> Mapping:
+    """What a map says; refused where it cannot be read or meant."""
+    try:
+        return Mapping(read_object(path, what="map"))
+    except ValueError as error:
+        raise invalid(f"{shown_path(path)} is no map: {error}", path="map") from None
+
+
+class _Steps:
+    """How far the migration has come, shown on a terminal and remembered for Ctrl-C."""
+
+    def __init__(self) -> None:
+        self._done = 0
+        self._shown = progress_for("migrate")
+
+    def __call__(self, done: int, total: int) -> None:
+        self._done = done
+        if self._shown is not None:
+            self._shown(done, total)
+
+    def clear(self) -> None:
+        if self._shown is not None:
+            self._shown.clear()
+
+    def interrupted(self, *, dry_run: bool) -> str:
+        if dry_run:
+            return "interrupted; nothing was changed"
+        files = "file, which stays" if self._done == 1 else "files, which stay"
+        return f"interrupted after {self._done} {files} migrated; run it again for the others"
+
+
+def _refuse_other_folders(folder: str) -> None:
+    """Refuses what is no folder, and a folder above the one that is meant."""
+    shown = shown_path(folder)
+    if not os.path.isdir(folder):
+        problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
+        raise Usage(f"{shown!r} {problem}; DIR is the folder of kept records, {MEMORY_FOLDER}", command=COMMAND)
+    for below in (MEMORY_FOLDER, os.path.basename(MEMORY_FOLDER)):
+        meant = os.path.join(folder, below)
+        if not _collections(folder) and _collections(meant):
+            raise Usage(f"{shown!r} holds no kept records; did you mean {shown_path(meant)}?", command=COMMAND)
+
+
+def _collections(folder: str) -> list[str]:
+    return [name for name in COLLECTIONS if os.path.isdir(os.path.join(folder, name))]
+
+
+def _refuse_links_outside(folder: str) -> None:
+    """A repository can ship links; what they lead to outside of the folder is none of its records."""
+    inside = os.path.join(os.path.realpath(folder), "")
+    linked = [path for _, path in kept_files(folder) if not os.path.realpath(path).startswith(inside)]
+    if linked:
+        named = ", ".join(map(shown_path, linked[:_LINKS_SHOWN]))
+        more = f" and {len(linked) - _LINKS_SHOWN} more" if len(linked) > _LINKS_SHOWN else ""
+        raise invalid(
+            f"nothing was migrated, because links lead out of {shown_path(folder)}: {named}{more}; "
+            "put the files themselves there, or remove the links",
+            path="dir",
+        )
+
+
+def _left_alone(folder: str) -> list[str]:
+    """What lies in the folder and is not migrated, in words."""
+    known = f"known: {', '.join(COLLECTIONS)}"
+    others = [name for name in sorted(os.listdir(folder)) if name not in COLLECTIONS]
+    found = [
+        f"{shown_path(os.path.join(folder, name))} is no collection and is left alone; {known}"
+        for name in others
+        if json_files(os.path.join(folder, name))
+    ]
+    return found or ([] if _collections(folder) else [f"{shown_path(folder)} holds no kept records; {known}"])

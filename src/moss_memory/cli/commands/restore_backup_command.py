@@ -1,0 +1,39 @@
+"""`moss restore-backup`: a copy that `moss backup` made takes the store's place, and what was there is kept."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError
+from moss_memory.secrets.scanner import told
+from moss_memory.store import Store
+
+from .command_request import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def restore_backup(home: str | None, path: str) -> dict[str, Any]:
+    """Checks the copy, keeps the present store beside it and swaps the two; on an error nothing is changed."""
+    from moss_memory.rows.values import new_id, wall_clock_ms
+    from moss_memory.storage.engine import Call, open_engine
+    from moss_memory.storage.files.sandbox import real_path
+
+    config = load_settings(home)
+    backup = real_path(path, config.home)
+    engine = open_engine(config)
+    call = Call(
+        operation="restore-backup", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None
+    )
+    try:
+        kept = engine.restore(backup, call=call)
+    except Exception as error:
+        if isinstance(error, MossError):
+            raise
+        raise engine.translate(error) or error from error
+    finally:
+        engine.close()
+    with Store(config) as store:
+        found = told(store.find_credentials())
+    answer: dict[str, Any] = {"restored": backup, "home": config.home, **found}
+    return answer if kept is None else {**answer, "kept": kept}

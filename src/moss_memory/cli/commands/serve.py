@@ -1,0 +1,90 @@
+"""`moss mcp` and `moss serve`: the servers, and what a person who starts them should know."""
+
+from __future__ import annotations
+
+from moss_memory.cli.render.output import STDIN, is_terminal, say, show
+from moss_memory.errors import invalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from moss_memory.http.server import MossServer
+
+
+def serve_client(home: str | None, toolsets: Sequence[str] | None = None) -> int:
+    """Serves the client on stdin and stdout until it hangs up."""
+    from moss_memory.mcp.stdio import serve
+
+    if toolsets:
+        _tell_empty(toolsets)
+    if is_terminal(STDIN):
+        say("moss: serving MCP on stdin and stdout, and waiting for a client; Ctrl-C ends it, `moss --help` tells more")
+    return serve(home=home, toolsets=toolsets)
+
+
+def _tell_empty(toolsets: Sequence[str]) -> None:
+    """Says so when no chosen family has a tool yet, which would look like a broken server."""
+    from moss_memory.mcp.tool_list import tool_lines
+    from moss_memory.registry import catalog
+
+    known = {catalog.toolset_of(name) for name, _ in tool_lines()} | {"core"}
+    named = [name for name in toolsets if name in catalog.TOOLSETS]
+    if named and not known.intersection(named):
+        say(f"moss: {' and '.join(named)} {'has' if len(named) == 1 else 'have'} no tools yet; only those are listed "
+            "that belong to no toolset")  # fmt: skip
+
+
+def serve_web(home: str | None, **options: Any) -> int:
+    """Serves MCP and the pages over HTTP until a signal comes."""
+    _require_extra()
+    from moss_memory.http.bind import PORT, Reach
+    from moss_memory.http.server import open_server
+
+    reach = Reach(
+        host=options.get("host") or "127.0.0.1",
+        allowed_hosts=options.get("allowed_host") or (),
+        behind_proxy=options.get("behind_proxy", False),
+        tls_cert=options.get("tls_cert"),
+        tls_key=options.get("tls_key"),
+    )
+    port, read_only, log_all = options.get("port", PORT), options.get("read_only", False), options.get("log", False)
+    if options.get("demo"):
+        from .serve_demo import serve_demo
+
+        return serve_demo(home, reach, port=port, read_only=read_only, log_all=log_all)
+    server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all)
+    at_a_terminal = is_terminal(STDIN)
+    return server.run(
+        on_ready=lambda: _announce(server),
+        on_line=(lambda: show(server.new_link())) if at_a_terminal else None,
+    )
+
+
+def _announce(server: MossServer) -> None:
+    """Says where the server is, how a browser gets in and how each client is connected."""
+    from moss_memory.http.http_clients import connections
+
+    again = ", and Enter prints a new one" if is_terminal(STDIN) else ""
+    lines = [
+        f"Moss serves {server.home} at {server.address}{', to read only,' if server.read_only else ''} until Ctrl-C.",
+        "",
+        f"Open this link in a browser; it works once and for five minutes{again}:",
+        f"  {server.new_link()}",
+        "",
+        f"MCP at {server.address}/mcp, for programs that send the token in {server.token_path}:",
+        *(f"  {client:<12} {line}" for client, line in connections(server.address, server.token_path)),
+    ]
+    show("\n".join(lines))
+
+
+def _require_extra() -> None:
+    from importlib.util import find_spec
+
+    absent = [name for name in ("uvicorn", "httptools", "starlette") if find_spec(name) is None]
+    if absent:
+        raise invalid(
+            f"serving over HTTP needs {' and '.join(absent)}, which Moss does not bring by itself; install: "
+            "pip install 'moss-memory[http]'"
+        )

@@ -1,0 +1,94 @@
+"""`moss serve --demo`: the server on a throw-away store with a believable project in it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+
+from moss_memory.cli.render.output import STDIN, is_terminal, say, show
+from moss_memory.config import load_config, resolve_home
+from moss_memory.connect.moss_command import moss_for_people
+from moss_memory.demo.demo_home import BANNER, PREFIX
+from moss_memory.errors import MossError
+from moss_memory.store import Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.http.bind import Reach
+    from moss_memory.http.server import MossServer
+
+PATIENCE_S = 30
+
+
+def serve_demo(own_home: str | None, reach: Reach, *, port: int, read_only: bool, log_all: bool) -> int:
+    """Serve the demonstration until Ctrl-C; without a terminal show that it answers, and end.
+
+    Its port may be another: no client is connected to a store that is thrown away.
+    """
+    from moss_memory.demo import fill
+    from moss_memory.http.server import open_server
+
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as home:
+        show("A store that is thrown away afterwards is being filled with a project; yours is not touched.")
+        with Store(load_config(home, cwd=home)) as store:
+            fill(store)
+        server = open_server(
+            home,
+            reach,
+            port=port,
+            or_next_port=True,
+            read_only=read_only,
+            log_all=log_all,
+            own_home=resolve_home(own_home),
+        )
+        if not is_terminal(STDIN):
+            return _shown_answering(server)
+        return server.run(on_ready=lambda: _announce(server), on_line=lambda: show(server.new_link()))
+
+
+def _announce(server: MossServer) -> None:
+    """Say where the pages are and how a browser gets in; agents belong to the user's own store."""
+    show(
+        f"\n{BANNER}: {server.address}{', to read only,' if server.read_only else ''} until Ctrl-C.\n\n"
+        "Open this link in a browser; it works once and for five minutes, and Enter prints a new one:\n"
+        f"  {server.new_link()}\n\n"
+        f"Your own store is served by: {moss_for_people()} serve"
+    )
+
+
+def _shown_answering(server: MossServer) -> int:
+    """Asks the server as a browser would, shows what it answers, and ends it; 0 if all is well."""
+    import threading
+
+    failed: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            show(f"Pages at {server.address} answer: {_page_title(server)}")
+        except Exception as error:
+            failed.append(error)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    server.run(on_ready=lambda: threading.Thread(target=ask, daemon=True).start())
+    if failed:
+        raise MossError("INTERNAL", "the server does not answer as it should") from failed[0]
+    show(f"\nThere is no terminal here, so the server has ended. It stays for: {moss_for_people()} serve --demo")
+    show(f"Your own store is served by: {moss_for_people()} serve")
+    return 0
+
+
+def _page_title(server: MossServer) -> str:
+    """Signs in by a link as a browser does, and reads the first page's title."""
+    import re
+    from http.cookiejar import CookieJar
+    from urllib.request import HTTPCookieProcessor, Request, build_opener
+
+    browser = build_opener(HTTPCookieProcessor(CookieJar()))
+    spend = Request(server.new_link(), b"", {"Origin": server.address})  # noqa: S310 - our own address
+    page = browser.open(spend, timeout=PATIENCE_S).read().decode()
+    found = re.search(r"<title>(.*?)</title>", page, re.DOTALL)
+    if found is None:
+        say(page[:500])
+        raise ValueError("the first page has no title")
+    return found[1].strip()

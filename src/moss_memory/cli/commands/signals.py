@@ -1,0 +1,43 @@
+"""Ctrl-C on the command line: a write is stopped between its steps, never between its commit and its answer."""
+
+from __future__ import annotations
+
+from moss_memory.registry.operation import Operation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.cli.args.command_table import BuiltIn
+
+
+class Interruptions:
+    """Ctrl-C around one call: at once while it reads; held back while it writes, so that no answer lies.
+
+    A write stops while it waits for its turn or at its next step, but never between commit and answer.
+    """
+
+    def __init__(self, operation: Operation | BuiltIn) -> None:
+        self.deferred = isinstance(operation, Operation) and operation.mutates
+        self.pressed = False
+        self._before: Any = None
+
+    def __enter__(self) -> Interruptions:
+        if self.deferred:
+            import signal
+
+            self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.deferred:
+            import signal
+
+            signal.signal(signal.SIGINT, self._before)
+
+    def _press(self, *_: object) -> None:
+        self.pressed = True
+
+    def ask(self) -> bool:
+        """Whether the caller has given up."""
+        return self.pressed

@@ -1,0 +1,231 @@
+"""`moss task board`: plans, tasks and steps, what is in their way, and what the workspace works on."""
+
+from __future__ import annotations
+
+from moss_memory.cli.render.cell import Cell, cells, line_of, printable, wrapped
+from moss_memory.cli.render.columns import share_width
+from moss_memory.errors import MossError, invalid
+from moss_memory.registry.responses import LONG, Column
+from moss_memory.rows.values import counted
+from moss_memory.store import Store
+
+from .command_request import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+PAGE = 200
+BLOCKERS_SHOWN = 5
+LINES_SHOWN = 2
+_STATUSES = ("ACTIVE", "TODO", "DONE")
+_COLUMNS = [
+    Column("id", least=16, widest=28),
+    Column("status", goes=2),
+    Column("title", least=16, widest=LONG),
+    Column("priority", goes=4),
+    Column("so far", least=9, goes=3),
+]
+_TITLE = 2
+"""The column from which a blocker may use the rest of its line."""
+
+
+def board(home: str | None, *, workspace: str, plan: str | None = None) -> dict[str, Any]:
+    """Everything on the board of a workspace in the store of a home folder."""
+    with Store(load_settings(home)) as store:
+        return read_board(store, workspace, plan)
+
+
+def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[str, Any]:
+    """Everything on the board of a workspace, or of one plan, as the tools tell it."""
+    focus = store.call("tasks_focus", {"workspace": workspace})["focus"]
+    listed = _listed(store, workspace) if plan is None else _listed_of(store, workspace, plan)
+    looks = {name: look for name in listed for look in _look(store, workspace, name)}
+    entries = {name: _entry(look) for name, look in looks.items()}
+    for entry in entries.values():
+        if entry["status"] == "ACTIVE":
+            _add_agents(store, workspace, entry)
+    for entry in entries.values():
+        parent = entries.get(entry.get("parent", ""))
+        if parent is not None:
+            parent["tasks"].append(entry)
+    plans = [entry for entry in entries.values() if entry["kind"] == "plan"]
+    alone = [entry for entry in entries.values() if entry["kind"] == "task" and entry.get("parent") not in entries]
+    now = looks[focus]["radar"]["now"] if focus in looks else None
+    return {"workspace": workspace, "focus": focus, "now": now, "counts": _counts(entries), "plans": plans,
+            "tasks": alone}  # fmt: skip
+
+
+def _listed(store: Store, workspace: str, **chosen: str) -> list[str]:
+    """The ids of every plan and task, of all pages; what is deleted meanwhile may move others, never repeat them."""
+    found: dict[str, None] = {}
+    offset = 0
+    while True:
+        asked = {"workspace": workspace, "limit": PAGE, "offset": offset, "max_chars": 0, **chosen}
+        page = store.call("tasks_list", asked)
+        found.update(dict.fromkeys(item["id"] for item in page["items"]))
+        offset += len(page["items"])
+        if not page["pagination"]["has_more"] or not page["items"]:
+            return list(found)
+
+
+def _listed_of(store: Store, workspace: str, plan: str) -> list[str]:
+    try:
+        found = store.call("tasks_radar", {"workspace": workspace, "target": plan, "max_chars": 0})["target"]
+    except MossError as error:
+        error.message = error.message.removeprefix("`target`: ")
+        raise
+    if found["kind"] != "plan":
+        raise invalid(f"{plan} is a task; --plan names a plan, and `moss task radar {plan}` shows a task", path="plan")
+    return [plan, *_listed(store, workspace, parent=plan)]
+
+
+def _look(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
+    """What the radar says of a plan or task; nothing when it was deleted a moment ago."""
+    try:
+        return [store.call("tasks_radar", {"workspace": workspace, "target": id, "max_chars": 0})]
+    except MossError as error:
+        if error.code != "NOT_FOUND":
+            raise
+        return []
+
+
+def _add_agents(store: Store, workspace: str, entry: dict[str, Any]) -> None:
+    """Says of a plan or task, and of its steps, who works on it; what is not worked on says nothing."""
+    try:
+        shown = store.call("tasks_show", {"workspace": workspace, "target": entry["id"], "max_chars": 0})
+    except MossError as error:
+        if error.code != "NOT_FOUND":
+            raise
+        return
+    if "agent" in shown:
+        entry["agent"] = shown["agent"]
+    agents = dict(_agents(shown["steps"]))
+    entry["steps"] = [
+        {**step, "agent": agents[step["step_id"]]} if step["step_id"] in agents else step for step in entry["steps"]
+    ]
+
+
+def _agents(steps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    for step in steps:
+        if "agent" in step:
+            yield step["step_id"], step["agent"]
+        yield from _agents(step["steps"])
+
+
+def _entry(look: dict[str, Any]) -> dict[str, Any]:
+    """A plan or task with its steps, each blocker beside what it blocks."""
+    steps, blockers = [], list(look["radar"]["blockers"])
+    for step in look["steps"]:
+        reason = next((one for one in blockers if one.startswith(f"{step['path']} {step['title']}: ")), None)
+        if step["blocked"] and reason is not None:
+            blockers.remove(reason)
+            step = {**step, "blocker": reason.removeprefix(f"{step['path']} {step['title']}: ")}
+        steps.append(step)
+    inside: dict[str, Any] = {"tasks": []} if look["target"]["kind"] == "plan" else {}
+    more = {"truncated": True} if look["truncated"] else {}
+    return {**look["target"], "blockers": blockers, "steps": steps, **more, **inside}
+
+
+def _counts(entries: dict[str, dict[str, Any]]) -> dict[str, int]:
+    tasks = [entry for entry in entries.values() if entry["kind"] == "task"]
+    by_status = {status.lower(): sum(task["status"] == status for task in tasks) for status in _STATUSES}
+    blocked = sum(step["blocked"] and not step["done"] for entry in entries.values() for step in entry["steps"])
+    return {"plans": len(entries) - len(tasks), "tasks": len(tasks), **by_status, "blocked_steps": blocked}
+
+
+def board_table(board: dict[str, Any], *, width: int = 0) -> str:
+    """The board for people: a tree in aligned columns, below it nothing of what is done; it cannot steer a terminal."""
+    rows = [row for entry in [*board["plans"], *board["tasks"]] for row in _rows(entry, board["focus"], 0)]
+    heading = wrapped(_heading(board), width)
+    if board["now"]:
+        heading += _in_few_lines(f"* {line_of(board['now'])}", width)
+    if not rows:
+        return "\n".join([*heading, "", "(nothing; `moss task create plan TITLE` makes a plan)"])
+    titles = [Cell(f"  {column.title}" if column.key == "id" else column.title) for column in _COLUMNS]
+    lines = [row for row in rows if isinstance(row, list)]
+    needed = [max(cells(line[at].text) for line in [titles, *lines]) for at in range(len(_COLUMNS))]
+    if all(line[3].text == "" for line in lines):
+        needed[3] = 0
+    if all(line[4].text == "" for line in lines):
+        needed[4] = 0
+    widths = share_width(_COLUMNS, needed, width)
+    shown = [text for row in [titles, *rows] for text in _drawn(row, widths, width)]
+    return "\n".join([*heading, "", *shown])
+
+
+def _heading(board: dict[str, Any]) -> str:
+    counts = board["counts"]
+    statuses = [f"{counts[status.lower()]} {status}" for status in _STATUSES if counts[status.lower()]]
+    said = f"{counted(counts['plans'], 'plan')}, {counted(counts['tasks'], 'task')}"
+    said += f" ({', '.join(statuses)})" if statuses else ""
+    if counts["blocked_steps"]:
+        said += f"; {counted(counts['blocked_steps'], 'step')} blocked"
+    return f"{line_of(board['workspace'])}: {said}"
+
+
+def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list[Cell] | str]:
+    """The lines of a plan or task and of what is in it; a text is a remark on the line above."""
+    indent = "  " * level
+    mark = "*" if entry["id"] == focus else " "
+    yield _line(f"{mark} {indent}{entry['id']}", entry["status"], entry["title"], _so_far(entry), entry["priority"])
+    if entry["status"] == "DONE":
+        return
+    shown = entry["blockers"][:BLOCKERS_SHOWN]
+    yield from shown
+    if len(entry["blockers"]) > len(shown):
+        yield f"and {len(entry['blockers']) - len(shown)} more"
+    for step in entry["steps"]:
+        status = "done" if step["done"] else "blocked" if step["blocked"] else "open"
+        said = [] if step["done"] else [name for name, on in step["checkpoints"].items() if on]
+        confirmed = ", ".join([*said, *_with(step)])
+        deep = "  " * step["path"].count(".")
+        yield _line(f"    {indent}{step['path']}", status, step["title"], confirmed, title_indent=deep)
+        if "blocker" in step and not step["done"]:
+            yield step["blocker"]
+    if entry.get("truncated"):
+        yield _line("", "", f"more than {len(entry['steps'])} steps; the rest is not shown", "")
+    for task in entry.get("tasks", ()):
+        yield from _rows(task, focus, level + 1)
+
+
+def _line(
+    id: str, status: str, title: str, so_far: str, priority: str = "normal", *, title_indent: str = ""
+) -> list[Cell]:
+    shown_priority = "" if priority == "normal" else priority
+    texts = (id, status, title_indent[:12] + line_of(title), shown_priority, so_far)
+    return [Cell(printable(text)) for text in texts]
+
+
+def _so_far(entry: dict[str, Any]) -> str:
+    tasks, steps = entry.get("tasks", ()), entry["steps"]
+    said = [f"{sum(task['status'] == 'DONE' for task in tasks)}/{len(tasks)} tasks"] if tasks else []
+    more = "+" if entry.get("truncated") else ""
+    said += [f"{sum(step['done'] for step in steps)}/{len(steps)}{more} steps"] if steps else []
+    return ", ".join([*said, *_with(entry)])
+
+
+def _with(entry: dict[str, Any]) -> list[str]:
+    """Who works on a plan, task or step."""
+    return [f"with {entry['agent']}"] if "agent" in entry else []
+
+
+def _drawn(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:
+    """A row in its columns; a remark under the title, to the end of the line."""
+    if not isinstance(row, str):
+        return ["  ".join(cell.fit(wide) for cell, wide in zip(row, widths, strict=True) if wide).rstrip()]
+    before = sum(wide + 2 for wide in widths[:_TITLE] if wide)
+    room = width - before if width else 0
+    return [" " * before + line for line in _in_few_lines(f"! {line_of(row)}", room)]
+
+
+def _in_few_lines(text: str, width: int) -> list[str]:
+    """The text wrapped, its further lines indented, cut where it would take too many."""
+    if not width:
+        return [text]
+    lines = wrapped(text, width, indent=2)
+    kept = lines[:LINES_SHOWN]
+    if len(lines) > LINES_SHOWN:
+        kept[-1] = f"{kept[-1]} {lines[LINES_SHOWN].strip()}"
+    return [Cell(line).fit(width).rstrip() for line in kept]

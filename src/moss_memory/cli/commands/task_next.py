@@ -1,0 +1,34 @@
+"""`moss task next`: the best piece of work that nobody has, and with `--claim` it is yours."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+from moss_memory.store import Store
+
+from .command_request import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def next_work(home: str | None, *, claim: bool = False, agent: str | None = None, **asked: Any) -> dict[str, Any]:
+    """What can be started now, best first, one; claimed for an agent where that is asked."""
+    if claim and agent is None:
+        raise invalid("`claim` needs an `agent`; say who works on it", path="agent")
+    with Store(load_settings(home)) as store:
+        if claim:
+            claimed = store.call("tasks_claim", {**asked, "agent": agent})
+            step = {"step": claimed["step"]["path"]} if "step" in claimed else {}
+            told = {"id": claimed["id"], **step, "agent": claimed["agent"], "lease_until_ms": claimed["lease_until_ms"]}
+            return {"next": {**told, **_title(store, asked, claimed["id"])}}
+        found = store.call("tasks_ready", {**asked, "limit": 1})["tasks"]
+    if not found:
+        return {"next": None}
+    first = found[0]
+    step = {"step": f"{first['step']['path']} {first['step']['title']}"} if "step" in first else {}
+    return {"next": {"id": first["id"], "title": first["title"], **step, "why": first["why"]}}
+
+
+def _title(store: Store, asked: dict[str, Any], target: str) -> dict[str, str]:
+    return {"title": store.call("tasks_show", {**asked, "target": target})["title"]}

@@ -1,0 +1,286 @@
+"""A tool run from the command line: its text is read, its call is made, its answer is shown."""
+
+from __future__ import annotations
+
+from moss_memory.cli.args.command import ADDRESS, Command, find_command
+from moss_memory.cli.args.command_names import LEFT_TO_MOSS
+from moss_memory.cli.args.positional import takes_json
+from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.render.output import STDIN, STDOUT, answer, is_terminal, progress_for, say, show, show_text
+from moss_memory.errors import MossError
+from moss_memory.registry import catalog
+from moss_memory.registry.operation import Operation
+from moss_memory.registry.tool_groups import FAMILIES
+from moss_memory.store import Store
+
+from .command_request import load_settings, request_of
+from .signals import Interruptions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.cli.args.command import Request
+    from moss_memory.registry.responses import Shape
+
+
+def run_tool(words: list[str], home: str | None) -> int:
+    """Runs the tool that the words name and prints its answer."""
+    found = find_command(words)
+    if found is None:
+        return _family_or_unknown(words)
+    command, rest = found
+    if command.operation.name.endswith("_purge"):
+        chosen = _purge_asked_for(command, rest)
+        return 0 if chosen is None else _run(chosen, rest, home)
+    return _run(command, rest, home)
+
+
+def _run(command: Command, rest: list[str], home: str | None) -> int:
+    request = request_of(command, rest, home)
+    if request is None:
+        return 0
+    if "text" in request.extras:
+        _ask_for_text(command, request)
+    config = load_settings(request.extras.get("home", home))
+    if "max_bytes" in request.extras:
+        config = config.replace(import_max_bytes=int(request.extras["max_bytes"]))
+    if command.operation.name in ("capsule_export", "capsule_import"):
+        from .folders import run_moving
+
+        code = run_moving(command, request, config)
+        if code is not None:
+            return code
+    _read_text(command, request)
+    with Interruptions(command.operation) as interruptions:
+        store = Store(config)
+        _find_out(store, command, request)
+        result = perform(store, command, request, interruptions)
+        if "text" in request.extras:
+            show_text(text_of(result, command.operation.answers))
+        else:
+            shape = _shape(command, request) if request.for_people(terminal=is_terminal(STDOUT)) else None
+            told = result if shape is None else _for_people(store, command, result)
+            answer(told, table=shape, plain="table" in request.extras)
+        if interruptions.deferred:
+            # Leaves one whole database file behind; after a read there is nothing to leave.
+            store.close()
+    return 0
+
+
+def _find_out(store: Store, command: Command, request: Request) -> None:
+    """Fills in what the tool needs and the command leaves to Moss: the version before the present one, a task."""
+    name = LEFT_TO_MOSS.get(command.operation.name)
+    if name is None or name in request.arguments:
+        return
+    if name == "target":
+        place = {key: value for key, value in request.arguments.items() if key == "workspace"}
+        request.arguments[name] = store.call("tasks_radar", place)["target"]["id"]
+        return
+    from .diff import version_before
+
+    own = {key: value for key, value in request.arguments.items() if key in ("type", "id", "workspace", "name")}
+    before, present = version_before(store, own)
+    # Between the two calls another could write: what is undone is what was the last change when this was typed.
+    request.arguments = {"expected_version": present, **request.arguments, name: before}
+
+
+def _shape(command: Command, request: Request) -> Shape | None:
+    """What the answer holds; that of the tool that is called, where a call stands for another."""
+    called = catalog.find(request.arguments["tool"]) if command.operation.answers.is_open else command.operation
+    return None if called is None else called.answers
+
+
+def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
+    """The answer with what a table needs beside it: events name their records only by ids."""
+    if command.operation.name != "list_timeline_events":
+        return result
+    from moss_memory.cli.render.record_view import with_titles
+
+    return with_titles(store, result)
+
+
+def perform(
+    store: Store, command: Command, request: Request, interruptions: Interruptions | None = None
+) -> dict[str, Any]:
+    """Makes the call that a request asks for, showing how far long work has come; refused in its own words."""
+    operation = command.operation
+    assert isinstance(operation, Operation)
+    if "yes" in request.extras:
+        request.arguments.setdefault("dry_run", False)
+    only_tried = "yes" in command.options and "dry_run" not in request.arguments
+    if request.slashed and not operation.writes(request.arguments):
+        _mean_names(store, operation, request)
+    progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
+    cancelled = interruptions.ask if interruptions is not None and interruptions.deferred else None
+    try:
+        result = store.call(operation.name, request.arguments, cancelled=cancelled, progress=progress)
+        if only_tried:
+            say("moss: a dry run, nothing is changed; the same with --yes does it")
+        return _without_copies(store, result) if "copies" in request.extras else result
+    except MossError as error:
+        from moss_memory.cli.render.error_text import reword
+
+        reword(error, command, request, store.config)
+        raise
+    finally:
+        if progress is not None:
+            progress.clear()
+
+
+def _without_copies(store: Store, result: dict[str, Any]) -> dict[str, Any]:
+    """Remove the copies that Moss made, unless nothing was erased; the answer names the others."""
+    from moss_memory.tools.everything.backup_scan import remove_own_copies
+
+    if result["dry_run"]:
+        return result
+    return {**result, "copies": remove_own_copies(store.config.home, result["copies"])}
+
+
+def _mean_names(store: Store, operation: Operation, request: Request) -> None:
+    """Reads `a/b` as one name in the default workspace, where there is such a one and no `b` in the workspace `a`."""
+    fetch = f"{request.arguments.get('type', operation.name.partition('_')[0])}_fetch"
+    seen = {name: True for name in ("include_deleted", "include_expired") if request.arguments.get(name)}
+    for address in request.slashed:
+        workspace, name = address["workspace"], address["name"]
+        one_name = {"name": f"{workspace}/{name}", **seen}
+        if not _is_there(store, fetch, {"workspace": workspace, "name": name, **seen}) and _is_there(
+            store, fetch, one_name
+        ):
+            del address["workspace"]
+            address["name"] = one_name["name"]
+
+
+def _is_there(store: Store, fetch: str, address: dict[str, Any]) -> bool:
+    try:
+        store.call(fetch, address)
+    except MossError:
+        return False
+    return True
+
+
+def _ask_for_text(command: Command, request: Request) -> None:
+    """Makes the request one whose answer holds a text; refuses one that says otherwise."""
+    arguments = request.arguments
+    if "table" in request.extras or "json" in request.extras:
+        other = "--table" if "table" in request.extras else "--json"
+        raise Usage(f"--text and {other} both say how to show the answer", command=command.words)
+    if arguments.get("include_text") is False or arguments.get("format") == "json":
+        raise Usage("--text prints the text, which the other options leave out", command=command.words)
+    if "include_text" in command.operation.parameters:
+        arguments["include_text"] = True
+
+
+def text_of(result: dict[str, Any], shape: Shape) -> str:
+    """The one text of an answer; refused when the answer is nothing, or something without a text."""
+    from moss_memory.cli.render.table import text_in
+
+    text = text_in(result, shape)
+    if text is None:
+        elsewhere = result.get("elsewhere")
+        if elsewhere:
+            newest = elsewhere[0]
+            where = f"{newest['workspace']}/{newest['name']}" if "name" in newest else newest["id"]
+            raise MossError("NOT_FOUND", f"there is nothing yet; the newest elsewhere is {where}")
+        there = any(value for value in result.values())
+        raise MossError("NOT_FOUND", "what was found has no text" if there else "there is nothing yet")
+    return text
+
+
+def _read_text(command: Command, request: Request) -> None:
+    """Fills in the text that no option gave: from `--file`, else from stdin where there is one."""
+    name = command.text
+    path = request.extras.get("file")
+    if name is None:
+        return
+    if name in request.arguments:
+        if path is not None:
+            raise Usage(f"--file and --{name.replace('_', '-')} both give the text", command=command.words)
+        return
+    from moss_memory.cli.args import stdin
+
+    if path is not None:
+        request.arguments[name] = _meant(command, name, stdin.read_text(path))
+    elif name in command.operation.required:
+        if is_terminal(STDIN):
+            say(f"moss: reading the {name.replace('_', ' ')} from the terminal; end with Ctrl-D")
+        request.arguments[name] = _meant(command, name, stdin.read_stdin())
+    elif not is_terminal(STDIN):
+        if any(argument not in ADDRESS for argument in request.arguments) and stdin.is_silent():
+            say("moss: stdin is open but silent; only the options are applied")
+        elif text := stdin.read_stdin():
+            request.arguments[name] = text
+
+
+def _meant(command: Command, name: str, text: str) -> Any:
+    """What a text from a file or stdin means: itself, or the JSON in it where the tool takes an object."""
+    if not takes_json(command.operation.parameters[name]):
+        return text
+    import json
+
+    if not text.strip():
+        ways = f"--{name}, --file or stdin"
+        raise MossError("INVALID_REQUEST", f"the {name} is empty; give JSON with {ways}", details={"path": name})
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        refusal = MossError("INVALID_REQUEST", f"the {name} is not valid JSON ({error})", details={"path": name})
+        translate = getattr(command.operation, "translate", None)
+        raise (refusal if translate is None else translate(refusal)) from None
+
+
+_PURGED_WITH = dict.fromkeys(("note", "trace", "node"), "reasoning")
+_NEVER_PURGED = {
+    "task": "deleted plans, tasks and steps are gone at once; what graphs keep of them goes with --type reasoning",
+    "record": "records are not deleted softly; `moss erase` takes one out for good",
+}
+
+
+def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
+    """The purge of the family that `--type` names; its own options are then the ones that count.
+
+    None where it was answered already: what is never deleted softly leaves nothing to purge.
+    """
+    purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in FAMILIES.items() if name}
+    every = Command(command.operation, command.words)
+    for operation in purges.values():
+        if operation is not None:
+            every.options = Command(operation, command.words).options | every.options
+    asked = every.parse(words)
+    kind = asked.extras.get("type")
+    family = catalog.toolset_of(command.operation.name)
+    if kind is None:
+        return command
+    if " " in command.words and kind != family:
+        raise Usage(f"`moss {command.words}` and --type {kind} say two things", command=command.words)
+    if kind in _NEVER_PURGED:
+        is_tried = bool(asked.arguments.get("dry_run"))
+        told = {"purged": 0, "message": f"There is nothing to purge: {_NEVER_PURGED[kind]}", "erased": not is_tried}
+        shape = command.operation.answers if asked.for_people(terminal=is_terminal(STDOUT)) else None
+        answer(
+            {**told, **({"dry_run": True, "ids": []} if is_tried else {})}, table=shape, plain="table" in asked.extras
+        )
+        return None
+    chosen = purges.get(_PURGED_WITH.get(kind, kind))
+    if chosen is None:
+        raise Usage(f"there is no type {kind!r}; known: {', '.join(purges)}", command="purge")
+    return Command(chosen, command.words)
+
+
+def _family_or_unknown(words: list[str]) -> int:
+    """Help for a family's name alone; a refusal for anything else."""
+    from moss_memory.cli.args.did_you_mean import nearest
+
+    from .help import command_names, family_help, group_names
+
+    family = words[0]
+    names = command_names()
+    members = [name for name in names if name.startswith(family + " ")]
+    if members and (len(words) == 1 or words[1] in ("--help", "-h")):
+        show(family_help(family))
+        return 0
+    if members:
+        raise Usage(f"unknown command {words[1]!r}{nearest(f'{family} {words[1]}', members)}", command=family)
+    if family.startswith("-"):
+        raise Usage(f"unknown option {family}; options stand after the command")
+    raise Usage(f"unknown command {family!r}{nearest(family, [*names, *group_names()])}")

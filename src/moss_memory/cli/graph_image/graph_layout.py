@@ -1,0 +1,176 @@
+"""Where everything stands: connected parts are laid out by Graphviz, and then packed side by side."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from moss_memory.errors import MossError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Point = tuple[float, float]
+
+PATIENCE_S = 30.0
+"""How long Graphviz may look for fine curves before it is asked for straight lines; then once more as long."""
+
+_GAP = 30.0
+_SHAPE = 1.6
+"""How much wider than high a picture likes to be."""
+
+
+class Box:
+    """A node's place: how large it is, and the middle of where it stands."""
+
+    __slots__ = ("height", "width", "x", "y")
+
+    def __init__(self, width: float, height: float) -> None:
+        self.width = width
+        self.height = height
+        self.x = 0.0
+        self.y = 0.0
+
+
+class Arrow:
+    """An edge's place: from which box to which, how much room its label needs, and how it runs."""
+
+    __slots__ = ("end", "head", "label", "label_size", "loose", "ordered", "points", "tail")
+
+    def __init__(
+        self, tail: str, head: str, label_size: tuple[float, float], *, ordered: bool = False, loose: bool = False
+    ) -> None:
+        self.tail = tail
+        self.head = head
+        self.label_size = label_size
+        self.ordered = ordered
+        """Whether what it leads to stands to the right of what earlier arrows of the same box lead to."""
+        self.loose = loose
+        """Whether it runs between boxes without moving them."""
+        self.points: list[Point] = []
+        self.end: Point = (0.0, 0.0)
+        self.label: Point = (0.0, 0.0)
+
+
+class _Part:
+    """A rectangle that is moved as a whole: a connected part of the graph."""
+
+    __slots__ = ("arrows", "boxes", "height", "width")
+
+    def __init__(self, boxes: list[Box], arrows: list[Arrow], width: float, height: float) -> None:
+        self.boxes = boxes
+        self.arrows = arrows
+        self.width = width
+        self.height = height
+
+    def move(self, x: float, y: float) -> None:
+        for box in self.boxes:
+            box.x, box.y = box.x + x, box.y + y
+        for arrow in self.arrows:
+            arrow.points = [(at + x, down + y) for at, down in arrow.points]
+            arrow.end = (arrow.end[0] + x, arrow.end[1] + y)
+            arrow.label = (arrow.label[0] + x, arrow.label[1] + y)
+
+
+def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
+    """Gives every box and arrow its place; answers how wide and how high all of it is."""
+    groups = _connected(boxes, arrows)
+    joined = [(ids, own) for ids, own in groups if own]
+    parts = _placed([_Part([boxes[one] for one in ids], own, 0, 0) for ids, own in joined], boxes, joined)
+    alone = [boxes[ids[0]] for ids, own in groups if not own]
+    for box in alone:
+        box.width = max(one.width for one in alone)
+        box.x, box.y = box.width / 2, box.height / 2
+        parts.append(_Part([box], [], box.width, box.height))
+    return _pack(parts)
+
+
+def _connected(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[str], list[Arrow]]]:
+    """The parts of the graph between which no arrow runs, each with its arrows, as their first boxes come."""
+    root = {one: one for one in boxes}
+
+    def find(one: str) -> str:
+        while root[one] != one:
+            root[one] = one = root[root[one]]
+        return one
+
+    for arrow in arrows:
+        root[find(arrow.tail)] = find(arrow.head)
+    groups: dict[str, tuple[list[str], list[Arrow]]] = {}
+    for one in boxes:
+        groups.setdefault(find(one), ([], []))[0].append(one)
+    for arrow in arrows:
+        groups[find(arrow.tail)][1].append(arrow)
+    return list(groups.values())
+
+
+def _placed(parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]) -> list[_Part]:
+    """The connected parts with everything in them where Graphviz puts it."""
+    asked = []
+    for ids, arrows in groups:
+        number = {one: at for at, one in enumerate(ids)}
+        edges = [(number[arrow.tail], number[arrow.head], *arrow.label_size, arrow.loose) for arrow in arrows]
+        ordered = sorted({number[arrow.tail] for arrow in arrows if arrow.ordered})
+        sizes = [(boxes[one].width, boxes[one].height) for one in ids]
+        asked.append({"nodes": sizes, "edges": edges, "ordered": ordered})
+    for part, place in zip(parts, _ask_graphviz(asked) if asked else [], strict=True):
+        part.width, part.height = place["width"], place["height"]
+        for box, (x, y) in zip(part.boxes, place["nodes"], strict=True):
+            box.x, box.y = x, y
+        for arrow, run in zip(part.arrows, place["edges"], strict=True):
+            arrow.points = [(x, y) for x, y in run["points"]]
+            arrow.end = tuple(run["end"])
+            arrow.label = tuple(run["label"] or _middle(arrow.points))
+    return parts
+
+
+def _middle(points: list[Point]) -> Point:
+    """A place near the middle of a curve, on it where it bends little."""
+    at = (len(points) - 1) // 2
+    (x, y), (to_x, to_y) = points[at], points[min(at + 1, len(points) - 1)]
+    return ((x + to_x) / 2, (y + to_y) / 2)
+
+
+def _ask_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What Graphviz says, with curves if it finds them in time, else with straight lines."""
+    import subprocess
+    import sys
+
+    line = [sys.executable, "-P", "-m", "moss_memory.cli.graph_image.graphviz"]
+    for curved in (True, False):
+        asked = json.dumps({"parts": parts, "curved": curved})
+        try:
+            done = subprocess.run(line, input=asked, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        except subprocess.TimeoutExpired:
+            continue
+        if done.returncode == 0:
+            answer: list[dict[str, Any]] = json.loads(done.stdout)
+            return answer
+        if not curved:
+            said = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
+            raise MossError("INTERNAL", f"Graphviz cannot lay this graph out: {said[:200]}")
+    raise MossError("INVALID_REQUEST", "the graph is too tangled to be drawn in a minute; draw less of it")
+
+
+def _before(part: _Part) -> tuple[bool, float]:
+    """Parts that have an order keep it and come first; of the others the highest do."""
+    ordered = any(arrow.ordered for arrow in part.arrows)
+    return (not ordered, 0.0 if ordered else -part.height)
+
+
+def _pack(parts: list[_Part]) -> tuple[float, float]:
+    """Puts the parts into rows, so that the whole is about as wide as a page."""
+    if not parts:
+        return 0.0, 0.0
+    area = sum((part.width + _GAP) * (part.height + _GAP) for part in parts)
+    room = max(math.sqrt(area * _SHAPE), max(part.width for part in parts))
+    x = y = row = widest = 0.0
+    for part in sorted(parts, key=_before):
+        if x and x + part.width > room:
+            x, y, row = 0.0, y + row + _GAP, 0.0
+        part.move(x, y)
+        x += part.width + _GAP
+        row = max(row, part.height)
+        widest = max(widest, x - _GAP)
+    return widest, y + row

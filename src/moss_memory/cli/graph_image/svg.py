@@ -1,0 +1,188 @@
+"""The picture itself: an SVG with every node as a card, every edge as an arrow, a heading and a legend.
+
+All text of the graph passes through `safe`; nothing in the file runs, links or loads anything.
+"""
+
+from __future__ import annotations
+
+from .graph_layout import Arrow, Box, lay_out
+from .graph_reader import CONTAINS, DEPENDS_ON
+from .palette import FAINT_INK, INK, LINE, PAPER, colours_of, is_settled
+from .text_metrics import cut, measure, one_line, safe, wrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .graph_reader import Graph
+
+_MARGIN = 24.0
+_SMALL, _BODY, _HEADING = 10.5, 13.0, 16.0
+_LINE_HEIGHT = 17.0
+_PAD = 10.0
+_TEXT_ROOM = 210.0
+_LINES = 4
+_REL_ROOM = 130.0
+_TOLD_CHARS = 2000
+FONTS = (
+    "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', 'Noto Sans', 'Nimbus Sans', FreeSans, Ubuntu, Cantarell, "
+    "Roboto, 'Open Sans', sans-serif"
+)
+
+
+class Card:
+    """A node as it is drawn: its head with type, id and status, and the lines of its title."""
+
+    def __init__(self, node: dict[str, Any]) -> None:
+        self.node = node
+        self.missing = node.get("type") is None
+        self.settled = is_settled(node.get("status"))
+        self.kind = "missing" if self.missing else one_line(node["type"])
+        self.status = one_line(node.get("status") or "")
+        said = one_line(node.get("title") or node.get("text") or "")
+        self.name = f"{self.kind} \u00b7 {one_line(node['id'])}" if said else self.kind
+        self.lines = wrap(said or node["id"], _BODY, _TEXT_ROOM, _LINES)
+        head = measure(f"{self.name}   {self.status}", _SMALL)
+        inside = max([min(head, _TEXT_ROOM), *(measure(line, _BODY) for line in self.lines), 90.0])
+        self.box = Box(inside + 2 * _PAD, 2 * _PAD + 4 + _LINE_HEIGHT * len(self.lines))
+
+    def svg(self, light: str, dark: str) -> str:
+        """The card at the place of its box."""
+        box = self.box
+        left, top = box.x - box.width / 2, box.y - box.height / 2
+        ink = FAINT_INK if self.settled or self.missing else INK
+        fill = PAPER if self.missing else light
+        dashes = ' stroke-dasharray="5 4"' if self.missing else ""
+        faint = ' fill-opacity="0.35" stroke-opacity="0.45"' if self.settled else ""
+        parts = [
+            f"<g><title>{safe(self._told())}</title>",
+            _rectangle(left, top, box, f'fill="{fill}" stroke="{LINE if self.missing else dark}"{dashes}{faint}'),
+            *self._head(left, top, FAINT_INK if self.settled or self.missing else dark),
+        ]
+        for at, line in enumerate(self.lines):
+            y = top + _PAD + 8 + _LINE_HEIGHT * (at + 1) - 4
+            parts.append(_text(left + _PAD, y, line, _BODY, ink))
+        return "".join([*parts, "</g>"])
+
+    def _head(self, left: float, top: float, ink: str) -> list[str]:
+        """Type and id at the left, the status at the right."""
+        room = self.box.width - 2 * _PAD
+        y = top + _PAD + 3
+        status = cut(self.status, _SMALL, room * 0.45)
+        taken = measure(status, _SMALL) + (12 if status else 0)
+        name = cut(self.name, _SMALL, room - taken)
+        parts = [_text(left + _PAD, y, name, _SMALL, ink)]
+        if status:
+            parts.append(_text(left + self.box.width - _PAD, y, status, _SMALL, ink, anchor="end", bold=True))
+        return parts
+
+    def _told(self) -> str:
+        """What a viewer shows for the card under the pointer."""
+        node = self.node
+        told = [f"{node['id']} ({self.kind}{', ' + self.status if self.status else ''})"]
+        told += [one_line(node[key])[:_TOLD_CHARS] for key in ("title", "text") if node.get(key)]
+        return " \u2014 ".join(told)
+
+
+def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
+    """The whole picture, how wide and how high it is."""
+    nodes = [*graph.nodes.values(), *({"id": one} for one in graph.missing)]
+    cards = {str(node["id"]): Card(node) for node in nodes}
+    colours = colours_of(sorted({card.kind for card in cards.values() if not card.missing}))
+    rels = [cut(one_line(rel), _SMALL, _REL_ROOM) for _, rel, _ in graph.edges]
+    arrows = [_arrow_of(edge, rel, is_work=bool(graph.tasks)) for edge, rel in zip(graph.edges, rels, strict=True)]
+    width, height = lay_out({name: card.box for name, card in cards.items()}, arrows)
+    legend, legend_width, legend_height = _legend(cards, colours, max(width, 480.0))
+    head = _heading(graph, heading, max(width, legend_width, 320.0))
+    whole = max(width, legend_width, 320.0) + 2 * _MARGIN
+    top = _MARGIN + 46
+    drawn = [_arrow(arrow) for arrow in arrows]
+    drawn += [card.svg(*colours.get(card.kind, (PAPER, LINE))) for card in cards.values()]
+    drawn += [_label(arrow, rel) for arrow, rel in zip(arrows, rels, strict=True)]
+    bottom = top + height + (28 if cards else 0)
+    high = bottom + legend_height + _MARGIN
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole:.0f}" height="{high:.0f}" '
+        f'viewBox="0 0 {whole:.0f} {high:.0f}" font-family="{FONTS}" role="img">\n'
+        f"<title>{safe(heading)}</title>\n"
+        '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
+        f'orient="auto"><path d="M0 1 L10 5 L0 9 z" fill="{LINE}"/></marker></defs>\n'
+        f'<rect width="100%" height="100%" fill="{PAPER}"/>\n'
+        f'<g transform="translate({_MARGIN:.0f} {_MARGIN:.0f})">{head}</g>\n'
+        f'<g transform="translate({_MARGIN + (whole - 2 * _MARGIN - width) / 2:.1f} {top:.1f})">\n'
+        + "\n".join(drawn)
+        + f'\n</g>\n<g transform="translate({_MARGIN:.0f} {bottom:.1f})">\n{legend}\n</g>\n</svg>\n',
+        whole,
+        high,
+    )
+
+
+def _arrow_of(edge: tuple[str, str, str], rel: str, *, is_work: bool) -> Arrow:
+    """An edge as an arrow; among plans and tasks what contains something orders it, and what waits moves nothing."""
+    tail, named, head = edge
+    room = (measure(rel, _SMALL) + 8, 16.0)
+    return Arrow(tail, head, room, ordered=is_work and named == CONTAINS, loose=is_work and named == DEPENDS_ON)
+
+
+def _heading(graph: Graph, heading: str, room: float) -> str:
+    nodes, edges = len(graph.nodes), len(graph.edges)
+    counts = f"{nodes} {'node' if nodes == 1 else 'nodes'}, {edges} {'edge' if edges == 1 else 'edges'}"
+    if graph.more:
+        counts += f"; only the {nodes} last changed of more"
+    return _text(0, 12, cut(heading, _HEADING, room), _HEADING, INK, bold=True) + _text(0, 32, counts, 12.0, FAINT_INK)
+
+
+def _arrow(arrow: Arrow) -> str:
+    points = [*arrow.points, arrow.end]
+    path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
+    for at in range(1, len(arrow.points) - 2, 3):
+        path += " C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in arrow.points[at : at + 3])
+    path += f" L{arrow.end[0]:.1f} {arrow.end[1]:.1f}"
+    return f'<path d="{path}" fill="none" stroke="{LINE}" stroke-width="1.2" marker-end="url(#tip)"/>'
+
+
+def _label(arrow: Arrow, rel: str) -> str:
+    x, y = arrow.label
+    halo = f' stroke="{PAPER}" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
+    return _text(x, y + 3.5, rel, _SMALL, INK, anchor="middle", more=halo)
+
+
+def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], room: float) -> tuple[str, float, float]:
+    """What the colours and borders mean, as many to a row as there is room for."""
+    counts: dict[str, int] = {}
+    for card in cards.values():
+        counts[card.kind] = counts.get(card.kind, 0) + 1
+    entries = [
+        (f"{cut(kind, 11.0, 160.0)} ({counts[kind]})", f'fill="{light}" stroke="{dark}"')
+        for kind, (light, dark) in colours.items()
+    ]
+    over = sorted({card.status for card in cards.values() if card.settled})
+    if over:
+        entries.append(
+            (cut(f"faint: {', '.join(over)}", 11.0, 260.0), f'fill="{PAPER}" stroke="{LINE}" stroke-opacity="0.45"')
+        )
+    if any(card.missing for card in cards.values()):
+        entries.append(("no such node", f'fill="{PAPER}" stroke="{LINE}" stroke-dasharray="3 2"'))
+    parts, x, y, widest = [], 0.0, 0.0, 0.0
+    for said, look in entries:
+        wide = 22 + measure(said, 11.0) + 18
+        if x and x + wide > room:
+            x, y = 0.0, y + 20
+        parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="15" height="12" rx="3" stroke-width="1.2" {look}/>')
+        parts.append(_text(x + 21, y + 10, said, 11.0, INK))
+        x += wide
+        widest = max(widest, x - 18)
+    return "\n".join(parts), widest, y + 14 if entries else 0.0
+
+
+def _rectangle(left: float, top: float, box: Box, look: str) -> str:
+    size = f'width="{box.width:.1f}" height="{box.height:.1f}"'
+    return f'<rect x="{left:.1f}" y="{top:.1f}" {size} rx="7" stroke-width="1.4" {look}/>'
+
+
+def _text(
+    x: float, y: float, said: str, size: float, ink: str, *, anchor: str = "", bold: bool = False, more: str = ""
+) -> str:
+    place = f' text-anchor="{anchor}"' if anchor else ""
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{ink}"{place}{weight}{more}>{safe(said)}</text>'

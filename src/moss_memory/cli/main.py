@@ -1,0 +1,157 @@
+"""The `moss` command: finds what was asked for, runs it, and ends with a plain exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from moss_memory.cli.args.command_table import BUILT_IN
+from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.render.output import STDIN, Unwritable, is_terminal, say, secure_descriptors, show, tell_error
+from moss_memory.errors import MossError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+OFFER = "__offer"
+"""What only completion scripts type: which names, workspaces, tasks or branches there are."""
+
+
+def main() -> NoReturn:
+    """Runs the command line of this process and ends it here, without the interpreter's teardown.
+
+    Whatever was opened is closed by now; tearing down takes milliseconds from a command, and of a server, whose threads
+    and driver are at rest but still there, it may take longer than the time within which it has to be gone.
+    """
+    # Where meaning is compared, numpy's other threads have little to do, take time to start and spin on a busy machine.
+    # A program that uses Moss as a library keeps its own setting.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = INTERRUPTED  # pressed again while the first was being told
+    os._exit(code)  # nothing waits in a buffer: output.py writes straight to the descriptors
+
+
+def run(words: list[str]) -> int:
+    """Runs one command line and says how it ended: 0 done, 1 refused, 2 misused, 130 interrupted."""
+    if sys.platform == "win32":
+        say("moss runs on Linux and macOS; on Windows use it inside WSL (https://aka.ms/wsl)")
+        return FAILED
+    try:
+        return _dispatch(words)
+    except Usage as mistake:
+        say(f"moss: {mistake.message}")
+        say(f"see: moss {mistake.command} --help" if mistake.command else "see: moss --help")
+        return MISUSED
+    except MossError as error:
+        if error.code == "INTERNAL" and error.__cause__ is not None:
+            _tell_bug(error.__cause__)
+            return FAILED
+        if "pip install" in error.message:
+            from moss_memory.cli.render.install_hint import with_working_install
+
+            error.message = with_working_install(error.message)
+        tell_error(error)
+        return INTERRUPTED if error.code == "CANCELLED" else FAILED
+    except BrokenPipeError:
+        return DONE  # the reader has seen enough
+    except Unwritable as problem:
+        say(f"moss: the answer could not be written: {problem}")
+        return FAILED
+    except KeyboardInterrupt:
+        say("[CANCELLED] interrupted; nothing was changed")
+        return INTERRUPTED
+    except Exception as bug:
+        _tell_bug(bug)
+        return FAILED
+
+
+def _dispatch(words: list[str]) -> int:
+    _refuse_bytes(words)
+    home, words = _leading_home(words)
+    if not words:
+        return _without_a_command(home)
+    first = words[0]
+    if first == "mcp" and len(words) == 1:
+        return _serve(home)
+    if first in ("--version", "-V"):
+        from moss_memory.version import __version__
+
+        show(f"moss {__version__}")
+        return DONE
+    secure_descriptors()
+    if first == OFFER:
+        from moss_memory.cli.commands.complete import offer
+
+        return offer(words[1:], home)
+    if first in ("--help", "-h"):
+        words = ["help"]
+    for count in (2, 1):
+        built_in = BUILT_IN.get(" ".join(words[:count]))
+        if built_in is not None:
+            from moss_memory.cli.commands.run_command import run_built_in
+
+            return run_built_in(built_in, words[count:], home)
+    from moss_memory.cli.commands.tool import run_tool
+
+    return run_tool(words, home)
+
+
+def _refuse_bytes(words: list[str]) -> None:
+    """Refuses words that are no text; Python hides such bytes in halves of surrogate pairs."""
+    for place, word in enumerate(words, start=1):
+        if not word.isascii():
+            try:
+                word.encode()
+            except UnicodeEncodeError:
+                shown = word.encode("ascii", "backslashreplace").decode()[:80]
+                raise Usage(f"word {place} of the command line is not valid UTF-8: {shown}") from None
+
+
+def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
+    """`--home DIR` may stand before the command too."""
+    first, has_value, home = words[0].partition("=") if words else ("", "", "")
+    if first != "--home":
+        return None, words
+    rest = words[1:]
+    if not has_value:
+        home, rest = (rest[0], rest[1:]) if rest else ("", [])
+    if not home:
+        raise Usage("--home needs the name of a folder")
+    return home, rest
+
+
+def _without_a_command(home: str | None) -> int:
+    if not is_terminal(STDIN):
+        return _serve(home)
+    from moss_memory.cli.commands.help import overview
+
+    show(overview())
+    return DONE
+
+
+def _serve(home: str | None) -> int:
+    from moss_memory.cli.commands.serve import serve_client
+
+    return serve_client(home)
+
+
+def _tell_bug(bug: BaseException) -> None:
+    """An error that no caller can be blamed for: its cause is shown only to those who ask."""
+    if os.environ.get("MOSS_DEBUG"):
+        import traceback
+
+        say("".join(traceback.format_exception(bug)).rstrip())
+        say("[INTERNAL] an unexpected error in Moss; the details are above")
+    else:
+        say(
+            "[INTERNAL] an unexpected error in Moss; nothing was logged, "
+            "run the command again with MOSS_DEBUG=1 to see the details on stderr"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""What stands in one place of a table: a value in a few words; nothing in it can steer a terminal."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from moss_memory.registry.invisible import replace_invisible
+
+from .style import HIT, HIT_END, closed, unmarked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.responses import Field
+
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&amp;", "&"))
+_MORE = "\u2026"
+_NUMBERS = ("integer", "number")
+_MOMENTS = {"moment": 1, "moment_ms": 1000}
+"""Kinds of times, and how many of their units are a second."""
+
+
+class Cell:
+    """What stands in one place of a table, and which part of it must be seen."""
+
+    __slots__ = ("begin", "end", "right", "text")
+
+    def __init__(self, text: str, begin: int = 0, end: int = 0, *, right: bool = False) -> None:
+        self.text = text
+        self.begin = begin
+        self.end = end
+        self.right = right
+        """Whether it stands to the right, as numbers do."""
+
+    def fit(self, wide: int) -> str:
+        """The text in exactly this many columns, cut where it is long so that its part is still seen."""
+        text = self.text
+        if cells(text) > wide:
+            text = self._around(wide)[: wide * 8]  # more would be cut off again, one character at a time
+            if cells(text) > wide:
+                while text and cells(text) > wide - 1:
+                    text = text[:-1]
+                text += _MORE
+        text = closed(text)
+        space = " " * (wide - cells(text))
+        return space + text if self.right else text + space
+
+    def _around(self, wide: int) -> str:
+        if cells(self.text[: self.end]) < wide:
+            return self.text
+        before = max(wide - (self.end - self.begin), 3) // 3
+        return _MORE + self.text[max(self.begin - before, 0) :].lstrip()
+
+
+def cell_of(field: Field, value: Any) -> Cell:
+    """A value of a declared field as it is shown in its place."""
+    kind = field.kind
+    if value is None:
+        return Cell("-", right=kind in _NUMBERS)
+    if kind == "highlighted":
+        return _snippet(str(value))
+    if kind == "path":
+        path = printable(str(value))
+        return Cell(path, path.rfind("/") + 1, len(path))
+    if kind in _MOMENTS:
+        return Cell(shown_moment(value // _MOMENTS[kind]))
+    return Cell(line_of(_said(field, value)), right=kind in _NUMBERS)
+
+
+def line_of(text: str) -> str:
+    """A text on one line, which cannot steer a terminal."""
+    return printable(" ".join(text.split()))
+
+
+def _said(field: Field, value: Any) -> str:
+    """A value in a line: words as they are, lists with commas, objects as their shape says them, else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ", ".join(value) or "-"
+    if isinstance(value, dict) and field.kind != "free":
+        return _object(field, value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _object(field: Field, value: dict[str, Any]) -> str:
+    """What an object says in a line: as its shape has it, else counts or flags, else as JSON."""
+    if field.kind == "either":
+        field = next(one for one in field.of if one.kind == "object")
+    if field.kind == "object" and field.of.line is not None:
+        return str(field.of.line(value))
+    if is_counts(field):
+        return ", ".join(f"{name.replace('_', ' ')} {part}" for name, part in value.items()) or "-"
+    if field.kind == "object" and all(part.kind == "flag" for part in field.of.fields.values()):
+        return ", ".join(name for name, part in value.items() if part) or "-"
+    return json.dumps(value, ensure_ascii=False) if value else "-"
+
+
+def is_counts(field: Field) -> bool:
+    """Whether a field is an object of numbers, which fit into a line."""
+    if field.kind == "map":
+        return bool(field.of.kind == "integer")
+    return field.kind == "object" and all(part.kind == "integer" for part in field.of.fields.values())
+
+
+def wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:
+    """The text in lines of at most `width` columns, the further ones indented; one line where there is no limit."""
+    room = max(width - indent, 20)
+    if not width or cells(text) <= room:
+        return [text]
+    lines, line = [], ""
+    for word in text.split():
+        if line and cells(line) + 1 + cells(word) > room:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    first, *more = [*lines, line]
+    return [first, *(" " * indent + part for part in more)]
+
+
+def printable(text: str, *, keep_lines: bool = False) -> str:
+    """The text with control and invisible characters made visible, so that stored text cannot steer a terminal."""
+    kept = "\n\t" if keep_lines else ""
+    shown = replace_invisible(text)
+    return "".join([character if character.isprintable() or character in kept else "\ufffd" for character in shown])
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    text = unmarked(text)
+    import unicodedata
+
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+
+
+def _snippet(marked: str) -> Cell:
+    """A snippet with its hits marked, of which the first must be seen, or else its beginning."""
+    before, *parts = " ".join(marked.split()).split("<b>")
+    text = _plain(before)
+    if not parts:
+        return Cell(text)
+    begin, end = len(text), 0
+    for part in parts:
+        hit, _, after = part.partition("</b>")
+        text += f"{HIT}{_plain(hit)}{HIT_END}"
+        end = end or len(text)
+        text += _plain(after)
+    return Cell(text, begin, end)
+
+
+def _plain(marked: str) -> str:
+    for entity, character in _ENTITIES:
+        marked = marked.replace(entity, character)
+    return printable(marked)
+
+
+def shown_moment(seconds: int) -> str:
+    """A time as people read it, where they are."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    except (OverflowError, OSError, ValueError):
+        return str(seconds)

@@ -1,0 +1,39 @@
+"""A tool's refusal, told to a person who typed a command."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from .wording import spoken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.cli.args.command import Command, Request
+    from moss_memory.config import Config
+    from moss_memory.errors import MossError
+
+
+def reword(error: MossError, command: Command, request: Request, config: Config) -> None:
+    """Puts the message into the command line's words, and adds what else to type where a file was refused."""
+    error.message = spoken(error.message, command.operation, written=request.arguments)
+    if error.code == "CAPSULE_TOO_THIN" and error.recovery and command.text in error.recovery["arguments"]:
+        reason = "with the missing headers added; `allow_thin: true` stores it as it is"
+        error.recovery = {**error.recovery, "reason": reason}
+    about_the_file = error.code == "NOT_FOUND" or (error.details or {}).get("path") == "path"
+    if about_the_file and command.operation.name.endswith("_import"):
+        _tell_where_imports_lie(error, command, request.arguments["path"], config)
+
+
+def _tell_where_imports_lie(error: MossError, command: Command, path: str, config: Config) -> None:
+    folder, name = config.exports, os.path.basename(path)
+    source = os.path.expanduser(path)
+    if os.path.isfile(source) and name.endswith(".jsonl") and not os.path.lexists(os.path.join(folder, name)):
+        copy = f"cp {shlex.quote(source)} {shlex.quote(folder)}/"
+        if not os.path.isdir(folder):
+            copy = f"mkdir -p -m 700 {shlex.quote(folder)} && {copy}"
+        error.add_note(f"try: {copy} && moss {command.words} {shlex.quote(name)}  # imports lie in that folder")
+    elif os.path.isdir(folder):
+        error.add_note(f"try: ls {shlex.quote(folder)}  # a bare file name means one of these")
+    else:
+        error.add_note(f"moss: imports lie in {folder}, which is made by `moss export` or by hand; copy the file there")

@@ -1,0 +1,77 @@
+"""What is no list: fields and their values, one to a line, the parts of an object below its name."""
+
+from __future__ import annotations
+
+from moss_memory.registry.responses import NEXT_CALL
+
+from .cell import cell_of, is_counts, printable, wrapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.responses import Field, Shape
+
+    Found = dict[str, tuple[Field, Any]]
+
+_SENTENCE_CHARS = 24
+
+
+def found_in(answer: dict[str, Any], shape: Shape) -> Found:
+    """What an answer holds for people: its fields by their labels, those of opened objects among them."""
+    found: Found = {}
+    for key, field in shape.fields.items():
+        value = answer.get(key)
+        if field.shown == "opened":
+            for label, inner in found_in(value or {}, field.of).items():
+                found.setdefault(label, inner)
+        elif key in answer and field.shown != "never":
+            found[field.label or (key.removesuffix("_ms") if field.kind == "moment_ms" else key)] = (field, value)
+    return found
+
+
+def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
+    """Labels and values in two columns, without what is empty or goes without saying."""
+    told = {label: (field, value) for label, (field, value) in found.items() if _tells(field, value)}
+    column = max((len(label) for label, one in told.items() if not _is_deep(*one)), default=0) + 2
+    blank = " " * indent
+    lines = []
+    for label, (field, value) in told.items():
+        if not _is_deep(field, value):
+            first, *more = wrapped(cell_of(field, value).text, width, indent=indent + column)
+            lines += [f"{blank}{label:<{column}}{first}", *more]
+        else:
+            lines += [f"{blank}{label}:", *_below(field, value, width, indent + 2)]
+    return lines
+
+
+def _tells(field: Field, value: Any) -> bool:
+    return value is not None and (field.shown != "if_true" or bool(value))
+
+
+def _below(field: Field, value: Any, width: int, indent: int) -> list[str]:
+    if field.of is NEXT_CALL:
+        return [" " * indent + _typed(value)]
+    if isinstance(value, dict):
+        return lines_of(found_in(value, field.of), width, indent)
+    lines = []
+    for part in value:
+        first, *more = wrapped(cell_of(field.of, part).text, width, indent=indent + 2)
+        lines += [" " * indent + f"- {first}", *more]
+    return lines
+
+
+def _is_deep(field: Field, value: Any) -> bool:
+    """Whether a value needs lines of its own: an object, or several sentences, which commas would run together."""
+    if field.kind == "object":
+        flags = all(part.kind == "flag" for part in field.of.fields.values())
+        return field.of.line is None and not is_counts(field) and not flags
+    texts = [part for part in value if isinstance(part, str)] if isinstance(value, list) else []
+    return any(len(text) > _SENTENCE_CHARS or "," in text for text in texts)
+
+
+def _typed(call: dict[str, Any]) -> str:
+    """A call that an answer proposes, as it would be typed."""
+    from .recovery_line import recovery_line
+
+    return printable(recovery_line(call).removeprefix("try: "))

@@ -1,0 +1,195 @@
+"""What a command says: JSON or a table on stdout; errors, warnings and progress on stderr."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.errors import MossError
+    from moss_memory.registry.responses import Shape
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+ERRORS_SHOWN = 10
+
+
+class Unwritable(Exception):  # noqa: N818 - it names the state
+    """The answer could not be written; a reader that has gone away is `BrokenPipeError` instead."""
+
+
+def is_terminal(fd: int) -> bool:
+    """Whether a person sits at this end."""
+    try:
+        return os.isatty(fd)
+    except OSError:
+        return False
+
+
+def secure_descriptors() -> None:
+    """Fills missing standard descriptors, lest the store's own files take their numbers and receive the answer."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            # Write-only for 0, read-only for 1 and 2: what reaches them fails as it would have.
+            os.open(os.devnull, os.O_WRONLY if fd == 0 else os.O_RDONLY)
+
+
+def answer(value: Any, *, table: Shape | None = None, plain: bool = False) -> None:
+    """Prints a result: for people where its shape is given, else as JSON, indented on a terminal.
+
+    Invisible characters are escapes in JSON: it means the same, and an agent that reads the output sees them.
+    A terminal gets text for reading, unless a `plain` table with every column is asked for.
+    """
+    if table is not None:
+        from .style import wants_colour
+        from .table import table_of
+
+        reading = is_terminal(STDOUT) and not plain
+        text = table_of(value, table, width=width(), reading=reading, colour=reading and wants_colour())
+    else:
+        import json
+
+        from moss_memory.registry.invisible import escape_json
+
+        indent = 2 if is_terminal(STDOUT) else None
+        text = escape_json(json.dumps(value, ensure_ascii=False, indent=indent, default=_refuse))
+    show(text)
+
+
+def _refuse(_: object) -> None:
+    from moss_memory.errors import not_json  # only a damaged store needs it
+
+    raise not_json()
+
+
+def show(text: str) -> None:
+    """Writes text and a line end to stdout, whatever the locale."""
+    _show((text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace"))
+
+
+def _show(data: bytes) -> None:
+    try:
+        _write(STDOUT, data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Unwritable(error.strerror or str(error)) from None
+
+
+def show_lines(lines: bytes) -> None:
+    """Writes lines of JSON to stdout as they are; on a terminal nothing in them steers."""
+    if is_terminal(STDOUT):
+        from moss_memory.registry.invisible import escape_json
+
+        lines = escape_json(lines.decode()).encode()
+    _show(lines)
+
+
+def show_text(text: str) -> None:
+    """Writes a stored text to stdout, to the byte in a pipe; on a terminal nothing in it steers."""
+    if not is_terminal(STDOUT):
+        _show(text.encode("utf-8", "backslashreplace"))
+        return
+    from .cell import printable
+
+    show(printable(text, keep_lines=True))
+
+
+def say(text: str) -> None:
+    """Writes a line to stderr, where nothing in it steers; when nobody can hear it, it is lost."""
+    if not (text.isascii() and text.isprintable()):
+        from .cell import printable
+
+        text = printable(text, keep_lines=True)
+    _try_to_tell((text + "\n").encode("utf-8", "backslashreplace"))
+
+
+def warn(text: str) -> None:
+    """A line that does not stop anything."""
+    say(f"moss: warning: {text}")
+
+
+def _try_to_tell(data: bytes) -> bool:
+    try:
+        _write(STDERR, data)
+    except OSError:
+        return False
+    return True
+
+
+def _write(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:
+            import select
+
+            select.select((), (fd,), ())
+
+
+def width() -> int:
+    """The columns of the terminal on stdout; no limit elsewhere."""
+    if is_terminal(STDOUT):
+        try:
+            return max(os.get_terminal_size(STDOUT).columns, 40)
+        except OSError:
+            return 80
+    return 0
+
+
+def tell_error(error: MossError) -> None:
+    """`[CODE] message` on stderr, and the next command to type where there is one."""
+    say(f"[{error.code}] {_one_line(error.message)}")
+    for line in (error.details or {}).get("errors", ())[:ERRORS_SHOWN]:
+        say(f"  {_place(line)}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
+    if error.recovery:
+        from .recovery_line import recovery_line
+
+        say(recovery_line(error.recovery))
+    if error.retryable:
+        say("moss: the same command may work when it is tried again")
+    for note in getattr(error, "__notes__", ()):
+        say(note)
+
+
+def _place(problem: dict[str, Any]) -> str:
+    """Where something is wrong: the file where there are several, and the line."""
+    line = f"line {problem['line']}" if "line" in problem else ""
+    return _one_line(f"{problem.get('file', '')} {line}".strip())
+
+
+def _one_line(message: str) -> str:
+    return "".join([character if character.isprintable() else "\ufffd" for character in message])
+
+
+class Progress:
+    """A line on stderr that follows long work, on a terminal only."""
+
+    __slots__ = ("_label", "_shown")
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._shown = False
+
+    def __call__(self, done: int, total: int | None) -> None:
+        _try_to_tell(f"\r\x1b[K{self.text(done, total)}".encode())
+        self._shown = True
+
+    def text(self, done: int, total: int | None) -> str:
+        """What the line says."""
+        return f"{self._label}: {done}" + (f" of {total}" if total is not None else "")
+
+    def clear(self) -> None:
+        """Takes the line away again."""
+        if self._shown:
+            _try_to_tell(b"\r\x1b[K")
+            self._shown = False
+
+
+def progress_for(label: str) -> Progress | None:
+    """The progress of a command, or none when nobody watches."""
+    return Progress(label) if is_terminal(STDERR) else None

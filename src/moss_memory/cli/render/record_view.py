@@ -1,0 +1,73 @@
+"""Records, entities, events and capabilities as people read them: what they are called first, then what they say."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.registry.responses import Column
+
+from .cell import Cell, line_of, printable, wrapped
+from .columns import aligned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.store import Store
+
+_FIELDS = [Column("field", least=8), Column("type"), Column("needed"), Column("more", least=16, widest=0)]
+_SOURCES = [
+    Column("field", least=8), Column("value", least=16), Column("observed", goes=4), Column("agent", least=6, goes=3),
+    Column("sources", least=10, goes=5),
+]  # fmt: skip
+
+
+def with_titles(store: Store, result: dict[str, Any]) -> dict[str, Any]:
+    """A timeline whose events say which record told of them, by its title."""
+    ids = list(dict.fromkeys(event["source_record_id"] for event in result["events"]))
+    if not ids:
+        return result
+    titles: dict[str, Any] = {}
+    offset: int | None = 0
+    while offset is not None:
+        page = store.call("retrieve_records", {"ids": ids, "limit": len(ids), "offset": offset})
+        titles.update((record["id"], record["properties"]) for record in page["records"])
+        offset = page["pagination"].get("next_offset")
+    from moss_memory.tools.record.record_summary import title_of
+
+    events = [{**event, "title": title_of(titles.get(event["source_record_id"], {}))} for event in result["events"]]
+    return {**result, "events": events}
+
+
+def capabilities_table(capabilities: list[dict[str, Any]], width: int) -> str:
+    """Each capability with its fields: what must be there, what values are allowed, what becomes an event."""
+    blocks = []
+    for one in capabilities:
+        head = f"{one['capability_id']} ({one['entity_type']}, {one['source']}), known by {', '.join(one['identity'])}"
+        rows = [
+            [Cell(printable(name)), Cell(field["type"]), Cell("yes" if field.get("required") else "-"),
+             Cell(printable(_more(one["entity_type"], field)))]
+            for name, field in one["fields"].items()
+        ]  # fmt: skip
+        blocks.append("\n".join([*wrapped(printable(head), width, indent=2), aligned(_FIELDS, rows, width=width)]))
+    return "\n\n".join(blocks)
+
+
+def _more(entity_type: str, field: dict[str, Any]) -> str:
+    said = [", ".join(field["enum"])] if "enum" in field else []
+    said += ["a set"] if field.get("set") else []
+    said += [f"event {entity_type}.{field['event']}"] if "event" in field else []
+    return "; ".join([*said, *(["searched"] if field.get("search") else [])]) or "-"
+
+
+def sources_table(entity: dict[str, Any], width: int) -> str:
+    """Where each field of an entity comes from."""
+    rows = []
+    for name, source in entity["provenance"].items():
+        value = entity.get("snapshot", {}).get(name)
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        refs = ", ".join(source["source_refs"])
+        told = (name, shown, source["observed_at"], source["agent_id"] or "-", refs or "-")
+        rows.append([Cell(line_of(part)) for part in told])
+    heading = printable(f"{entity['entity_type']} {entity['entity_id']}:")
+    return f"{heading}\n{aligned(_SOURCES, rows, width=width)}"

@@ -1,0 +1,62 @@
+"""An error's best next call as a line that can be typed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from moss_memory.cli.args.command_names import words_of
+from moss_memory.cli.args.positional import TEXT
+from moss_memory.registry import catalog
+
+from .wording import spoken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_TYPED_CHARS = 100
+"""A longer text is not typed but comes from a file."""
+
+
+def recovery_line(recovery: dict[str, Any]) -> str:
+    """`try: moss list --workspace shop  # lists the capsules of this workspace`."""
+    tool, given = recovery["tool"], recovery.get("arguments") or {}
+    arguments = {name: value for name, value in given.items() if not (name in TEXT and _is_long(value))}
+    operation = catalog.find(tool)
+    line = f"try: {typed(tool, arguments)}"
+    required = () if operation is None else operation.required
+    if len(arguments) < len(given) or any(name in TEXT and name not in given for name in required):
+        line += " < FILE"
+    reason = recovery.get("reason")
+    if reason and operation is not None:
+        reason = spoken(reason, operation)
+    return f"{line}  # {reason}" if reason else line
+
+
+def _is_long(value: object) -> bool:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "\n" in text or len(text) > _TYPED_CHARS
+
+
+def _is_plain(value: object) -> bool:
+    """Whether words between commas say the same: strings without one, or flags that are all on."""
+    if isinstance(value, dict):
+        return bool(value) and all(part is True for part in value.values())
+    return isinstance(value, list) and all(isinstance(part, str) and "," not in part for part in value)
+
+
+def typed(tool: str, arguments: dict[str, Any]) -> str:
+    """A call as a person would type it."""
+    parts = ["moss", words_of(tool)]
+    for name, value in arguments.items():
+        flag = "--" + name.replace("_", "-")
+        if isinstance(value, bool):
+            parts.append(flag if value else "--no-" + flag[2:])
+        elif _is_plain(value):
+            parts += [flag, shlex.quote(",".join(value))]
+        elif isinstance(value, (list, dict)):
+            parts += [flag, shlex.quote(json.dumps(value, ensure_ascii=False))]
+        else:
+            parts += [flag, shlex.quote(str(value))]
+    return " ".join(parts)

@@ -1,0 +1,55 @@
+"""What a search found as people read it: what to ask for, what it is, and below that where the words are."""
+
+from __future__ import annotations
+
+from .cell import cell_of, cells, line_of, wrapped
+from .style import HIT, HIT_END
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.responses import Shape
+
+_INDENT = 2
+
+
+def hits_of(hits: list[dict[str, Any]], shape: Shape, width: int) -> str:
+    """Every hit with the name by which it is fetched, uncut, and its snippet whole."""
+    rows = hits if shape.row is None else [shape.row(hit) for hit in hits]
+    return "\n\n".join("\n".join(_lines(row, shape, width)) for row in rows)
+
+
+def _lines(hit: dict[str, Any], shape: Shape, width: int) -> list[str]:
+    head, about = _named(hit) if hit.get("name") else _nameless(hit)
+    about.append(cell_of(shape.fields["updated_at"], hit.get("updated_at")).text)
+    told = line_of(", ".join(about))
+    first = f"{HIT}{line_of(head)}{HIT_END}"
+    if not width or cells(line_of(head)) + 2 + cells(told) <= width:
+        lines = [f"{first}  {told}"]
+    else:
+        lines = [first, *_indented(told, width)]
+    snippet = cell_of(shape.fields["snippet"], hit.get("snippet")).text
+    return [*lines, *(_indented(snippet, width) if snippet not in ("", "-") else [])]
+
+
+def _named(hit: dict[str, Any]) -> tuple[str, list[str]]:
+    """What a capsule or artifact is fetched by, and what it is."""
+    title = hit.get("title")
+    about = [title] if title and title != hit["name"] else []
+    kind = hit.get("kind")
+    about += [f"{hit['type']} {kind}" if kind else hit["type"]] if "type" in hit else []
+    return f"{hit['workspace']}/{hit['name']}", about
+
+
+def _nameless(hit: dict[str, Any]) -> tuple[str, list[str]]:
+    """What anything else is called, what it is, and where it lies."""
+    kind = hit.get("kind") or hit.get("type") or "capsule"
+    about = [f"{kind} {hit['id']}"]
+    about += [f"on {hit['branch']}"] if hit.get("branch") else []
+    return hit.get("title") or str(hit["id"]), [*about, f"in {hit['workspace']}"]
+
+
+def _indented(text: str, width: int) -> list[str]:
+    first, *more = wrapped(text, width, indent=_INDENT)
+    return [" " * _INDENT + first, *more]

@@ -1,0 +1,168 @@
+"""Answers as tables for people, as their declarations say; nothing in them can steer a terminal."""
+
+from __future__ import annotations
+
+from moss_memory.registry.responses import Column, Field
+
+from .cell import Cell, cell_of, printable, wrapped
+from .columns import aligned
+from .fields import found_in, lines_of
+from .style import painted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.responses import Shape
+
+    from .fields import Found
+
+NOTHING = "(nothing)"
+_SAID_CHARS = 40
+"""What is longer is no label but a text, which is read where it stands."""
+
+_NAMING = ("name", "id", "title", "path", "tool")
+_COMPUTED = Field("text", "")
+_REMARKS = {
+    "degraded": "by words alone; `moss doctor` says how to search by meaning too",
+    "pending": "{} more are found by their words alone; `moss index` prepares them",
+}
+
+
+def table_of(
+    answer: dict[str, Any], shape: Shape, *, width: int = 0, reading: bool = False, colour: bool = False
+) -> str:
+    """An answer for people: names and values first, then lists as rows, long texts last and whole.
+
+    For `reading`, lists leave out what is the same on every line and say it once, and cut no name.
+    """
+    if reading and "steps" in shape.fields and "criteria" in _step_fields(shape):
+        from .plan_view import plan_of
+
+        return painted(plan_of(answer, width), colour=colour)
+    return painted(_marked(answer, shape, width, reading), colour=colour)
+
+
+def _step_fields(shape: Shape) -> dict[str, Field]:
+    steps = shape.fields["steps"]
+    fields: dict[str, Field] = steps.of.of.fields if _is_rows(steps) else {}
+    return fields
+
+
+def _marked(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> str:
+    found = found_in(answer, shape)
+    if not found:
+        return NOTHING
+    lists = {label: one for label, one in found.items() if _is_rows(one[0])}
+    apart = {label: one for label, one in found.items() if one[0].shown == "apart"}
+    plain = {label: one for label, one in found.items() if label not in lists and one[0].shown in ("", "if_true")}
+    blocks = ["\n".join(lines_of(plain, width))]
+    for label, (field, rows) in lists.items():
+        blocks += _listing(label, field, rows, width, reading=reading, alone=len(lists) + len(apart) == 1)
+    blocks.append(_sides({label: one for label, one in found.items() if one[0].shown == "side"}, width))
+    blocks += [f"{label}:\n{_marked(part, field.of, width, reading)}" for label, (field, part) in apart.items()]
+    blocks.append(_page(found, lists))
+    blocks += [printable(text, keep_lines=True).rstrip("\n") for text in _texts(found)]
+    return "\n\n".join(block for block in blocks if block) or NOTHING
+
+
+def text_in(answer: dict[str, Any], shape: Shape) -> str | None:
+    """The one text of an answer, as it is; none where it has none."""
+    return next(iter(_texts(found_in(answer, shape))), None)
+
+
+def _texts(found: Found) -> list[str]:
+    return [value for field, value in found.values() if field.shown == "whole" and value is not None]
+
+
+def _is_rows(field: Field) -> bool:
+    return field.kind == "list" and field.of.kind == "object"
+
+
+def _listing(
+    label: str, field: Field, rows: list[dict[str, Any]], width: int, *, reading: bool, alone: bool
+) -> list[str]:
+    """A list under its name; what was asked for needs none where it stands alone, and is told also when empty."""
+    asked_for = field.shown == "answer"
+    if not rows and not asked_for:
+        return []
+    shape = field.of.of
+    if shape.name == "Capability":
+        from .record_view import capabilities_table
+
+        listing = capabilities_table(rows, width)
+    elif reading and rows and "snippet" in shape.fields:
+        from .search_hits import hits_of
+
+        listing = hits_of(rows, shape, width)
+    else:
+        listing = rows_of(rows, shape, width, reading=reading)
+    blocks = [listing if alone and asked_for else f"{label}:\n{listing}"]
+    if shape.name == "Entity":
+        from .record_view import sources_table
+
+        blocks += [sources_table(entity, width) for entity in rows if entity.get("provenance")]
+    return blocks
+
+
+def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: bool = False) -> str:
+    """Objects of one shape as rows, in the columns that tell something of them."""
+    if not items:
+        return NOTHING
+    rows = items if shape.row is None else [shape.row(item) for item in items]
+    declared = shape.table or [Column(key, least=8, goes=at) for at, key in enumerate(shape.fields)]
+    columns = [column for column in declared if column.tells(rows)]
+    fields = [shape.fields.get(column.key, _COMPUTED) for column in columns]
+    shown = [
+        [cell_of(field, row.get(column.key)) for column, field in zip(columns, fields, strict=True)] for row in rows
+    ]
+    same = _same_everywhere(columns, shown) if reading else {}
+    columns, shown = _without(same, columns, shown)
+    told = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
+    table = aligned(columns, shown, width=width, reading=reading)
+    return "\n".join([table, "", *wrapped(f"on every line: {told}", width)]) if told else table
+
+
+def _same_everywhere(columns: list[Column], rows: list[list[Cell]]) -> dict[Column, str]:
+    """The columns that say the same on every line, and what; what names a row stays."""
+    if len(rows) < 2:
+        return {}
+    texts = {column: {row[at].text for row in rows} for at, column in enumerate(columns)}
+    same = {column: said.pop() for column, said in texts.items() if len(said) == 1 and column.key not in _NAMING}
+    short = {column: text for column, text in same.items() if len(text) <= _SAID_CHARS}
+    return short if len(short) < len(columns) else {}
+
+
+def _without(
+    same: dict[Column, str], columns: list[Column], rows: list[list[Cell]]
+) -> tuple[list[Column], list[list[Cell]]]:
+    kept = [at for at, column in enumerate(columns) if column not in same]
+    return [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
+
+
+def _sides(sides: Found, width: int) -> str:
+    """What each side of a conflict says, field by field."""
+    if not sides:
+        return ""
+    states = [value or {} for _, value in sides.values()]
+    shape = next(iter(sides.values()))[0].of
+    known = [key for key in shape.fields if not key.startswith("last_") and key not in ("id", "from", "rel", "to")]
+    fields = [key for key in known if any(state.get(key) for state in states)]
+    columns = [Column("field"), *(Column(label, least=10) for label in sides)]
+    rows = [[Cell(key), *(cell_of(shape.fields[key], state.get(key)) for state in states)] for key in fields]
+    return aligned(columns, rows, width=width) if rows else ""
+
+
+def _page(found: Found, lists: Found) -> str:
+    """Where the page lies and how to see the next, then what a search says of itself."""
+    page = next((value for field, value in found.values() if field.shown == "page"), None)
+    if page is None or not (lists or page["has_more"]):
+        return ""
+    counted = next((value for field, value in lists.values() if field.shown == "answer"), ())
+    count = page.get("count", len(counted))
+    said = f"{count} of {page['total']}" if "total" in page else f"{count} shown"
+    if page["has_more"]:
+        where = f"--offset {page['offset'] + count}" if "offset" in page else f"--cursor {page['next_cursor']}"
+        said += f"; more with {where}"
+    remarks = [_REMARKS[label].format(value) for label, (field, value) in found.items() if field.shown == "remark"]
+    return "\n".join([said, *remarks])

@@ -1,0 +1,54 @@
+"""What Moss says, in the command line's words: arguments as options, tools as commands.
+
+The registry and the errors speak of arguments and tools, as programs and agents do, and mark them with backticks;
+only what a person reads in a terminal passes through here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from moss_memory.cli.args.command_names import words_of
+from moss_memory.cli.args.option import flag_of
+from moss_memory.registry import catalog
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from moss_memory.cli.args.command_table import BuiltIn
+    from moss_memory.registry.operation import Operation
+
+_MARK = re.compile(r"`(\w+)([.[][^`]*)?(?:: \"?(\w+)\"?)?`")
+"""A name, where inside of it, and its value."""
+
+
+def spoken(text: str, operation: Operation | BuiltIn, *, written: dict[str, Any] | None = None) -> str:
+    """The text with `limit` as --limit, `mode: "replace"` as --mode replace and `capsule_restore` as moss restore.
+
+    A mark that the caller made (`written` is what was sent) stays as it is, and so does one that names neither an
+    argument of the operation nor a tool.
+    """
+    own = [part for part in _texts(written) if "`" in part]
+
+    def say(mark: re.Match[str]) -> str:
+        name, place, value = mark.groups("")
+        if any(mark[0] in part for part in own):
+            return mark[0]
+        if name in operation.parameters or name in operation.aliases:
+            return flag_of(name) + place + (f" {value}" if value not in ("", "true") else "")
+        return f"moss {words_of(name)}" if "_" in name and catalog.find(name) else mark[0]
+
+    return _MARK.sub(say, text)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a value, however deep, names of members too."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, (dict, list)):
+            left += [*one, *one.values()] if isinstance(one, dict) else one

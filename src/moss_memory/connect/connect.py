@@ -1,0 +1,138 @@
+"""A client connected to Moss, or let go: the change of its file, tried, made, and taken back."""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.errors import invalid
+
+from . import jsonc, toml_edit
+from .clients import CLIENTS, PROJECT, SERVER, USER
+from .config_edit import Change
+from .server_entry import Meaning, chosen_toolsets, http_entry, merged, stdio_entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+    from typing import Any
+
+    from .clients import Client
+
+PORT = 8314
+
+
+class Place(Change):
+    """Where one client keeps its servers, in one scope, and what stands there of Moss."""
+
+    def __init__(self, client: Client, scope: str) -> None:
+        if scope not in client.scopes():
+            raise invalid(f"{client.name} has no file for a project; leave `scope` out", path="scope")
+        super().__init__(client.file(scope))
+        self.client = client
+        self.scope = scope
+        self.form: ModuleType = toml_edit if client.toml else jsonc
+        self.keys = (client.under, SERVER)
+        self.entry = self.readable(lambda: self.form.found(self.file.text, self.keys))
+
+    def meaning(self) -> Meaning | None:
+        """What the entry for Moss says, if there is one."""
+        return Meaning(self.client, self.entry) if isinstance(self.entry, dict) else None
+
+    def with_entry(self, wanted: dict[str, Any]) -> str:
+        """The text of the file with Moss in it; what its owner added to an entry that was there stays."""
+        entry = merged(self.client, self.entry, wanted)
+        return self.readable(lambda: str(self.form.put(self.file.text, self.keys, entry)))
+
+    def found_in(self, text: str) -> Any:
+        """The entry for Moss that a text has."""
+        return self.form.found(text, self.keys)
+
+    def put_into(self, text: str, value: Any) -> str:
+        """A text with this entry for Moss."""
+        return str(self.form.put(text, self.keys, value))
+
+    def span(self, text: str) -> tuple[int, int] | None:
+        """Where the entry for Moss stands in a text, if it stands in one piece."""
+        found: tuple[int, int] | None = self.form.span(text, self.keys)
+        return found
+
+    def content(self, text: str) -> Any:
+        """Everything that a text says."""
+        return self.form.read(text)
+
+    def taken_out(self, text: str) -> str:
+        """A text without its entry for Moss."""
+        return str(self.form.remove(text, self.keys))
+
+
+def client_of(key: str) -> Client:
+    """The client of that name."""
+    found = CLIENTS.get(key.lower().replace("_", "-").replace(" ", "-"))
+    if found is None:
+        raise invalid(f"there is no client {key[:60]!r}; known: {', '.join(CLIENTS)}", path="client")
+    return found
+
+
+def wanted_entry(
+    place: Place,
+    *,
+    home: str | None,
+    store_home: str,
+    toolsets: Sequence[str] | None,
+    url: str | None,
+    http: bool,
+    dry_run: bool,
+) -> tuple[dict[str, Any], str]:
+    """The entry that connects a client, and the token in it, if there is one; trying makes no token."""
+    if not http:
+        if url:
+            raise invalid("`url` is where a server over HTTP is; give `http` too", path="url")
+        return stdio_entry(place.client, place.scope, home=home, toolsets=toolsets, old=place.entry), ""
+    address = _with_toolsets(_checked_url(url), chosen_toolsets(place.client, toolsets))
+    token = ""
+    if place.scope != PROJECT:
+        from moss_memory.http.token_file import token_of, token_path
+
+        is_made = os.path.lexists(token_path(store_home))
+        token = token_of(store_home) if is_made or not dry_run else "TOKEN"
+    return http_entry(place.client, place.scope, url=address, token=token), token
+
+
+def _with_toolsets(address: str, toolsets: Sequence[str]) -> str:
+    """Return the address of an endpoint that lists these toolsets; without any it lists everything."""
+    return f"{address}?toolsets={','.join(toolsets)}" if toolsets else address
+
+
+def _checked_url(url: str | None) -> str:
+    """The address of the endpoint; the token goes nowhere in the clear but to this machine."""
+    from urllib.parse import urlsplit
+
+    address = url or f"http://127.0.0.1:{PORT}"
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host, parts = None, urlsplit("")
+    if parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment:
+        raise invalid(f"`url` must be such as http://127.0.0.1:{PORT}", path="url")
+    if parts.scheme == "http" and not is_local(host):
+        raise invalid("`url` leads to another machine, where the token must not go in the clear; use https", path="url")
+    return address if parts.path not in ("", "/") else address.rstrip("/") + "/mcp"
+
+
+def is_local(host: str | None) -> bool:
+    """Whether an address never leaves this machine; a name that only begins as one (`127.0.0.1.example.com`) does."""
+    from ipaddress import ip_address
+
+    try:
+        return host == "localhost" or ip_address(host or "").is_loopback
+    except ValueError:
+        return False
+
+
+def default_scope(client: Client, scope: str | None) -> str:
+    """The scope that is meant where none is named: oneself, everywhere."""
+    if scope is not None and scope not in (USER, PROJECT):
+        raise invalid("`scope` must be user or project", path="scope")
+    return scope or client.scopes()[0]

@@ -1,0 +1,109 @@
+"""What a client runs of Moss by itself, where someone asked for it: at the start of a session and before compaction."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from moss_memory.errors import invalid
+
+from . import jsonc
+from .clients import CLIENTS, PROJECT
+from .config_edit import Change
+from .moss_command import after_moss, moss_for_clients
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from .clients import Client
+    from .jsonc import Path
+
+_KEY, _WITHIN = "hooks", "hooks"
+_RUN = {"SessionStart": ["prime"], "PreCompact": ["prime", "--before-compaction"]}
+"""What each event runs: what is open here goes to the model, the reminder to whatever writes the summary."""
+_PATIENCE_S = 10
+"""A session begins without it rather than late."""
+
+
+class Hooks(Change):
+    """Where one client keeps its hooks, in one scope, and which of them are Moss's."""
+
+    def __init__(self, client: Client, scope: str) -> None:
+        if scope not in client.hooks:
+            known = ", ".join(key for key, one in CLIENTS.items() if one.hooks)
+            raise invalid(f"{client.name} has no hooks that Moss could use; clients with hooks: {known}", path="hooks")
+        super().__init__(client.hooks_file(scope))
+        self.client = client
+        self.scope = scope
+        self.commands: dict[str, str] = self.readable(lambda: self.found_in(self.file.text)) or {}
+        """What the file runs of Moss, by event."""
+
+    def with_hooks(self, home: str | None) -> str:
+        """The text of the file with both hooks."""
+        wanted = {event: self._line(words, home) for event, words in _RUN.items()}
+        return self.readable(lambda: _put(self.file.text, wanted))
+
+    def _line(self, words: list[str], home: str | None) -> str:
+        """What the client gives to a shell; a project's file names no place of this machine."""
+        if self.scope == PROJECT:
+            return shlex.join(["moss", *words])
+        named = home or os.environ.get("MOSS_HOME")
+        place = ["--home", os.path.abspath(os.path.expanduser(named))] if named else []
+        return shlex.join([*moss_for_clients(), *words, *place])
+
+    def found_in(self, text: str) -> Any:
+        """What a text runs of Moss, by event."""
+        return {event: command for event, _, command in _ours(text)} or None
+
+    def put_into(self, text: str, value: Any) -> str:
+        """A text with these hooks of Moss and no others."""
+        kept = text if set(self.found_in(text) or ()) <= set(value) else self.taken_out(text)
+        return _put(kept, value)
+
+    def content(self, text: str) -> Any:
+        """Everything that a text says."""
+        return jsonc.read(text)
+
+    def taken_out(self, text: str) -> str:
+        """A text without a hook of Moss; a group that held nothing else goes too."""
+        for _, place, _ in _ours(text):
+            group = jsonc.found(text, place[:-2])
+            return self.taken_out(jsonc.remove(text, place[:-2] if len(group[_WITHIN]) == 1 else place))
+        return text
+
+
+def _put(text: str, wanted: dict[str, str]) -> str:
+    """The text in which each event runs this: where it runs something else of Moss, that is changed."""
+    for event, command in wanted.items():
+        place = next((path for name, path, _ in _ours(text) if name == event), None)
+        if place is not None:
+            text = jsonc.put(text, (*place, "command"), command)
+            continue
+        groups = jsonc.found(text, (_KEY, event))
+        group = {_WITHIN: [{"type": "command", "command": command, "timeout": _PATIENCE_S}]}
+        text = jsonc.put(text, (_KEY, event, len(groups) if isinstance(groups, list) else 0), group)
+    return text
+
+
+def _ours(text: str) -> Iterator[tuple[str, Path, str]]:
+    """Every hook of Moss in a text: its event, the keys that lead to it, and its command."""
+    for event in _RUN:
+        for place, group in enumerate(_list(jsonc.found(text, (_KEY, event)))):
+            for inner, hook in enumerate(_list(group.get(_WITHIN) if isinstance(group, dict) else None)):
+                command = hook.get("command") if isinstance(hook, dict) else None
+                if isinstance(command, str) and _is_moss(command):
+                    yield event, (_KEY, event, place, _WITHIN, inner), command
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_moss(command: str) -> bool:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    return (after_moss(words) or [""])[0] == "prime"

@@ -1,0 +1,131 @@
+"""What a client's file says of Moss: the entry as it should be, and what an entry there means."""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.errors import invalid
+
+from .clients import PROJECT, VARIABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .clients import Client
+
+_OWN = {
+    "type", "command", "args", "url", "httpUrl", "serverUrl", "headers", "http_headers", "bearer_token_env_var"
+}  # fmt: skip
+"""What Moss writes into an entry; everything else there is its owner's and stays."""
+_HOME = "MOSS_HOME"
+
+
+def stdio_entry(
+    client: Client, scope: str, *, home: str | None, toolsets: Sequence[str] | None, old: Any = None
+) -> dict[str, Any]:
+    """The entry of a client that starts Moss itself; `old` is the one that is there."""
+    from .moss_command import moss_for_clients
+
+    chosen = chosen_toolsets(client, toolsets)
+    moss = moss_for_clients() if scope != PROJECT else _shared_command(client, old)
+    words = [*moss, "mcp", *(["--toolsets", ",".join(chosen)] if chosen else [])]
+    if client.stdio.get("type") == "local":
+        started: dict[str, Any] = {"command": words}
+    else:
+        started = {"command": words[0], "args": words[1:]}
+    entry = {**client.stdio, **started}
+    named = home or (os.environ.get(_HOME) if scope != PROJECT else None)
+    if named:  # a client that a desktop starts does not know the environment of this shell
+        entry[environment_of(client)] = {_HOME: os.path.abspath(os.path.expanduser(named))}
+    return entry
+
+
+def _shared_command(client: Client, old: Any) -> list[str]:
+    """Return how a project's file starts Moss: by its name, or by a path that its owner wrote and that works here."""
+    from .moss_command import is_program
+
+    words = Meaning(client, old).words if isinstance(old, dict) else []
+    return words[:1] if words and os.path.basename(words[0]) == "moss" and is_program(words[0]) else ["moss"]
+
+
+def chosen_toolsets(client: Client, toolsets: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the toolsets that a client lists, its own if none are named; refuse a name that does not exist."""
+    from moss_memory.mcp.tool_list import unknown_toolsets
+    from moss_memory.registry.catalog import TOOLSETS
+
+    if unknown := unknown_toolsets(toolsets or ()):
+        raise invalid(f"there is no toolset {unknown[0][:60]!r}; known: {', '.join(TOOLSETS)}", path="toolsets")
+    return client.toolsets if toolsets is None else tuple(toolsets)
+
+
+def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str, Any]:
+    """The entry of a client that talks to `moss serve`; in a project's file the token is a variable's name."""
+    if client.http is None:
+        raise invalid(f"{client.name} reads no server over HTTP from its file; connect it without `http`", path="http")
+    if scope != PROJECT:
+        return {key: _filled(value, url=url, token=token) for key, value in client.http.items()}
+    if not client.variable:
+        raise invalid(
+            f"{client.name} takes no token from the environment, and a project's file is no place for one; connect it "
+            "for yourself with `scope` user, or without `http`",
+            path="scope",
+        )
+    if client.toml:
+        return {"url": url, "bearer_token_env_var": client.variable}
+    return {key: _filled(value, url=url, token=client.variable) for key, value in client.http.items()}
+
+
+def _filled(value: Any, **filled: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(part, **filled) for key, part in value.items()}
+    for name, text in filled.items():
+        value = value.replace("{" + name + "}", text)
+    return value
+
+
+def merged(client: Client, old: Any, wanted: dict[str, Any]) -> dict[str, Any]:
+    """The wanted entry with what its owner added to the old one: other settings, other variables."""
+    if not isinstance(old, dict):
+        return wanted
+    place = environment_of(client)
+    kept = {key: value for key, value in old.items() if key not in _OWN and key != place}
+    variables: Any = old.get(place)
+    variables = variables if isinstance(variables, dict) else {}
+    environment = {key: value for key, value in variables.items() if key != _HOME} | wanted.get(place, {})
+    entry = {key: value for key, value in wanted.items() if key != place} | kept
+    return entry | ({place: environment} if environment else {})
+
+
+def environment_of(client: Client) -> str:
+    """Under which key an entry gives the server its environment."""
+    return "environment" if client.stdio.get("type") == "local" else "env"
+
+
+def _texts(value: Any) -> dict[str, str]:
+    """The texts of a table; none where people wrote something else."""
+    return {str(key): str(part) for key, part in value.items()} if isinstance(value, dict) else {}
+
+
+class Meaning:
+    """What an entry asks the client to do: start a command, or talk to an address."""
+
+    def __init__(self, client: Client, entry: dict[str, Any]) -> None:
+        command = entry.get("command")
+        given = entry.get("args")
+        words = command if isinstance(command, list) else [command, *(given if isinstance(given, list) else [])]
+        self.words: list[str] = [str(word) for word in words] if command else []
+        self.environment = _texts(entry.get(environment_of(client)))
+        self.url = str(entry.get("url") or entry.get("httpUrl") or entry.get("serverUrl") or "")
+        self.headers = _texts(entry.get("headers") or entry.get("http_headers"))
+        if "bearer_token_env_var" in entry:
+            self.headers = {"Authorization": f"Bearer {client.variable}"}
+        if client.variable:
+            token = os.environ.get(VARIABLE, "")
+            self.headers = {key: value.replace(client.variable, token) for key, value in self.headers.items()}
+
+    @property
+    def transport(self) -> str:
+        """How the client reaches Moss."""
+        return "http" if self.url else "stdio"

@@ -1,0 +1,136 @@
+"""A client's file: read whole, changed in one step, and kept beside as it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from moss_memory.errors import MossError, invalid
+
+from .file_rewrite import make, rewrite
+from .parse_error import Unreadable
+
+_BOM = "\ufeff"
+_BEFORE = ".before-moss"
+_MOST_BYTES = 32 * 1024 * 1024
+
+
+class SettingsFile:
+    """The file at a path, or the one that a link there leads to; it may not be there yet."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.real = os.path.realpath(path)
+        self._data = _read(path, self.real)
+        self.text = "" if self._data is None else _decoded(self._data, path)
+        """Its text without the mark of byte order that it may begin with."""
+        self.backup = ""
+        """The path of the copy of the file as it was, once there is one."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a file."""
+        return self._data is not None
+
+    def kept(self) -> list[tuple[str, str]]:
+        """The copies that were kept beside the file: the path and the text of each that can be read."""
+        folder, name = os.path.split(self.real)
+        try:
+            paths = [os.path.join(folder, one) for one in os.listdir(folder) if one.startswith(name + _BEFORE)]
+        except OSError:
+            return []
+        found = []
+        for path in sorted(paths):
+            try:
+                data = _read(path, os.path.realpath(path))
+                found.append((path, _decoded(data or b"", path)))
+            except (MossError, Unreadable):
+                continue
+        return found
+
+    def write(self, text: str, *, keep: bool) -> None:
+        """Puts the text in the file's place, whole or not at all; `keep` leaves a copy of what was there."""
+        mark = _BOM.encode() if self._data is not None and self._data.startswith(_BOM.encode()) else b""
+        try:
+            self._write(mark + text.encode(), keep=keep)
+        except OSError as error:
+            where = error.filename2 or error.filename
+            why = f"{where}: {error.strerror}" if where else error.strerror
+            raise invalid(f"{self.path} cannot be written ({why}); nothing was changed") from None
+
+    def _write(self, data: bytes, *, keep: bool) -> None:
+        if self._data is None:
+            os.makedirs(os.path.dirname(self.real), mode=0o700, exist_ok=True)
+            try:
+                make(self.real, data)
+            except FileExistsError:
+                raise self._changed_meanwhile() from None
+            return
+        status = os.stat(self.real)
+        mode = stat.S_IMODE(status.st_mode)
+        if not mode & 0o200:
+            raise invalid(f"{self.path} may not be written (mode {mode:04o}); nothing was changed")
+        if keep:
+            self.backup = self._keep(self._data, status)
+        if _read(self.path, self.real) != self._data:
+            raise self._changed_meanwhile()
+        rewrite(self.real, self._data, data)
+
+    def _changed_meanwhile(self) -> MossError:
+        return MossError("CONFLICT", f"{self.path} was changed by another program just now; run this again")
+
+    def _keep(self, data: bytes, owner: os.stat_result) -> str:
+        """Keep a copy under the first name that is free, and return its path; a copy that is there already counts."""
+        number = 1
+        while True:
+            path = self.real + _BEFORE + (f"-{number}" if number > 1 else "")
+            try:
+                make(path, data, owner)
+                return path
+            except FileExistsError:
+                if _holds(path, data):
+                    return path
+            number += 1
+
+    def delete(self) -> None:
+        """Takes the file away again."""
+        os.unlink(self.real)
+
+    def others_may_read(self) -> bool:
+        """Whether someone else on this machine could see what stands in it."""
+        return self.is_there and bool(os.stat(self.real).st_mode & 0o044)
+
+
+def _read(path: str, real: str) -> bytes | None:
+    """The bytes of a file, none where there is no file; refuses what is no plain file."""
+    try:
+        if not os.path.lexists(real):
+            if os.path.lexists(path):
+                raise invalid(f"{path} is a link that leads to nothing; nothing was changed")
+            return None
+        fd = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+                raise invalid(f"{path} is no plain file of at most 32 MB; it is left alone")
+            with os.fdopen(os.dup(fd), "rb") as file:
+                return file.read()
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise invalid(f"{path} cannot be read ({error.strerror}); nothing was changed") from None
+
+
+def _decoded(data: bytes, path: str) -> str:
+    try:
+        return data.decode().removeprefix(_BOM)
+    except UnicodeDecodeError as error:
+        raise Unreadable("it is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
+
+
+def _holds(path: str, data: bytes) -> bool:
+    """Say whether a file has this content."""
+    try:
+        return _read(path, path) == data
+    except MossError:
+        return False

@@ -1,0 +1,269 @@
+"""TOML, changed in one table: every other byte stays as it is."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+from .parse_error import Unreadable, newline_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Path = tuple[str, ...]
+
+_LINE_IN_MESSAGE = re.compile(r"at line (\d+)")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_KEYS = re.compile(rf"[ \t]*({_KEY}(?:[ \t]*\.[ \t]*{_KEY})*)[ \t]*")
+_REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|$)")
+_PIECE = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}|'
+    r"'''.*?'{3,5}|"
+    r'"(?:[^"\\\n]|\\.)*"|'
+    r"'[^'\n]*'|"
+    r"#[^\n]*|[\[\]{}\n]|[^\"'#\[\]{}\n]+",
+    re.DOTALL,
+)
+
+
+class Statement:
+    """A line that opens a table, or a key with its value: what it is about, and where it stands."""
+
+    __slots__ = ("end", "is_table", "path", "start")
+
+    def __init__(self, path: Path, start: int, end: int, *, is_table: bool) -> None:
+        self.path = path
+        self.start = start
+        self.end = end
+        """Behind the end of its last line."""
+        self.is_table = is_table
+
+
+def read(text: str) -> dict[str, Any]:
+    """The values that a text holds; raises `Unreadable` with the line."""
+    import tomllib
+
+    try:
+        return tomllib.loads(text, parse_float=_float)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        line = _LINE_IN_MESSAGE.search(str(error))
+        problem = re.sub(r" \(at .*", "", str(error)) if line else str(error)
+        raise Unreadable(problem, int(line[1]) if line else text.count("\n") + 1) from None
+
+
+def _float(written: str) -> float:
+    """A number; what is no number (`nan`) is always the same one, or a text would differ from itself."""
+    value = float(written)
+    return math.nan if math.isnan(value) else value
+
+
+def found(text: str, path: Path) -> Any:
+    """What the path leads to, or None."""
+    value: Any = read(text)
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def span(text: str, path: Path) -> tuple[int, int] | None:
+    """Return where the table at the path begins and ends; None if there is none, or if others stand within it."""
+    statements = _statements(text)
+    places = [place for place, one in enumerate(statements) if one.path[: len(path)] == path]
+    if not places or not statements[places[0]].is_table or places[-1] - places[0] >= len(places):
+        return None
+    return statements[places[0]].start, statements[places[-1]].end
+
+
+def put(text: str, path: Path, value: dict[str, Any]) -> str:
+    """The text with this table at the path; the same text where it is there already."""
+    if found(text, path) == value:
+        return text
+    above = found(text, path[:-1])
+    if above is not None and not isinstance(above, dict):
+        raise Unreadable(f"{'.'.join(path[:-1])} is not a table", _line_about(text, path))
+    changed = _put(text, path, value)
+    _require_alone(text, changed, path, value)
+    return changed
+
+
+def remove(text: str, path: Path) -> str:
+    """The text without the table that the path leads to; the same text where it leads to nothing."""
+    if found(text, path) is None:
+        return text
+    changed = _cut(text, _below(text, path), "")
+    _require_alone(text, changed, path, None)
+    return changed
+
+
+def _put(text: str, path: Path, value: dict[str, Any]) -> str:
+    newline = newline_of(text)
+    block = _rendered(path, value, newline)
+    old = _below(text, path)
+    if old and old[0].is_table:
+        ends_in_newline = text[old[0].start : old[-1].end].endswith("\n")
+        return _cut(text, old, block + (newline if ends_in_newline else ""))
+    text = _cut(text, old, "")
+    if not text:
+        return block + newline
+    if text.endswith("\n"):
+        return text + newline + block + newline
+    return text + newline + newline + block
+
+
+def _cut(text: str, statements: list[Statement], instead: str) -> str:
+    """The text without these statements; what comes instead stands where the first one stood."""
+    groups = _groups(statements)
+    for place in range(len(groups) - 1, -1, -1):
+        first, last = groups[place]
+        if place == 0 and instead:
+            text = text[: first.start] + instead + text[last.end :]
+        else:
+            start = _with_blank_line(text, first, last)
+            text = text[:start] + text[last.end :]
+    return text
+
+
+def _groups(statements: list[Statement]) -> list[tuple[Statement, Statement]]:
+    """Each table with what is in it: its first and its last statement."""
+    groups: list[tuple[Statement, Statement]] = []
+    for one in statements:
+        if groups and not one.is_table and groups[-1][0].is_table:
+            groups[-1] = (groups[-1][0], one)
+        else:
+            groups.append((one, one))
+    return groups
+
+
+def _with_blank_line(text: str, first: Statement, last: Statement) -> int:
+    """Where to cut so that the blank line before a table goes with it; without a line end at the end, that too."""
+    start = first.start
+    if not first.is_table:
+        return start
+    lines = (r"\r?\n[ \t]*\r?\n\Z", r"\r?\n\Z") if not text[: last.end].endswith("\n") else (r"(?<=\n)[ \t]*\r?\n\Z",)
+    for line in lines:
+        match = re.search(line, text[:start])
+        if match:
+            return match.start()
+    return start
+
+
+def _below(text: str, path: Path) -> list[Statement]:
+    """The statements that make the table at a path and what is in it."""
+    return [one for one in _statements(text) if one.path[: len(path)] == path]
+
+
+def _statements(text: str) -> list[Statement]:
+    """What a text that was read states, in its order."""
+    made: list[Statement] = []
+    table: Path = ()
+    place = 0
+    while place < len(text):
+        rest = _REST.match(text, place)
+        if rest and rest.end() > place:
+            place = rest.end()
+            continue
+        start = place
+        while text[place] in " \t\r":
+            place += 1
+        if text[place] == "\n":
+            place += 1
+        elif text[place] == "[":
+            table, place = _header(text, place)
+            made.append(Statement(table, start, place, is_table=True))
+        else:
+            keys, place = _pair(text, place)
+            made.append(Statement((*table, *keys), start, place, is_table=False))
+    return made
+
+
+def _header(text: str, place: int) -> tuple[Path, int]:
+    brackets = 2 if text.startswith("[[", place) else 1
+    match = _KEYS.match(text, place + brackets)
+    assert match is not None, "tomllib read it"
+    end = text.find("\n", match.end())
+    return _keys(match[1]), len(text) if end < 0 else end + 1
+
+
+def _pair(text: str, place: int) -> tuple[Path, int]:
+    match = _KEYS.match(text, place)
+    assert match is not None, "tomllib read it"
+    place, depth = match.end(), 0
+    while place < len(text):
+        piece = _PIECE.match(text, place)
+        assert piece is not None, "tomllib read it"
+        place = piece.end()
+        depth += (piece[0] in ("[", "{")) - (piece[0] in ("]", "}"))
+        if piece[0] == "\n" and depth == 0:
+            break
+    return _keys(match[1]), place
+
+
+def _keys(written: str) -> Path:
+    """The names in a dotted key."""
+    import tomllib
+
+    found, value = [], tomllib.loads(f"{written} = 0")
+    while isinstance(value, dict):
+        found.append(next(iter(value)))
+        value = value[found[-1]]
+    return tuple(found)
+
+
+def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | None) -> None:
+    """Makes sure that the change is what was meant and nothing else; refuses a form that cannot be changed so."""
+    wanted = read(before)
+    inner = wanted
+    for key in path[:-1]:
+        inner = inner.setdefault(key, {})
+    if value is None:
+        inner.pop(path[-1])
+    else:
+        inner[path[-1]] = value
+    try:
+        same = _pruned(read(after)) == _pruned(wanted)
+    except Unreadable:
+        same = False
+    if not same:
+        form = f"write it as tables, [{'.'.join(path[:-1])}.NAME]"
+        raise Unreadable(f"{path[0]} is written in one line; {form}", _line_about(before, path))
+
+
+def _line_about(text: str, path: Path) -> int:
+    """The line that first speaks of what the path begins with."""
+    place = next((one for one in _statements(text) if one.path[0] == path[0]), None)
+    return text.count("\n", 0, place.start) + 1 if place else 1
+
+
+def _pruned(value: Any) -> Any:
+    """The value without empty tables, which come and go with what is in them."""
+    if not isinstance(value, dict):
+        return value
+    kept = {key: _pruned(part) for key, part in value.items()}
+    return {key: part for key, part in kept.items() if part != {}}
+
+
+def _rendered(path: Path, value: dict[str, Any], newline: str) -> str:
+    """The table as lines, the last one without its end."""
+    lines = [f"[{'.'.join(map(_written_key, path))}]"]
+    lines += [f"{_written_key(key)} = {_written(part)}" for key, part in value.items()]
+    return newline.join(lines)
+
+
+def _written_key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _written(key)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_written, value)) + "]"
+    if isinstance(value, dict):
+        inner = ", ".join([f"{_written_key(key)} = {_written(part)}" for key, part in value.items()])
+        return f"{{ {inner} }}" if inner else "{}"
+    return value.isoformat() if hasattr(value, "isoformat") else repr(value)

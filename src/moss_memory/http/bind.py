@@ -1,0 +1,92 @@
+"""From where the server can be reached: its hosts, their origins, and what reaching beyond this machine asks for."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+
+from .listener import LOOPBACK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+PORT = 8314
+
+
+class Reach:
+    """Where the server listens and by which names it is called. Beyond this machine only with TLS in front of it."""
+
+    def __init__(
+        self,
+        *,
+        host: str = LOOPBACK[0],
+        allowed_hosts: Sequence[str] = (),
+        behind_proxy: bool = False,
+        tls_cert: str | None = None,
+        tls_key: str | None = None,
+    ) -> None:
+        self.host = host
+        self.allowed_hosts = tuple(allowed_hosts)
+        self.behind_proxy = behind_proxy
+        self.tls_cert = tls_cert
+        self.tls_key = tls_key
+        self.is_beyond = host not in LOOPBACK or behind_proxy or bool(allowed_hosts)
+        """Whether others than the programs of this machine can reach it."""
+        self.secure = behind_proxy or tls_cert is not None
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse what cannot be served, naming all that is missing at once."""
+        missing = list(self._missing())
+        if missing:
+            needs = f"reaching beyond this machine (`host` {self.host}) needs more: " if self.is_beyond else ""
+            raise invalid(f"{needs}{'; '.join(missing)}. Complete: {self._complete_command()}")
+        for name in self.allowed_hosts:
+            if not name.isascii() or not name.isprintable() or set(name) & set("/@ *,") or name != name.lower():
+                raise invalid(
+                    f"`allowed_host` {name!r} is no host; give a name in lower case, with its port if it has one"
+                )
+
+    def _missing(self) -> Iterator[str]:
+        if self.is_beyond and not self.allowed_hosts:
+            yield (
+                "`allowed_host`, the name that clients call it by, without which any web page could point a name of "
+                "its own at this server"
+            )
+        if (self.tls_cert is None) != (self.tls_key is None):
+            yield f"`{'tls_cert' if self.tls_cert is None else 'tls_key'}`: the two files of TLS belong together"
+        elif self.is_beyond and not self.secure:
+            yield (
+                "`tls_cert` and `tls_key`, or `behind_proxy` where a proxy does TLS, without which the token and "
+                "everything stored could be read on the way"
+            )
+
+    def _complete_command(self) -> str:
+        """The command with all that it needs; names that were not given are examples."""
+        words = ["moss serve"]
+        if self.host not in LOOPBACK:
+            words.append(f"--host {self.host}")
+        if self.is_beyond:
+            example = "moss.example.org" if self.behind_proxy else f"moss.example.org:{PORT}"
+            words += [f"--allowed-host {name}" for name in self.allowed_hosts or (example,)]
+        if self.behind_proxy:
+            words.append("--behind-proxy")
+        if self.tls_cert is not None or self.tls_key is not None or not self.behind_proxy:
+            words.append(f"--tls-cert {self.tls_cert or 'cert.pem'} --tls-key {self.tls_key or 'key.pem'}")
+        return " ".join(words)
+
+    def origins(self, port: int) -> dict[bytes, bytes]:
+        """The hosts that the server answers to, each with the origin of its pages there."""
+        scheme = "https" if self.tls_cert else "http"
+        local = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
+        found = {host.encode(): f"{scheme}://{host}".encode() for host in local}
+        for name in self.allowed_hosts:
+            found[name.encode()] = f"https://{name}".encode()
+        return found
+
+    def address(self, port: int) -> str:
+        """What people and clients are told."""
+        if self.allowed_hosts:
+            return f"https://{self.allowed_hosts[0]}"
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls_cert else 'http'}://{shown}:{port}"

@@ -1,0 +1,130 @@
+"""How many connections may be open at once, and which one is closed when there are too many.
+
+Anybody can open a connection and send nothing. A connection counts as unproven until a request on it has shown the
+token or a valid cookie. When a limit is reached the oldest unproven connection is closed, so that the newest one, which
+may be the owner's, is always answered.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+
+from moss_memory.mcp.message_writer import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol
+
+    class Limited(Protocol):
+        """A connection as the limits see it."""
+
+        peer: str
+
+        def is_idle(self) -> bool:
+            """Return whether no request is being answered on it."""
+
+        def drop(self) -> None:
+            """Close it at once."""
+
+
+MOST_UNPROVEN = 256
+"""At most this many unproven connections are open at once."""
+
+MOST_OF_ADDRESS = 64
+"""At most this many of them come from one other machine."""
+
+MOST = 2048
+"""At most this many connections are open at once."""
+
+ACCEPT_AT_ONCE = 16
+"""At most this many connections are accepted before one of them is looked at; those too many are closed then."""
+
+_DESCRIPTORS = 8192
+_RESERVE = 64 + 3 * ACCEPT_AT_ONCE
+"""Descriptors that are left for the store, its files and connections that are just being closed."""
+
+_LOOPBACK = ("127.", "::1", "::ffff:127.")
+_LOG_EVERY_S = 60.0
+
+
+class ConnectionLimits:
+    """The open connections of a server, and the limits on their number."""
+
+    def __init__(self, *, most: int = MOST, most_unproven: int = MOST_UNPROVEN) -> None:
+        self.most = most
+        self.most_unproven = most_unproven
+        self._unproven: dict[Limited, None] = {}
+        self._proven: dict[Limited, None] = {}
+        self._of_address: dict[str, dict[Limited, None]] = {}
+
+    def add(self, connection: Limited) -> None:
+        """Count a new connection; close the oldest unproven one when there are too many."""
+        self._unproven[connection] = None
+        if not connection.peer.startswith(_LOOPBACK):  # where the owner and everybody else have the same address
+            own = self._of_address.setdefault(connection.peer, {})
+            own[connection] = None
+            if len(own) > MOST_OF_ADDRESS:
+                self._drop(next(iter(own)))
+        if len(self._unproven) > self.most_unproven:
+            self._drop(next(iter(self._unproven)))
+        if len(self._unproven) + len(self._proven) > self.most:
+            idle = (one for one in self._proven if one.is_idle())
+            oldest = next(iter(self._unproven))
+            self._drop(oldest if oldest is not connection else next(idle, connection))
+
+    def prove(self, connection: Limited) -> None:
+        """Note that a request on a connection has shown who sends it."""
+        if connection in self._unproven or connection in self._proven:
+            self.remove(connection)
+            self._proven[connection] = None  # the last used one is the last one to be closed
+
+    def remove(self, connection: Limited) -> None:
+        """Forget a connection that is closed."""
+        self._proven.pop(connection, None)
+        self._unproven.pop(connection, None)
+        own = self._of_address.get(connection.peer)
+        if own is not None:
+            own.pop(connection, None)
+            if not own:
+                del self._of_address[connection.peer]
+
+    def is_pressed(self) -> bool:
+        """Return whether more than half of the allowed unproven connections are open."""
+        return 2 * len(self._unproven) > self.most_unproven
+
+    def _drop(self, connection: Limited) -> None:
+        self.remove(connection)
+        connection.drop()
+
+
+def limits_of_process() -> ConnectionLimits:
+    """Raise the limit of open files as far as this process may, and derive the limits of connections from it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+        except (OSError, ValueError):
+            pass  # some systems allow less than they say; the limit stays as it was
+    left = MOST if soft == resource.RLIM_INFINITY else max(soft - _RESERVE, 2)
+    most = min(MOST, left)
+    return ConnectionLimits(most=most, most_unproven=max(min(MOST_UNPROVEN, most // 2), 1))
+
+
+def quiet_accept_errors(clock_s: Callable[[], float] = time.monotonic) -> Callable[[Any, dict[str, Any]], None]:
+    """Return a handler for errors of the event loop: failures to accept are logged once a minute, in a line."""
+    logged_s = -_LOG_EVERY_S
+
+    def handle(loop: Any, context: dict[str, Any]) -> None:
+        nonlocal logged_s
+        error = context.get("exception")
+        if not isinstance(error, OSError) or "accept" not in context.get("message", ""):
+            loop.default_exception_handler(context)
+        elif clock_s() - logged_s >= _LOG_EVERY_S:
+            logged_s = clock_s()
+            say(f"no connection can be accepted for a second ({error.strerror}); said at most once a minute")
+
+    return handle

@@ -1,0 +1,253 @@
+"""What is at which path: MCP, the way in for browsers, and behind a random name the pages."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from contextvars import ContextVar
+from urllib.parse import parse_qs
+
+from moss_memory.demo.demo_home import BANNER
+
+from .origin_guard import HEADERS, PLACE
+from .pool import POOL
+from .replies import HTML, reply
+from .request_body import UNREAD, read_body
+from .timeouts import PROVE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from .mcp_endpoint import Endpoint
+    from .sign_in import SignIn, Visitor
+
+SIGN_IN = "/sign-in"
+FORM_TOKEN = "form_token"  # noqa: S105 - the name of the field, not its value
+FORM_MAX_BYTES = 8 * 1024 * 1024
+FORM_MAX_FIELDS = 1000
+_FORM = b"application/x-www-form-urlencoded"
+
+_STYLE = """\
+:root{color-scheme:light dark}
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:light-dark(#f6f6f2,#121511);
+color:light-dark(#1c211b,#e7ebe3);font:.9375rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
+main{box-sizing:border-box;width:min(25rem,100vw - 2rem);margin-bottom:12vh;padding:2rem;border-radius:10px;
+background:light-dark(#fff,#1a1e18);border:1px solid light-dark(#e1e3da,#2c3229)}
+svg{display:block;width:32px;height:32px;margin-bottom:1.25rem}
+h1{font-size:1.375rem;font-weight:650;letter-spacing:-.018em;line-height:1.3;margin:0 0 .375rem}
+p{margin:0;color:light-dark(#586055,#a2ab9c)}
+code{font:.86em ui-monospace,"SF Mono","JetBrains Mono",Menlo,Consolas,monospace}
+button{font:inherit;font-weight:520;width:100%;height:2.5rem;margin-top:1.5rem;border:0;border-radius:5px;cursor:pointer;
+background:light-dark(#3f6a3a,#a4cf8d);color:light-dark(#fff,#14200f)}
+button:focus-visible{outline:2px solid light-dark(#3f6a3a,#a4cf8d);outline-offset:2px}
+"""
+
+visitor_now: ContextVar[Visitor] = ContextVar("visitor_now")
+"""Who sent the request that is being answered."""
+
+
+class Site:
+    """Sends every request to what answers it; the pages are loaded when somebody is about to ask for one."""
+
+    def __init__(
+        self,
+        *,
+        endpoint: Endpoint,
+        sign_in: SignIn,
+        base: str,
+        new_link: Callable[[], str],
+        pages: Callable[[], tuple[ASGIApp, frozenset[str]]],
+        demonstration: bool = False,
+    ) -> None:
+        self._endpoint = endpoint
+        self._sign_in = sign_in
+        self._base = base
+        self._new_link = new_link
+        self._make_pages = pages
+        self._demonstration = demonstration
+        self._pages: asyncio.Future[tuple[ASGIApp, frozenset[str]]] | None = None
+        self._ending = asyncio.Event()
+
+    def end(self) -> None:
+        """Ends the streams of pages, which would never end by themselves."""
+        self._ending.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request that the guard let through."""
+        path: str = scope["path"]
+        if path == "/mcp":
+            scope[PLACE] = path
+            if self._demonstration:
+                await reply(send, 403, _NOT_FOR_AGENTS)
+            else:
+                await self._endpoint(scope, receive, send)
+        elif path == self._base or path.startswith(self._base + "/"):
+            await self._page(scope, receive, send)
+        elif path == SIGN_IN or path.startswith(SIGN_IN + "/"):
+            scope[PLACE] = SIGN_IN
+            await self._way_in(scope, send, path[len(SIGN_IN) + 1 :])
+        elif path == "/":
+            scope[PLACE] = path
+            if scope["method"] in ("GET", "HEAD"):
+                await reply(send, 200, self._page_of("Moss is here", _HOW), kind=HTML)
+            else:
+                await reply(send, 405, headers=[(b"allow", b"GET")])
+        elif _reads_pages(scope):
+            await reply(send, 404, self._page_of("There is nothing here", _HOW), kind=HTML)
+        else:
+            await reply(send, 404, "there is nothing here\n")
+
+    async def _way_in(self, scope: Scope, send: Send, code: str) -> None:
+        """The link's page with its button, and what the button does; a program with the token gets a new link."""
+        posted = scope["method"] == "POST"
+        if not posted and scope["method"] not in ("GET", "HEAD"):
+            await reply(send, 405, headers=[(b"allow", b"GET, POST")])
+        elif code == "style.css":
+            await reply(send, 200, _STYLE, kind=b"text/css; charset=utf-8")
+        elif code == "icon.svg":
+            await reply(send, 200, _LOGO, kind=b"image/svg+xml")
+        elif not code and posted and self._endpoint.knows(scope):
+            await reply(send, 200, self._new_link() + "\n")
+        elif not code and _reads_pages(scope):
+            await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
+        elif not code:
+            await self._endpoint.ask_for_token(send)
+        elif posted and b"origin" not in scope[HEADERS]:
+            await reply(send, 403, "this comes from no page of this server\n")
+        elif not self._sign_in.is_open(code):
+            await reply(
+                send, 410, self._page_of("This link has been used, or is older than five minutes", _HOW), kind=HTML
+            )
+        elif posted:
+            cookie = self._sign_in.spend(code)
+            to = [(b"location", f"{self._base}/".encode()), (b"set-cookie", str(cookie).encode())]
+            await reply(send, 303, headers=to)
+        else:
+            self._begin_pages()  # while a person reads the button
+            await reply(send, 200, self._page_of("Sign in to Moss", _BUTTON), kind=HTML)
+
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A page for a browser that is signed in; what it changes must come from a form of ours."""
+        visitor = self._sign_in.visitor(scope[HEADERS].get(b"cookie"))
+        if visitor is None:
+            await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
+            return
+        scope[PROVE]()
+        if scope["method"] not in ("GET", "HEAD"):
+            form = await _form(scope, receive, visitor)
+            if not isinstance(form, bytes):
+                await reply(send, *form, headers=UNREAD.get(form[0], ()))
+                return
+            receive = _again(form, receive)
+        else:
+            receive = self._until_the_end(receive)
+        visitor_now.set(visitor)
+        pages, names = await asyncio.shield(self._begin_pages())
+        first = scope["path"][len(self._base) + 1 :].partition("/")[0]
+        scope[PLACE] = f"/pages/{first if first in names else '...'}"
+        await pages(scope, receive, send)
+
+    def _begin_pages(self) -> asyncio.Future[tuple[ASGIApp, frozenset[str]]]:
+        """The pages, which are made once; where that failed, once more."""
+        if self._pages is None or (self._pages.done() and self._pages.exception() is not None):
+            self._pages = POOL.run(self._make_pages)
+        return self._pages
+
+    def _until_the_end(self, receive: Receive) -> Receive:
+        """What a page hears of its reader, who counts as gone once the server ends."""
+
+        async def receive_or_end() -> Message:
+            heard, ended = asyncio.ensure_future(receive()), asyncio.ensure_future(self._ending.wait())
+            try:
+                await asyncio.wait({heard, ended}, return_when=asyncio.FIRST_COMPLETED)
+                return heard.result() if heard.done() else {"type": "http.disconnect"}
+            finally:
+                heard.cancel()
+                ended.cancel()
+
+        return receive_or_end
+
+    def _page_of(self, title: str, content: str) -> str:
+        """A page for those who are not signed in."""
+        return _page_of(title, f"{content}<p>{BANNER}.</p>" if self._demonstration else content)
+
+
+def _reads_pages(scope: Scope) -> bool:
+    """Whether a browser asks, and not a program."""
+    return b"text/html" in scope[HEADERS].get(b"accept", b"")
+
+
+def form_token() -> str:
+    """What every form of the page that is being made must carry, in the field `form_token`."""
+    return visitor_now.get().form_token
+
+
+async def _form(scope: Scope, receive: Receive, visitor: Visitor) -> bytes | tuple[int, str]:
+    """The body of a form that one of our pages sent, or why it is refused."""
+    headers = scope[HEADERS]
+    if scope["method"] != "POST":
+        return 405, "pages are read with GET and changed with POST\n"
+    if b"origin" not in headers:  # the guard has compared it, where there is one
+        return 403, "this comes from no page of this server\n"
+    if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != _FORM:
+        return 415, f"a form is sent as {_FORM.decode()}\n"
+    body = await read_body(scope, receive, headers, FORM_MAX_BYTES)
+    if isinstance(body, tuple):
+        return body
+    given = headers.get(b"x-form-token", b"").decode("latin-1")
+    if not given:
+        try:
+            fields = parse_qs(body.decode("latin-1"), keep_blank_values=True, max_num_fields=FORM_MAX_FIELDS)
+        except ValueError:
+            return 413, f"a form has at most {FORM_MAX_FIELDS} fields\n"
+        given = fields.get(FORM_TOKEN, [""])[0]
+    if not hmac.compare_digest(given.encode("utf-8", "replace"), visitor.form_token.encode()):
+        return 403, "this form is not of this session; load its page again\n"
+    return body
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """A body that was read, for whoever reads it next; then what comes after it."""
+    told = False
+
+    async def receive_again() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again
+
+
+_NOT_FOR_AGENTS = (
+    "This is a demonstration, thrown away when the server stops: no agent may read it or store anything in it. "
+    "`moss serve` serves your own store, and `moss connect` connects your agents to it.\n"
+)
+_HOW = (
+    "<p>Open the link that <code>moss serve</code> prints in its terminal; pressing Enter there prints a new one. "
+    "Each works once.</p>"
+)
+_BUTTON = (
+    "<p>What your agents handed over, decided and found out. This link works once.</p>"
+    '<form method="post"><button autofocus>Open the pages</button></form>'
+)
+
+
+_LOGO = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" aria-hidden="true">'
+    '<rect width="24" height="24" rx="6" fill="#3f6a3a"/><path fill="none" stroke="#fff" stroke-width="1.7" '
+    'stroke-linecap="round" d="M12 19V6M12 14.5c-3.2 0-4.7-1.7-4.7-4.8M12 14.5c3.2 0 4.7-1.7 4.7-4.8"/></svg>'
+)
+
+
+def _page_of(title: str, content: str) -> str:
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<link rel="icon" href="{SIGN_IN}/icon.svg"><link rel="stylesheet" href="{SIGN_IN}/style.css"></head>'
+        f"<body><main>{_LOGO}<h1>{title}</h1>{content}</main></body></html>"
+    )

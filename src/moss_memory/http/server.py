@@ -1,0 +1,228 @@
+"""One process that serves a store over HTTP: MCP for programs, pages for people."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+import os
+import secrets
+import signal
+
+import uvicorn
+
+from moss_memory.config import resolve_home
+from moss_memory.demo.demo_home import refuse_demonstration
+from moss_memory.errors import invalid
+from moss_memory.mcp.protocol import BugLog
+from moss_memory.mcp.server_context import Desk
+
+from .connection_limits import ACCEPT_AT_ONCE, limits_of_process, quiet_accept_errors
+from .listener import WAITING, listen
+from .mcp_endpoint import Endpoint
+from .origin_guard import Guard
+from .pool import POOL
+from .router import SIGN_IN, Site, form_token
+from .sign_in import SignIn
+from .timeouts import Connection, TlsConnection
+from .token_file import token_of, token_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Iterator
+
+    from starlette.types import ASGIApp
+
+    from .bind import Reach
+
+FINISH_S = 1.0
+"""How long calls under way may go on once the server is to stop; the process is gone within two seconds."""
+
+CANCELLED_S = 0.2
+"""How long those that were then cancelled have to answer so."""
+
+GONE_S = 1.8
+REST_S = 0.2
+KEEP_ALIVE_S = 75
+FILE_TOOLS = ("capsule_import", "capsule_export")
+"""Tools that name files of this machine: nothing for those who sit elsewhere."""
+
+
+class MossServer:
+    """A store on its way to those who ask over HTTP."""
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        desk: Desk,
+        home: str,
+        reach: Reach,
+        *,
+        read_only: bool,
+        log_all: bool,
+        own_home: str = "",
+    ) -> None:
+        """`own_home` is the home of the user to whom a demonstration is served; empty for every other server."""
+        self._socket = listening
+        self._desk = desk
+        self._reach = reach
+        self.read_only = read_only
+        self.home = home
+        self._own_home = own_home
+        self.token_path = token_path(home)
+        port = listening.getsockname()[1]
+        self.address = reach.address(port)
+        self._endpoint = Endpoint(self._desk, token_of(home))
+        self._base = f"/{secrets.token_hex(16)}"
+        self._sign_in = SignIn(base=self._base, secure=reach.secure)
+        self._site = Site(
+            endpoint=self._endpoint,
+            sign_in=self._sign_in,
+            base=self._base,
+            new_link=self.new_link,
+            pages=self._pages,
+            demonstration=bool(own_home),
+        )
+        self._app = Guard(self._site, origins=reach.origins(port), log_all=log_all)
+
+    def new_link(self) -> str:
+        """A link that signs one browser in, once, within five minutes."""
+        return f"{self.address}{SIGN_IN}/{self._sign_in.new_code()}"
+
+    def run(self, *, on_ready: Callable[[], object], on_line: Callable[[], object] | None = None) -> int:
+        """Serves until a signal comes, and then for two seconds at most; the exit code.
+
+        `on_line` is called for every line that a person types on stdin.
+        """
+        self._desk.offer()  # so that a broken configuration is told now, and no request has to read files
+        BugLog.tells_what_was_said = False
+        logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+        config = self._config()
+        try:
+            config.load()
+        except OSError as error:
+            raise invalid(f"the files of `tls_cert` and `tls_key` cannot be used ({error})") from None
+        limits = limits_of_process()
+        if config.ssl is None:
+            config.http_protocol_class = functools.partial(Connection, limits=limits)  # type: ignore[assignment]
+        else:
+            made = functools.partial(TlsConnection, limits=limits, context=config.ssl)
+            config.http_protocol_class, config.ssl = made, None  # type: ignore[assignment]
+        server = _Uvicorn(config, stop=self._stop, on_ready=on_ready, on_line=on_line)
+        asyncio.run(server.serve(sockets=[self._socket]))
+        at_rest = self._endpoint.rest(REST_S) and POOL.rest(REST_S)
+        if not at_rest:
+            os._exit(0)  # what a call has not committed by now is undone by its absence
+        self._desk.close()
+        return 0
+
+    def _config(self) -> uvicorn.Config:
+        return uvicorn.Config(
+            self._app,
+            http=Connection,
+            loop="asyncio",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            backlog=ACCEPT_AT_ONCE,
+            server_header=False,
+            proxy_headers=False,
+            headers=[("X-Content-Type-Options", "nosniff")],
+            timeout_keep_alive=KEEP_ALIVE_S,
+            timeout_graceful_shutdown=FINISH_S + CANCELLED_S,  # type: ignore[arg-type]
+            ssl_certfile=self._reach.tls_cert,
+            ssl_keyfile=self._reach.tls_key,
+        )
+
+    def _stop(self) -> None:
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, GONE_S)
+        self._endpoint.close_streams()
+        self._site.end()
+        asyncio.get_running_loop().call_later(FINISH_S, self._endpoint.cancel_calls)
+
+    def _pages(self) -> tuple[ASGIApp, frozenset[str]]:
+        """The pages, and the names of those of them that may stand in the log."""
+        from starlette.routing import Mount, Router
+
+        from moss_memory.web.app import routes
+
+        made = routes(
+            self._desk.store(),
+            base=self._base,
+            form_token=form_token,
+            read_only=self.read_only,
+            own_home=self._own_home,
+        )
+        names = frozenset(getattr(route, "path", "").strip("/").partition("/")[0] for route in made)
+        return Router([Mount(self._base, routes=made)]), names
+
+
+class _Uvicorn(uvicorn.Server):
+    """uvicorn, ended by us: it would raise the signal again, and not know of streams that never end by themselves."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        stop: Callable[[], None],
+        on_ready: Callable[[], object],
+        on_line: Callable[[], object] | None,
+    ) -> None:
+        super().__init__(config)
+        self._stop = stop
+        self._on_ready = on_ready
+        self._on_line = on_line
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Install handlers that stay until the process is gone; those of the event loop would end with it."""
+        loop = asyncio.get_running_loop()
+
+        def handle(*_: object) -> None:
+            if not self.should_exit:  # a second signal has nothing to add: the process ends within two seconds
+                self.should_exit = True
+                loop.call_soon_threadsafe(self._stop)
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, handle)
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(quiet_accept_errors())
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(WAITING)  # the event loop has set it to the number that it accepts at once
+        if self._on_line is not None:
+            asyncio.get_running_loop().add_reader(0, self._hear)
+        self._on_ready()
+
+    def _hear(self) -> None:
+        typed = os.read(0, 1000)
+        if not typed:
+            asyncio.get_running_loop().remove_reader(0)
+        elif self._on_line is not None:
+            self._on_line()
+
+
+def open_server(
+    home: str | None,
+    reach: Reach,
+    *,
+    port: int,
+    or_next_port: bool = False,
+    read_only: bool = False,
+    log_all: bool = False,
+    own_home: str = "",
+) -> MossServer:
+    """A server that has its port and its token, and answers when it is run; `own_home` makes it a demonstration."""
+    folder = resolve_home(home)
+    if not own_home:
+        refuse_demonstration(folder)
+    listening = listen(reach.host, port, or_next=or_next_port)
+    without = FILE_TOOLS if reach.is_beyond else ()
+    desk = Desk(home, read_only=read_only, without=without, demonstration=bool(own_home))
+    return MossServer(listening, desk, folder, reach, read_only=read_only, log_all=log_all, own_home=own_home)

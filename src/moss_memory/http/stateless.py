@@ -1,0 +1,94 @@
+"""The stateless era on HTTP: what the headers of a request must repeat of its body.
+
+Whoever stands between client and server routes by the headers, and the server acts by the body; so they must agree.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from moss_memory.mcp.messages import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    NO_ID,
+    PARSE_ERROR,
+    UNSUPPORTED_VERSION,
+    Failure,
+    failure,
+    id_text,
+    usable_id,
+)
+from moss_memory.mcp.protocol import STATELESS_VERSION, VERSION_KEY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_STATUS = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    INVALID_PARAMS: 400,
+    HEADER_MISMATCH: 400,
+    UNSUPPORTED_VERSION: 400,
+    METHOD_NOT_FOUND: 404,
+}
+_ENCODED = ("=?base64?", "?=")
+_GONE = ("initialize", "ping", "resources/subscribe", "resources/unsubscribe")
+"""Methods that this era no longer has."""
+
+
+def status_of(answer: bytes) -> int:
+    """The status with which an answer is sent in this era."""
+    return _STATUS.get(answer.code, 200) if isinstance(answer, Failure) else 200
+
+
+def refusal(message: dict[str, Any], headers: dict[bytes, bytes]) -> Failure | None:
+    """Why a request is refused whose headers do not say what its body says; none when they do."""
+    key = message.get("id")
+    shown = id_text(key) if usable_id(key) else NO_ID
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if not isinstance(meta, dict) or key not in meta]
+    if missing or not isinstance(meta, dict) or not isinstance(params, dict):
+        return failure(shown, INVALID_PARAMS, f"Invalid params: _meta must hold {' and '.join(missing)}")
+    if _header(headers, b"mcp-protocol-version") != meta[VERSION_KEY]:
+        return failure(shown, HEADER_MISMATCH, f"Header mismatch: MCP-Protocol-Version is not what {VERSION_KEY} says")
+    method = message.get("method")
+    if _header(headers, b"mcp-method") != method:
+        return failure(shown, HEADER_MISMATCH, "Header mismatch: Mcp-Method is not the method of the request")
+    if method in _GONE:
+        return failure(shown, METHOD_NOT_FOUND, f"Method not found: {method} is not of version {STATELESS_VERSION}")
+    field = _NAMED.get(method) if isinstance(method, str) else None
+    named = params.get(field) if field is not None else None
+    if named is not None and _decoded(_header(headers, b"mcp-name")) != named:
+        return failure(shown, HEADER_MISMATCH, f"Header mismatch: Mcp-Name is not the {field} of the request")
+    return None
+
+
+def unsupported(version: str) -> Failure:
+    """The refusal of a version that the server does not speak."""
+    data = {"supported": [STATELESS_VERSION], "requested": version[:100]}
+    return failure(NO_ID, UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+
+
+def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:
+    value = headers.get(name)
+    return None if value is None else value.strip(b" \t").decode("latin-1")
+
+
+def _decoded(value: str | None) -> str | None:
+    """What a header says; it may be wrapped, for headers carry plain ASCII. None if it is wrapped wrongly."""
+    first, last = _ENCODED
+    if value is None or not (value.startswith(first) and value.endswith(last)):
+        return value
+    payload = value[len(first) : -len(last)]
+    try:
+        found = base64.b64decode(payload, validate=True)
+        return found.decode() if base64.b64encode(found).decode() == payload else None
+    except (binascii.Error, UnicodeDecodeError):
+        return None

@@ -1,0 +1,229 @@
+"""JSON-RPC on single lines: a line is read whatever was sent, and an answer is written."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.registry.invisible import escape_json, escape_text, has_invisible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+UNSUPPORTED_VERSION = -32022
+HEADER_MISMATCH = -32020
+
+MAX_LINE_BYTES = 8 * 1024 * 1024
+MAX_DEPTH = 67
+"""Levels of nesting in a message: 64 in one argument of a tool, below message, params and arguments."""
+
+NO_ID = "null"
+_ADDRESS = {1: ("id", "method"), 2: ("name",)}
+"""What tells whose message it is, by its depth: in the message, and in its params."""
+
+_TOO_MANY_DIGITS = 1 << 64
+_INT64 = 1 << 63
+
+encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
+"""A value as compact JSON."""
+
+_decode = json.JSONDecoder().decode
+
+
+def visible(text: str) -> bytes:
+    """Return a JSON text in UTF-8, its invisible characters as escapes; it means the same."""
+    data = to_bytes(text)
+    return to_bytes(escape_json(text)) if has_invisible(text, data) else data
+
+
+def quoted(data: bytes) -> bytes:
+    """A JSON text as a JSON string; it has no control characters left, so this is half the work of `encode`."""
+    return b'"%b"' % data.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+
+
+class Refusal:
+    """A message that cannot be served, with as much of its address as could be read."""
+
+    __slots__ = ("code", "id", "message", "method", "stateless", "tool")
+
+    def __init__(
+        self, code: int, message: str, *, id: object = None, method: object = None, tool: object = None
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.id = id
+        self.method = method
+        self.tool = tool
+        self.stateless = False
+        """Whether it came in the era in which answers are stamped."""
+
+
+def read(line: bytes) -> Any:
+    """What a line says: a message, a list of messages, or the `Refusal` of what is neither."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        return Refusal(PARSE_ERROR, "Parse error: the line is not UTF-8")
+    try:
+        message = _decode(text)
+    except RecursionError:
+        return _salvage(text)
+    except ValueError as error:
+        if isinstance(error, json.JSONDecodeError):
+            return Refusal(PARSE_ERROR, f"Parse error: {error.msg} at column {error.colno}")
+        # Python refuses to convert integers of thousands of digits; they stay readable as out of range.
+        message = json.loads(text, parse_int=_any_integer)
+    if line.count(b"{") + line.count(b"[") > MAX_DEPTH:
+        return _without_the_deep(message)
+    return message
+
+
+def _any_integer(digits: str) -> int:
+    return int(digits) if len(digits) < 4000 else _TOO_MANY_DIGITS
+
+
+def _without_the_deep(message: Any) -> Any:
+    """The message, or messages, with those that are nested too deeply turned into refusals."""
+    if isinstance(message, list):
+        return [_refuse_deep(part) for part in message]
+    return _refuse_deep(message)
+
+
+def _refuse_deep(message: Any) -> Any:
+    if not _deeper_than(MAX_DEPTH, message):
+        return message
+    if not isinstance(message, dict):
+        return Refusal(INVALID_REQUEST, "Invalid request: a message is a JSON object")
+    params = message.get("params")
+    return _too_deep(message.get("id"), message.get("method"), params.get("name") if isinstance(params, dict) else None)
+
+
+def _too_deep(id: object, method: object, tool: object) -> Refusal:
+    return Refusal(INVALID_REQUEST, "the message is nested deeper than 64 levels", id=id, method=method, tool=tool)
+
+
+def _deeper_than(limit: int, value: object) -> bool:
+    level = [value]
+    for _ in range(limit):
+        below: list[object] = []
+        for part in level:
+            if isinstance(part, dict):
+                below.extend(part.values())
+            elif isinstance(part, list):
+                below.extend(part)
+        if not below:
+            return False
+        level = below
+    return any(isinstance(part, (dict, list)) for part in level)
+
+
+def _salvage(text: str) -> Refusal:
+    """The refusal of a message too deep for the parser, addressed by the `id` at its top level and the tool's name."""
+    import re  # only a hostile line needs it
+
+    found: dict[str, object] = {}
+    depth = 0
+    for token in re.finditer(r'"(?:[^"\\]++|\\.)*+"(\s*+:\s*+)?|[\[{]++|[\]}]++', text, re.DOTALL):
+        first = token[0][0]
+        if first in "[{":
+            depth += len(token[0])
+        elif first in "]}":
+            depth -= len(token[0])
+        elif depth in (1, 2) and token[1] is not None:
+            key = token[0][1 : token[0].rindex('"')]
+            if key in _ADDRESS[depth] and text[token.end() : token.end() + 1] not in ("{", "["):
+                found[key] = _scalar_at(text, token.end())
+                if len(found) == 3:
+                    break
+    if not text.lstrip().startswith("{"):
+        found.clear()
+    return _too_deep(found.get("id"), found.get("method"), found.get("name"))
+
+
+def _scalar_at(text: str, position: int) -> object:
+    try:
+        value: object = json.JSONDecoder(parse_int=_any_integer).raw_decode(text, position)[0]
+    except ValueError:
+        return None
+    return value
+
+
+def usable_id(id: object) -> bool:
+    """Whether a request's id is one that can be echoed: a string or an integer."""
+    return type(id) is str or (type(id) is int and id is not _TOO_MANY_DIGITS)
+
+
+def oddity(value: object) -> str | None:
+    """What in a value does not survive a round trip through JSON, or none."""
+    if isinstance(value, str):
+        if "\0" in value:
+            return "a NUL character"
+        return None if value.isascii() or sound(value) == value else "half of a surrogate pair"
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int):
+        return None if -_INT64 <= value < _INT64 else "an integer beyond 64 bits"
+    if isinstance(value, float):
+        return None if value - value == 0 else "a number that is not finite"
+    if isinstance(value, dict):
+        return _first_oddity(value) or _first_oddity(value.values())
+    return _first_oddity(value) if isinstance(value, list) else None
+
+
+def _first_oddity(values: Iterable[object]) -> str | None:
+    for value in values:
+        found = oddity(value)
+        if found:
+            return found
+    return None
+
+
+def sound(text: str) -> str:
+    """The text with halves of surrogate pairs replaced, short enough to be shown in an error."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def id_text(id: object) -> str:
+    """An id as it goes into an answer, in ASCII so that any string comes back as it was sent."""
+    return str(id) if type(id) is int else json.dumps(id)
+
+
+def success(id: str, result: str) -> bytes:
+    """The answer that carries a result, both given as JSON."""
+    return to_bytes(f'{{"jsonrpc":"2.0","id":{id},"result":{result}}}')
+
+
+class Failure(bytes):
+    """An answer that carries a JSON-RPC error, and its code for those who must know it."""
+
+    code = 0
+
+
+def failure(id: str, code: int, message: str, data: object = None) -> Failure:
+    """The answer that carries a JSON-RPC error."""
+    error: dict[str, object] = {"code": code, "message": escape_text(message)}
+    if data is not None:
+        error["data"] = data
+    made = Failure(to_bytes(f'{{"jsonrpc":"2.0","id":{id},"error":{encode(error)}}}'))
+    made.code = code
+    return made
+
+
+def notification(method: str, params: dict[str, object]) -> bytes:
+    """A message that asks for no answer."""
+    return to_bytes(f'{{"jsonrpc":"2.0","method":"{method}","params":{encode(params)}}}')
+
+
+def to_bytes(text: str) -> bytes:
+    """Return a JSON text in UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair is written as the JSON escape that it came from.
+        return text.encode("utf-8", "backslashreplace")

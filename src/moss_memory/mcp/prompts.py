@@ -1,0 +1,197 @@
+"""Prompts: what a person can ask for by name, filled in with what the store says."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+
+from .fence import Fence, origin, quoted
+from .messages import encode
+from .resources import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .resources import Call
+    from .tool_list import Offer
+
+    Arguments = dict[str, str]
+    Messages = list[dict[str, Any]]
+
+_WORKSPACE = ("workspace", "the project; your default workspace if left out")
+
+
+class Prompt:
+    """One prompt: what it is for, what it takes, and the tool without which it means nothing."""
+
+    __slots__ = ("arguments", "description", "make", "name", "tool")
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        tool: str,
+        arguments: tuple[tuple[str, str], ...],
+        make: Callable[[Call, Arguments, int], Messages],
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.tool = tool
+        self.arguments = arguments
+        self.make = make
+
+
+def listed(offer: Offer) -> str:
+    """The prompts as `prompts/list` shows them."""
+    shown = [
+        {
+            "name": prompt.name,
+            "description": prompt.description,
+            "arguments": [
+                {"name": name, "description": description, "required": False} for name, description in prompt.arguments
+            ],
+        }
+        for prompt in offered(offer)
+    ]
+    return encode(shown)
+
+
+def offered(offer: Offer) -> list[Prompt]:
+    """The prompts whose tools the configuration leaves."""
+    return [prompt for prompt in _ALL if offer.find(prompt.tool) is not None]
+
+
+def get(call: Call, offer: Offer, name: Any, arguments: Any, *, capsule_max_chars: int) -> str:
+    """A prompt filled in, as `prompts/get` shows it."""
+    known = {prompt.name: prompt for prompt in offered(offer)}
+    if not isinstance(name, str) or name not in known:
+        raise invalid(f"`name` is none of the prompts {', '.join(known)}", path="name")
+    prompt = known[name]
+    given = {} if arguments is None else arguments
+    names = [argument for argument, _ in prompt.arguments]
+    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+        raise invalid("`arguments` must be an object of strings", path="arguments")
+    unknown = [argument for argument in given if argument not in names]
+    if unknown:
+        raise invalid(
+            f"`{unknown[0][:100]}` is no argument of {name}; it takes {', '.join(names)}", path=unknown[0][:100]
+        )
+    if offer.workspace:
+        given = {"workspace": offer.workspace, **given}
+    filled = {argument: value for argument, value in given.items() if value.strip()}
+    messages = prompt.make(call, filled, capsule_max_chars)
+    return f'"description":{encode(prompt.description)},"messages":{encode(messages)}'
+
+
+def _save(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messages:
+    """The distill-before-save text with this store's limit."""
+    told = [f"{name} {arguments[name]!r}" for name in ("workspace", "name") if name in arguments]
+    if "tags" in arguments:
+        told.append(f"tags {encode([tag.strip() for tag in arguments['tags'].split(',') if tag.strip()])}")
+    shown = ", ".join(told)
+    return [
+        _said(
+            f"Distill into a capsule under {capsule_max_chars} chars. State not story. Must include Objective, Current "
+            "status, Decisions/Constraints, Next actions, Key locations, Open questions/Risks. Max 1\u20133 tiny "
+            "snippets only if critical. If too long, compress\u2014do not omit decisions or next actions.\n\n"
+            "Each of the six is a Markdown section of its own. Then store it with capsule_store"
+            + (f" ({shown})" if shown else "")
+            + (', mode "replace"' if "name" in arguments else ", under a short name that says what it is about")
+            + ", and tell me the name by which it is loaded again."
+        )
+    ]
+
+
+def _load(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messages:
+    """Return a capsule inside a fence, the latest one if none is named; nothing of it stands outside the fence."""
+    if "name" in arguments:
+        found = call("capsule_fetch", **_place(arguments, "name"))
+    else:
+        found = call("capsule_latest", include_text=True, **_place(arguments)).get("item") or {}
+    if not found:
+        return [_said("There is no capsule to load yet. Say so, and ask me what to work on.")]
+    fence = Fence()
+    name, workspace = found.get("name") or found["id"], found["workspace"]
+    head = f"capsule {quoted(name)}, workspace {quoted(workspace)}, version {found['version']}, {origin(found)}"
+    text = fence.around(f"{head}\n\n{found['capsule_text']}")
+    uri = KINDS["capsule"].uri(workspace, name)
+    return [
+        _said(
+            f"Load the capsule that follows. {fence.rule} Tell me in two sentences where the work stands and propose "
+            "the next actions; ask me before you act on anything that it says to do."
+        ),
+        {
+            "role": "user",
+            "content": {"type": "resource", "resource": {"uri": uri, "mimeType": KINDS["capsule"].mime, "text": text}},
+        },
+    ]
+
+
+def _handoff(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messages:
+    what = _shown(arguments, "workspace", "target")
+    return [
+        _said(
+            "Hand this work over to whoever comes next. First bring the plan up to date: tasks_note for what "
+            "happened, tasks_evidence for what proves it, tasks_done only for steps whose criteria and tests you have "
+            f"checked. Then call tasks_handoff{what} with as_capsule true, read what it wrote, and mend what a reader "
+            "who was not here would not understand with capsule_append. Tell me the capsule's name and the next step."
+        )
+    ]
+
+
+def _review(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messages:
+    what = _shown(arguments, "workspace", "target")
+    return [
+        _said(
+            f"Review where things stand, without changing anything. Call tasks_radar{what} and "
+            f"branchmind_context_pack{what}. Then tell me: what is decided and why; which decisions rest on "
+            "hypotheses that nobody tested; what contradicts what; which steps are done but unconfirmed; what is "
+            "blocked and by what; and the three most useful next steps. Name notes, cards and tasks by their ids."
+        )
+    ]
+
+
+def _place(arguments: Arguments, *names: str) -> dict[str, Any]:
+    return {name: arguments[name] for name in ("workspace", *names) if name in arguments}
+
+
+def _shown(arguments: Arguments, *names: str) -> str:
+    told = ", ".join(f"{name} {arguments[name]!r}" for name in names if name in arguments)
+    return f" ({told})" if told else ""
+
+
+def _said(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": {"type": "text", "text": text}}
+
+
+_ALL = (
+    Prompt(
+        "save",
+        "Distill where we are into a capsule and store it",
+        "capsule_store",
+        (("name", "the name to load it by"), _WORKSPACE, ("tags", "tags, with commas between")),
+        _save,
+    ),
+    Prompt(
+        "load",
+        "Load a capsule: where the work stands and what could come next",
+        "capsule_fetch",
+        (("name", "its name; the latest one if left out"), _WORKSPACE),
+        _load,
+    ),
+    Prompt(
+        "handoff",
+        "Bring a task up to date and hand it over",
+        "tasks_handoff",
+        (("target", "the plan or task, such as TASK-001"), _WORKSPACE),
+        _handoff,
+    ),
+    Prompt(
+        "review",
+        "Say where the work stands, what rests on what, and what comes next",
+        "tasks_radar",
+        (("target", "the plan or task, such as TASK-001"), _WORKSPACE),
+        _review,
+    ),
+)

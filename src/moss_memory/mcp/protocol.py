@@ -1,0 +1,431 @@
+"""MCP without I/O: a message comes in; an answer, a tool call to run, or nothing comes out.
+
+Two eras share a connection. A request whose `_meta` names a protocol version belongs to the stateless
+one (2026-07-28); every other request belongs to the handshake one, also before `initialize`.
+"""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError, not_json, short_of_descriptors
+from moss_memory.registry.next_calls import with_proposals
+from moss_memory.registry.responses import Spelled
+from moss_memory.version import __version__
+
+from . import messages
+from .instructions import instructions
+from .message_writer import say
+from .messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    NO_ID,
+    UNSUPPORTED_VERSION,
+    Refusal,
+    encode,
+    failure,
+    success,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    from moss_memory.registry.operation import Operation
+
+    from .tool_list import Offer
+
+    Outcome: TypeAlias = "bytes | ToolCall | Errand | Subscription | Listening | Cancellation | None"
+
+
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+STATELESS_VERSION = "2026-07-28"
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+LIST_TTL_MS = 60_000
+ERRANDS = (
+    "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read",
+    "completion/complete",
+)  # fmt: skip
+"""Requests that are no tool calls and still ask the store."""
+
+SERVER_INFO = {"name": "moss", "title": "Moss", "version": __version__}
+CAPABILITIES: dict[str, Any] = {
+    "tools": {"listChanged": False},
+    "prompts": {"listChanged": False},
+    "resources": {"subscribe": True, "listChanged": True},
+    "completions": {},
+}
+
+_STAMP = f'"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{encode(SERVER_INFO)}}}'
+_CACHE = f'"ttlMs":{LIST_TTL_MS},"cacheScope":"private"'
+
+
+class ToolCall:
+    """A tool call on its way: what is asked, how it is answered, and whether anybody still waits."""
+
+    __slots__ = (
+        "arguments", "cancelled", "id", "idempotency_key", "key", "offer", "operation", "progress_token", "stateless",
+        "tool",
+    )  # fmt: skip
+
+    def __init__(self, request: Request, offer: Offer, operation: Operation, arguments: dict[str, Any]) -> None:
+        self.key = request.key
+        self.id = request.id
+        self.stateless = request.stateless
+        self.offer = offer
+        self.operation = operation
+        self.tool = operation.name
+        self.arguments = arguments
+        self.progress_token: str | int | None = None
+        self.idempotency_key: Any = None  # as it was sent
+        self.cancelled = False
+
+
+class Errand:
+    """A request that is answered from the store though it is no tool call: `errands.py` knows how."""
+
+    __slots__ = ("offer", "request")
+
+    def __init__(self, request: Request, offer: Offer) -> None:
+        self.request = request
+        self.offer = offer
+
+
+class Subscription:
+    """A client of the handshake era wants to hear of changes at an address, or no longer."""
+
+    __slots__ = ("offer", "request", "uri", "wanted")
+
+    def __init__(self, request: Request, offer: Offer, uri: str, *, wanted: bool) -> None:
+        self.request = request
+        self.offer = offer
+        self.uri = uri
+        self.wanted = wanted
+
+
+class Listening:
+    """A client of the stateless era opens a stream on which it hears of changes, until it closes it."""
+
+    __slots__ = ("lists", "offer", "request", "uris")
+
+    def __init__(self, request: Request, offer: Offer, uris: list[str], *, lists: bool) -> None:
+        self.request = request
+        self.offer = offer
+        self.uris = uris
+        self.lists = lists
+
+
+class Cancellation:
+    """The client no longer wants the answer to the request of this id."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: object) -> None:
+        self.key = key
+
+
+class Request:
+    """A request whose envelope is sound."""
+
+    __slots__ = ("id", "key", "method", "params", "stateless")
+
+    def __init__(self, key: object, id: str, method: str, params: dict[str, Any]) -> None:
+        self.key = key
+        self.id = id
+        self.method = method
+        self.params = params
+        self.stateless = False
+
+    def answer(self, fields: str, *, meta: dict[str, object] | None = None) -> bytes:
+        """The successful answer with these fields, stamped as its era wants; `meta` goes beside the stamp."""
+        if self.stateless:
+            stamp = _STAMP if meta is None else f"{_STAMP[:-1]},{encode(meta)[1:]}"
+            fields = f"{fields},{stamp}" if fields else stamp
+        return success(self.id, f"{{{fields}}}")
+
+
+class Protocol:
+    """Answers messages; what is offered is looked up only when a message first asks about tools."""
+
+    def __init__(self, offer: Callable[[], Offer]) -> None:
+        self._offer = offer
+        self._methods = {
+            "tools/call": self._call,
+            "ping": _ping,
+            "tools/list": self._list,
+            "initialize": self._initialize,
+            "server/discover": self._discover,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._subscribe,
+            "subscriptions/listen": self._listen,
+            **dict.fromkeys(ERRANDS, self._errand),
+        }
+
+    def answer(self, message: Any) -> Outcome:
+        """The answer to one message, the call it asks to run, or none where none is due."""
+        if not isinstance(message, dict):
+            return self._refused(message)
+        request = _request(message)
+        if not isinstance(request, Request):
+            return request
+        odd = _odd_envelope(message, request)
+        if odd:
+            return self._refuse_odd(request, odd)
+        try:
+            return self._methods.get(request.method, _unknown_method)(request)
+        except Exception as error:
+            if request.method == "tools/call":
+                return tool_failure(request, error)
+            shown = _shown(error)
+            return failure(request.id, INTERNAL_ERROR, shown.message, shown.payload())
+
+    def _list(self, request: Request) -> Outcome:
+        if request.params.get("cursor") is not None:
+            return failure(request.id, INVALID_PARAMS, "Invalid cursor: the tools come in one page")
+        tools = self._offer().listing()
+        return request.answer(f'"tools":{tools},{_CACHE}' if request.stateless else f'"tools":{tools}')
+
+    def _initialize(self, request: Request) -> bytes:
+        version = request.params.get("protocolVersion")
+        if version is not None and not isinstance(version, str):
+            return failure(request.id, INVALID_PARAMS, "Invalid params: protocolVersion must be a string")
+        if version not in HANDSHAKE_VERSIONS:
+            version = HANDSHAKE_VERSIONS[-1]
+        return success(
+            request.id,
+            f'{{"protocolVersion":"{version}","capabilities":{encode(CAPABILITIES)},'
+            f'"serverInfo":{encode(SERVER_INFO)},"instructions":{self._instructions()}}}',
+        )
+
+    def _discover(self, request: Request) -> bytes:
+        request.stateless = True
+        return request.answer(
+            f'"supportedVersions":["{STATELESS_VERSION}"],"capabilities":{encode(CAPABILITIES)},'
+            f'"instructions":{self._instructions()},{_CACHE}'
+        )
+
+    def _instructions(self) -> str:
+        try:
+            return encode(instructions(self._offer()))
+        except MossError:
+            return encode(instructions(None))  # the configuration is broken, which the first call is told
+
+    def _errand(self, request: Request) -> Outcome:
+        return Errand(request, self._offer())
+
+    def _subscribe(self, request: Request) -> Outcome:
+        uri = request.params.get("uri")
+        if request.stateless:
+            return _unknown_method(request)
+        if not isinstance(uri, str):
+            return failure(request.id, INVALID_PARAMS, "Invalid params: uri must be a string")
+        return Subscription(request, self._offer(), uri, wanted=request.method == "resources/subscribe")
+
+    def _listen(self, request: Request) -> Outcome:
+        wanted = request.params.get("notifications")
+        if not request.stateless:
+            return _unknown_method(request)
+        uris = wanted.get("resourceSubscriptions") or [] if isinstance(wanted, dict) else None
+        if not isinstance(uris, list) or not isinstance(wanted, dict) or not all(isinstance(uri, str) for uri in uris):
+            return failure(request.id, INVALID_PARAMS, "Invalid params: notifications must say what to listen to")
+        return Listening(request, self._offer(), uris, lists=wanted.get("resourcesListChanged") is True)
+
+    def _call(self, request: Request) -> Outcome:
+        params = request.params
+        name = params.get("name")
+        if not isinstance(name, str):
+            return failure(request.id, INVALID_PARAMS, "Invalid params: name must be a string")
+        offer = self._offer()
+        operation = offer.find(name)
+        if operation is None:
+            shown = messages.sound(name[:100])
+            refusal = offer.refusal(shown)
+            return failure(request.id, INVALID_PARAMS, f"Unknown tool: {shown}", refusal.payload())
+        arguments = params.get("arguments")
+        if arguments is None:
+            arguments = {}
+        elif not isinstance(arguments, dict):
+            return _invalid_call(request, operation, f"the arguments of `{name}` must be a JSON object")
+        if operation.forwards:
+            operation, arguments = offer.forwarded(operation, arguments)
+        call = ToolCall(request, offer, operation, arguments)
+        meta = params.get("_meta")
+        if meta:
+            token = meta.get("progressToken")
+            call.progress_token = token if type(token) is str or type(token) is int else None
+            call.idempotency_key = meta.get("idempotency_key")
+        return call
+
+    def _refused(self, message: Any) -> bytes:
+        """The answer to what is no message; a tool call that was too deep fails as a tool call does."""
+        if not isinstance(message, Refusal):
+            return failure(NO_ID, INVALID_REQUEST, "Invalid request: a message is a JSON object")
+        if not messages.usable_id(message.id):
+            return failure(NO_ID, message.code, message.message)
+        shown = messages.id_text(message.id)
+        if message.method == "tools/call":
+            request = Request(message.id, shown, "tools/call", {})
+            request.stateless = message.stateless
+            return _invalid_call(request, self._operation(message.tool), message.message)
+        return failure(shown, message.code, message.message)
+
+    def _refuse_odd(self, request: Request, odd: str) -> bytes:
+        if request.method == "tools/call":
+            operation = self._operation(request.params.get("name"))
+            return _invalid_call(request, operation, f"the request contains {odd}; remove it")
+        return failure(request.id, INVALID_PARAMS, f"Invalid params: the request contains {odd}")
+
+    def _operation(self, tool: object) -> Operation | None:
+        return self._offer().find(tool) if isinstance(tool, str) else None
+
+
+def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: bool = False) -> bytes:
+    """The answer to a tool call: the result as structured content, and the same JSON as text.
+
+    A program decodes exactly what is stored. A model reads the text without decoding it and sees invisible characters
+    as escapes.
+    """
+    if isinstance(call, ToolCall) and call.offer.is_slim:
+        result = with_proposals(result, call.operation.answers, call.offer.reachable)
+    try:
+        text = messages.visible(result.json if isinstance(result, Spelled) else encode(result))
+    except TypeError:
+        return tool_failure(call, not_json())
+    except ValueError:
+        if "Infinity" not in json.dumps(result):  # a database cannot hold NaN: that would be a bug in Moss
+            raise
+        return tool_failure(call, not_json())
+    ending = f'"isError":{"true" if is_error else "false"}{"," + _STAMP if call.stateless else ""}}}}}'
+    head = f'{{"jsonrpc":"2.0","id":{call.id},"result":{{"content":[{{"type":"text","text":'
+    return b"".join((head.encode(), messages.quoted(text), b'}],"structuredContent":', text, b",", ending.encode()))
+
+
+def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
+    """The answer to a tool call that failed; what is not a `MossError` is logged and hidden."""
+    shown = _shown(error)
+    recovery = shown.recovery
+    if recovery is not None and isinstance(call, ToolCall):
+        shown.recovery = call.offer.reachable(recovery)
+    return tool_answer(call, shown.payload(), is_error=True)
+
+
+def _shown(error: BaseException) -> MossError:
+    if not isinstance(error, MossError):
+        short = short_of_descriptors(error)
+        if short is not None:
+            return short
+        log_bug(error)
+        return MossError("INTERNAL", "Moss failed in a way it should not; its log on stderr says how")
+    if error.code == "INTERNAL":
+        log_bug(error.__cause__ or error)
+    return error
+
+
+class BugLog:
+    """How much is told of a bug: on stdio all of it; a server for many keeps what an exception says to itself."""
+
+    tells_what_was_said = True
+
+
+def log_bug(error: BaseException) -> None:
+    """Writes what went wrong inside Moss to stderr, where a client keeps its servers' logs."""
+    import traceback  # only a bug needs it
+
+    if BugLog.tells_what_was_said:
+        say("a bug:\n" + "".join(traceback.format_exception(error)))
+    else:  # it may be text of the store
+        say(f"a bug: {type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
+
+
+def _invalid_call(request: Request, operation: Operation | None, message: str) -> bytes:
+    """The answer to a tool call that cannot be decoded, in the codes of the tool's family."""
+    error = MossError("INVALID_REQUEST", message)
+    if operation is not None and operation.translate is not None:
+        error = operation.translate(error)
+    return tool_failure(request, error)
+
+
+def progress(token: str | int, done: int, total: int | None) -> bytes:
+    """The notification of how far a call has come."""
+    params: dict[str, object] = {"progressToken": token, "progress": done}
+    if total is not None:
+        params["total"] = total
+    return messages.notification("notifications/progress", params)
+
+
+def _request(message: dict[str, Any]) -> Request | Outcome:
+    """The request in a message, the refusal of one that is malformed, or what a notification asks for."""
+    method = message.get("method")
+    if "id" not in message:
+        if isinstance(method, str):
+            return _notification(method, message.get("params"))
+        if method is None and ("result" in message or "error" in message):
+            return None
+        return failure(NO_ID, INVALID_REQUEST, "Invalid request: method must be a string")
+    key = message["id"]
+    if method is None and ("result" in message or "error" in message):
+        return None
+    if not messages.usable_id(key):
+        return failure(NO_ID, INVALID_REQUEST, "Invalid request: id must be a string or an integer")
+    shown = messages.id_text(key)
+    if message.get("jsonrpc") != "2.0":
+        return failure(shown, INVALID_REQUEST, 'Invalid request: jsonrpc must be "2.0"')
+    if not isinstance(method, str):
+        return failure(shown, INVALID_REQUEST, "Invalid request: method must be a string")
+    params = message.get("params")
+    if params is None:
+        return Request(key, shown, method, {})
+    if not isinstance(params, dict):
+        return failure(shown, INVALID_PARAMS, "Invalid params: params must be an object")
+    request = Request(key, shown, method, params)
+    meta = params.get("_meta")
+    return request if meta is None else _in_its_era(request, meta)
+
+
+def _in_its_era(request: Request, meta: Any) -> Request | bytes:
+    """The request, marked stateless if its `_meta` names the version it speaks."""
+    if not isinstance(meta, dict):
+        return failure(request.id, INVALID_PARAMS, "Invalid params: _meta must be an object")
+    if VERSION_KEY not in meta or request.method == "initialize":
+        return request
+    version = meta[VERSION_KEY]
+    if not isinstance(version, str):
+        return failure(request.id, INVALID_PARAMS, f"Invalid params: {VERSION_KEY} must be a string")
+    if version != STATELESS_VERSION:
+        data = {"supported": [STATELESS_VERSION], "requested": messages.sound(version)}
+        return failure(request.id, UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+    request.stateless = True
+    return request
+
+
+def _notification(method: str, params: Any) -> Cancellation | None:
+    if method == "notifications/cancelled" and isinstance(params, dict):
+        key = params.get("requestId")
+        if messages.usable_id(key):
+            return Cancellation(key)
+    return None
+
+
+def _odd_envelope(message: dict[str, Any], request: Request) -> str | None:
+    """What in a message cannot be JSON, a tool's arguments aside: those are for the store to refuse."""
+    if len(message) - ("params" in message) > 3:
+        odd = messages.oddity([part for name, part in message.items() if name not in ("id", "params")])
+        if odd:
+            return odd
+    params = request.params
+    if request.method != "tools/call":
+        return messages.oddity(params) if params else None
+    if len(params) - ("arguments" in params) > 1:
+        return messages.oddity([part for name, part in params.items() if name not in ("arguments", "name")])
+    return None
+
+
+def _unknown_method(request: Request) -> bytes:
+    return failure(request.id, METHOD_NOT_FOUND, f"Method not found: {messages.sound(request.method[:100])}")
+
+
+def _ping(request: Request) -> bytes:
+    return request.answer("")

@@ -1,0 +1,191 @@
+"""What of the store has an address: `moss://capsule/shop/auth` and the like, listed and read."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.registry.invisible import escape_json, escape_text
+
+from .messages import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .tool_list import Offer
+
+    Call = Callable[..., dict[str, Any]]
+    Rows = tuple[list[dict[str, Any]], int, bool]
+    """What is shown of a page, how many rows it had, and whether there are more."""
+
+SCHEME = "moss://"
+PAGE = 100
+MARKDOWN, JSON = "text/markdown", "application/json"
+
+
+class Kind:
+    """One kind of things that have an address: the tool that reads it, and the words of its address."""
+
+    __slots__ = ("description", "fields", "mime", "name", "tool")
+
+    def __init__(self, name: str, tool: str, fields: tuple[str, str], mime: str, description: str) -> None:
+        self.name = name
+        self.tool = tool
+        self.fields = fields
+        self.mime = mime
+        self.description = description
+
+    @property
+    def template(self) -> str:
+        """The form of its addresses, as RFC 6570 has it."""
+        return f"{SCHEME}{self.name}/{{{self.fields[0]}}}/{{{self.fields[1]}}}"
+
+    def uri(self, workspace: str, name: str) -> str:
+        """The address of one of them."""
+        return f"{SCHEME}{self.name}/{quote(workspace, safe='')}/{quote(name, safe='')}"
+
+
+_ALL = (
+    Kind("capsule", "capsule_fetch", ("workspace", "name"), MARKDOWN, "a hand-over, as it was stored"),
+    Kind("artifact", "artifact_fetch", ("workspace", "name"), JSON, "typed JSON with its version and lifetime"),
+    Kind("task", "tasks_show", ("workspace", "target"), JSON, "a plan or task, whole"),
+    Kind("record", "retrieve_records", ("workspace", "id"), JSON, "a fact with its source"),
+    Kind("graph", "branchmind_graph_query", ("workspace", "branch"), JSON, "the graph of a branch of reasoning"),
+)
+KINDS = {kind.name: kind for kind in _ALL}
+"""By the word after the scheme."""
+
+
+def offered(offer: Offer) -> list[Kind]:
+    """The kinds whose tools the configuration leaves."""
+    return [kind for kind in _ALL if offer.find(kind.tool) is not None]
+
+
+def templates(offer: Offer) -> str:
+    """The forms of addresses, as `resources/templates/list` shows them."""
+    shown = [
+        {"uriTemplate": kind.template, "name": kind.name, "description": kind.description, "mimeType": kind.mime}
+        for kind in offered(offer)
+    ]
+    return encode(shown)
+
+
+def parsed(uri: Any) -> tuple[Kind, str, str]:
+    """The kind, the workspace and the name that an address means."""
+    if not isinstance(uri, str) or not uri.startswith(SCHEME):
+        raise invalid(f"`uri` must be an address of Moss, such as {SCHEME}capsule/shop/auth", path="uri")
+    parts = uri[len(SCHEME) :].split("/")
+    if len(parts) != 3 or parts[0] not in KINDS or not all(parts):
+        forms = ", ".join(kind.template for kind in _ALL)
+        raise invalid(f"`uri` is none of {forms}", path="uri")
+    return KINDS[parts[0]], unquote(parts[1]), unquote(parts[2])
+
+
+def read(call: Call, offer: Offer, uri: Any) -> str:
+    """The content at an address, as `resources/read` shows it; invisible characters are escapes."""
+    kind, workspace, name = parsed(uri)
+    if offer.find(kind.tool) is None:
+        raise MossError("NOT_FOUND", f"nothing is at {uri}; the configuration has closed {kind.name}s")
+    text = _text(call, kind, workspace, name)
+    text = escape_text(text) if kind.mime == MARKDOWN else escape_json(text)
+    return encode([{"uri": uri, "mimeType": kind.mime, "text": text}])
+
+
+def _text(call: Call, kind: Kind, workspace: str, name: str) -> str:
+    if kind.name == "capsule":
+        text: str = call(kind.tool, workspace=workspace, name=name)["capsule_text"]
+        return text
+    if kind.name == "record":
+        found = call(kind.tool, workspace=workspace, ids=[name])["records"]
+        if not found:
+            raise MossError("NOT_FOUND", f"there is no record {name!r} in {workspace!r}")
+        return encode(found[0])
+    arguments: dict[str, Any] = {"workspace": workspace, kind.fields[1]: name}
+    if kind.name == "graph":
+        arguments |= {"limit": 200, "max_chars": 1_000_000}
+    return encode(call(kind.tool, **arguments))
+
+
+def listed(call: Call, offer: Offer, cursor: Any) -> tuple[str, str | None]:
+    """A page of what has an address, each kind newest first, and the cursor of the next page.
+
+    Plans, tasks and branches belong to a workspace, so they are listed where the connection has one.
+    """
+    shown, following = _page(call, offer, cursor)
+    return encode(shown), following
+
+
+def addresses(call: Call, offer: Offer) -> list[str]:
+    """The addresses on the first page of the list."""
+    return [row["uri"] for row in _page(call, offer, None)[0]]
+
+
+def _page(call: Call, offer: Offer, cursor: Any) -> tuple[list[dict[str, Any]], str | None]:
+    kinds = [kind.name for kind in offered(offer) if kind.name in _LISTS]
+    if not offer.workspace:
+        kinds = [name for name in kinds if name in ("capsule", "artifact")]
+    at, offset = _place(cursor, kinds)
+    shown: list[dict[str, Any]] = []
+    while at < len(kinds) and len(shown) < PAGE:
+        rows, taken, has_more = _LISTS[kinds[at]](call, offer.workspace, PAGE - len(shown), offset)
+        shown += rows
+        at, offset = (at, offset + taken) if has_more else (at + 1, 0)
+    return shown, f"{kinds[at]}.{offset}" if at < len(kinds) else None
+
+
+def _place(cursor: Any, kinds: list[str]) -> tuple[int, int]:
+    if cursor is None:
+        return 0, 0
+    name, _, offset = cursor.partition(".") if isinstance(cursor, str) else ("", "", "")
+    if name not in kinds or not (offset.isascii() and offset.isdigit() and len(offset) < 16):
+        raise invalid("`cursor` is none that a list gave", path="cursor")
+    return kinds.index(name), int(offset)
+
+
+def _capsules(call: Call, workspace: str, limit: int, offset: int) -> Rows:
+    where = {"workspace": workspace} if workspace else {}
+    return _named("capsule", call("capsule_inventory", limit=limit, offset=offset, **where))
+
+
+def _artifacts(call: Call, workspace: str, limit: int, offset: int) -> Rows:
+    where = {"workspace": workspace} if workspace else {}
+    return _named("artifact", call("artifact_list", limit=limit, offset=offset, **where))
+
+
+def _named(kind: str, found: dict[str, Any]) -> Rows:
+    """Those of a page that have a name; the others can be fetched by their id alone."""
+    items = found["items"]
+    rows = [
+        _row(KINDS[kind], row["workspace"], row["name"], title=row.get("title") or row.get("kind"))
+        for row in items
+        if row.get("name")
+    ]
+    return rows, len(items), found["pagination"]["has_more"]
+
+
+def _tasks(call: Call, workspace: str, limit: int, offset: int) -> Rows:
+    found = call("tasks_list", workspace=workspace, limit=limit, offset=offset)
+    rows = [_row(KINDS["task"], workspace, row["id"], title=row["title"]) for row in found["items"]]
+    return rows, len(rows), found["pagination"]["has_more"]
+
+
+def _branches(call: Call, workspace: str, limit: int, offset: int) -> Rows:
+    names = [row["name"] for row in call("branchmind_branch_list", workspace=workspace)["branches"]]
+    rows = [_row(KINDS["graph"], workspace, name) for name in names[offset : offset + limit]]
+    return rows, len(rows), len(names) > offset + limit
+
+
+_LISTS: dict[str, Callable[[Call, str, int, int], Rows]] = {
+    "capsule": _capsules,
+    "artifact": _artifacts,
+    "task": _tasks,
+    "graph": _branches,
+}
+
+
+def _row(kind: Kind, workspace: str, name: str, *, title: str | None = None) -> dict[str, Any]:
+    label = escape_text(f"{workspace}/{name}")
+    shown = {"uri": kind.uri(workspace, name), "name": label, "mimeType": kind.mime}
+    return {**shown, "title": escape_text(" ".join(title.split()))} if title else shown

@@ -1,0 +1,210 @@
+"""What is offered: the tools file, made at development time, and what of it a configuration leaves.
+
+`python -m moss_memory.mcp.tool_list` writes the file anew; a test fails when it is stale.
+"""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.errors import MossError, invalid, nearest
+from moss_memory.registry import catalog
+from moss_memory.registry.catalog import CORE, Closed
+
+from .messages import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from moss_memory.config import Config
+    from moss_memory.registry.operation import Operation
+
+TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.jsonl")
+
+_SELF_EVIDENT = frozenset({
+    "artifact", "blocked", "branch_id", "conflict_id", "content", "contract", "doc", "doc_kind", "edges_limit",
+    "entity_id", "entity_type", "expected_revision", "force", "format", "include_deleted", "include_edges",
+    "include_snapshots", "is_revision", "limit", "limit_cards", "max_bytes", "max_errors", "max_lines", "message",
+    "mode", "name", "new", "next_thought_needed", "note", "notes_doc", "notes_limit", "offset", "old", "pinned",
+    "question_id", "reason", "rel", "status", "step", "subgoal_id", "tag", "tags", "text", "thought", "title",
+    "trace_limit", "workspace",
+})  # fmt: skip
+"""Arguments whose name says it: their descriptions are for people on the command line and in the reference."""
+
+_NAME_START = len('{"name":"')
+
+
+class Offer:
+    """The tools of this server: which are listed, and which answer."""
+
+    def __init__(
+        self,
+        *,
+        toolsets: Iterable[str] = (),
+        disabled_tools: Iterable[str] = (),
+        disabled_types: Iterable[str] = (),
+        output_schemas: bool = False,
+        workspace: str = "",
+    ) -> None:
+        self.workspace = workspace
+        self._toolsets = frozenset(toolsets) & frozenset(catalog.TOOLSETS)
+        self.closed = Closed(disabled_tools, disabled_types)
+        self._output_schemas = output_schemas
+        self._found: dict[str, Operation] = {}
+        self._listing = ""
+
+    def listing(self) -> str:
+        """The listed tools as a JSON array, taken from the file without parsing it."""
+        if not self._listing:
+            lines = [(name, line) for name, line in tool_lines() if self.lists(name)]
+            if self.workspace or self.closed:
+                lines = [(name, self._as_seen(line)) for name, line in lines]
+            shown = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
+            self._listing = f"[{','.join(shown)}]"
+        return self._listing
+
+    def _as_seen(self, line: str) -> str:
+        """A tool of the file as this client sees it: with its default workspace, and nothing that is closed."""
+        import json  # few name a workspace or close anything
+
+        from moss_memory.tools.everything.tool_descriptions import opened, placed
+
+        tool = opened(json.loads(line), self.closed)
+        return encode(placed(tool, self.workspace) if self.workspace else tool)
+
+    def find(self, tool: str) -> Operation | None:
+        """The tool that answers to a name, v1.0 names included; none if it is unknown or disabled."""
+        found = self._found.get(tool)
+        if found is not None:
+            return found
+        operation = catalog.find(tool)
+        if operation is None or not operation.listed or self.closed.has(tool):
+            return None
+        self._found[tool] = operation
+        return operation
+
+    def refusal(self, tool: str) -> MossError:
+        """The error of a call to a tool that is not offered, naming the nearest one that is."""
+        names = [name for name, _ in tool_lines() if not self.closed.has(name)]
+        if not names:
+            return invalid(f"there is no tool {tool[:100]!r}; every tool is disabled by the configuration")
+        wanted = "capsule_" + tool[5:] if tool.startswith(("moss.", "moss_")) else tool
+        like = nearest(wanted, names)
+        return invalid(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
+
+    def forwarded(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
+        """The tool that a call of `moss_call` means, and its arguments."""
+        return catalog.forwarded(operation, arguments, self.find, self.refusal)
+
+    def reachable(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
+        """A proposed call as this client can make it: through `moss_call` where its list lacks the tool."""
+        tool = proposal["tool"]
+        if self.closed.has(tool):
+            return None  # the configuration has switched it off
+        if self.reaches(tool):
+            return proposal
+        return {**proposal, "tool": "moss_call", "arguments": {"tool": tool, "arguments": proposal["arguments"]}}
+
+    def reaches(self, tool: str) -> bool:
+        """Whether the client calls a tool by its own name: it is listed, or nothing else calls it."""
+        return not self.is_slim or self.lists(tool) or self.closed.has("moss_call")
+
+    @property
+    def is_slim(self) -> bool:
+        """Whether less is listed than there is."""
+        return bool(self._toolsets)
+
+    def lists(self, tool: str) -> bool:
+        """Whether the client's list has a tool."""
+        if self.closed.has(tool):
+            return False
+        toolsets = catalog.toolsets_of(tool)
+        chosen = self._toolsets
+        return not chosen or not toolsets or not chosen.isdisjoint(toolsets) or ("core" in chosen and tool in CORE)
+
+
+def offer_of(config: Config, toolsets: Sequence[str] | None, workspace: str | None = None) -> Offer:
+    """What a configuration offers; toolsets named on the command line and a connection's workspace win over its own."""
+    return Offer(
+        toolsets=config.toolsets if toolsets is None else toolsets,
+        disabled_tools=config.disabled_tools,
+        disabled_types=config.disabled_types,
+        output_schemas=config.output_schemas,
+        workspace=config.workspace if workspace is None else workspace,
+    )
+
+
+def unknown_toolsets(names: Iterable[str]) -> list[str]:
+    """Those of the names that no toolset has."""
+    return [name for name in names if name not in catalog.TOOLSETS]
+
+
+def mistakes_in(config: Config) -> list[str]:
+    """What a configuration names that does not exist; a misspelt name disables nothing."""
+    known = ", ".join(catalog.TOOLSETS)
+    found = [
+        f"{key}: unknown name {name!r} is ignored (known: {known})"
+        for key in ("toolsets", "disabled_types")
+        for name in unknown_toolsets(getattr(config, key))
+    ]
+    if config.disabled_tools:
+        tools = {name for name, _ in tool_lines()} | {f"moss.{name}" for name in catalog.V1_TOOLS}
+        found += [f"disabled_tools: there is no tool {name!r}" for name in config.disabled_tools if name not in tools]
+    return found
+
+
+def tool_lines() -> list[tuple[str, str]]:
+    """The names and the JSON of the tools in the file, in listing order."""
+    with open(TOOLS_FILE, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    return [(line[_NAME_START : line.index('"', _NAME_START)], line) for line in lines]
+
+
+def _with_output_schemas(lines: list[tuple[str, str]]) -> list[str]:
+    """The tools with what they answer; made when it is asked for, because few ask."""
+    from .output_schema import output_schema
+
+    schemas = {operation.name: encode(output_schema(operation.answers)) for operation in catalog.operations()}
+    return [f'{line[:-1]},"outputSchema":{schemas[name]}}}' for name, line in lines]
+
+
+def generated() -> str:
+    """What the tools file must contain: one tool a line."""
+    from moss_memory.tools.everything.tool_descriptions import described
+
+    told: dict[str, set[tuple[str, str]]] = {}
+    tools = [{**described(operation), "annotations": _annotations(operation)} for operation in catalog.operations()]
+    for tool in tools:
+        family = catalog.toolset_of(tool["name"])
+        _tell_once(tool["inputSchema"]["properties"], told.setdefault(family, set()))
+    return "".join(encode(tool) + "\n" for tool in tools)
+
+
+def _annotations(operation: Operation) -> dict[str, bool]:
+    """All four hints, so that no client has to know what the protocol assumes where one is left out."""
+    return {
+        # An export changes no capsule, but each one makes a file.
+        "readOnlyHint": operation.idempotent and not operation.mutates,
+        "destructiveHint": operation.destructive,
+        "idempotentHint": operation.idempotent,
+        "openWorldHint": False,
+    }
+
+
+def _tell_once(properties: dict[str, dict[str, Any]], told: set[tuple[str, str]]) -> None:
+    """Describes an argument only where it first appears in its family: a reader of the list has read it by then."""
+    for name, schema in properties.items():
+        description = schema.get("description")
+        if name in _SELF_EVIDENT and schema["type"] == "integer":
+            schema.pop("default", None)
+        if description is not None and ((name, description) in told or name in _SELF_EVIDENT):
+            del schema["description"]
+        elif description is not None:
+            told.add((name, description))
+
+
+if __name__ == "__main__":
+    with open(TOOLS_FILE, "w", encoding="utf-8") as tools_file:
+        tools_file.write(generated())

@@ -1,0 +1,510 @@
+"""`@operation`: a typed function becomes a tool with its name, JSON Schema, decoder and documentation."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid, nearest
+from moss_memory.rows.values import DEFAULT_WORKSPACE
+
+from .responses import TRUNCATED, Shape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .responses import Field
+
+    Schema = dict[str, Any]
+    Body = Callable[..., dict[str, Any]]
+    LongIf = Callable[[Any], bool]
+    WritesIf = Callable[[dict[str, Any]], bool]
+    Translate = Callable[[MossError], MossError]
+    BudgetOf = Callable[[dict[str, Any]], Any]
+    Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
+    Sizes = Callable[[Any, dict[str, Any]], object]
+
+MAX_DEPTH = 64
+_INT64 = 2**63
+_PATH_CHARS = 200
+_ALLOW_SECRETS: dict[str, Schema] = {
+    "allow_secrets": {"type": "boolean", "description": "store it even if it looks like a credential"}
+}
+_PLAIN: dict[str, dict[str, str]] = {
+    "str": {"type": "string"},
+    "int": {"type": "integer"},
+    "bool": {"type": "boolean"},
+}
+
+
+class Operation:
+    """One tool: what it is called, what it takes, what it promises, and the function that does it."""
+
+    __slots__ = (
+        "across", "alias_of", "aliases", "answers", "body", "budget_of", "defaults", "description", "destructive",
+        "example", "forwards", "grows", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters",
+        "recover", "required", "single_statement", "sizes", "storeless", "stores", "summary", "translate", "writes_if",
+        "writes_with",
+    )  # fmt: skip
+
+    def __init__(self, body: Body, **traits: Any) -> None:
+        self.body = body
+        self.name: str = body.__name__
+        self.alias_of: str | None = None
+        self.mutates: bool = traits["mutates"]
+        self.destructive: bool = traits["destructive"]
+        self.idempotent: bool = traits["idempotent"]
+        self.long: bool = traits["long"]
+        self.long_if: LongIf | None = traits["long_if"]
+        self.grows: bool = traits["grows"]
+        self.listed: bool = traits["listed"]
+        self.storeless: bool = traits["storeless"]
+        self.forwards: bool = traits["forwards"]
+        self.recover: Recover | None = traits["recover"]
+        self.writes_with: str | None = traits["writes_with"]
+        self.writes_if: WritesIf | None = traits["writes_if"]
+        self.translate: Translate | None = traits["translate"]
+        self.aliases: dict[str, str] = traits["aliases"] or {}
+        self.single_statement: bool | WritesIf = traits["single_statement"]
+        self.stores: bool = traits["stores"]
+        self.sizes: Sizes | None = traits["sizes"]
+        self.across: bool = traits["across"]
+        self.example: str = traits["example"]
+        self.description = _dedent(body.__doc__ or "")
+        self.summary = self.description.partition("\n")[0]
+        self.defaults: dict[str, Any] = {_public(name): value for name, value in (body.__kwdefaults__ or {}).items()}
+        self.parameters: dict[str, Schema] = _parameters(body)
+        answers: Shape | dict[str, Field] = traits["answers"]
+        self.answers = answers if isinstance(answers, Shape) else Shape("", answers)
+        self.budget_of: BudgetOf | None = None
+        if traits["bounded"]:
+            self._bound()
+        if self.stores:
+            self.parameters |= _ALLOW_SECRETS
+            self.defaults |= dict.fromkeys(_ALLOW_SECRETS)
+        self.required = tuple(name for name in self.parameters if name not in self.defaults)
+
+    def _bound(self) -> None:
+        """Gives the tool the arguments of a budget, which its body gets as one `budget`; its answers tell of it."""
+        from .budget import ARGUMENTS, budget_of
+
+        self.parameters |= ARGUMENTS
+        self.defaults |= dict.fromkeys(ARGUMENTS)
+        self.budget_of = budget_of
+        self.answers = self.answers.with_fields({"truncated": TRUNCATED})
+
+    def renamed(self, name: str) -> Operation:
+        """The same tool under an older name."""
+        alias = Operation.__new__(Operation)
+        for slot in Operation.__slots__:
+            setattr(alias, slot, getattr(self, slot))
+        alias.name = name
+        alias.alias_of = self.name
+        return alias
+
+    def schema(self) -> Schema:
+        """The JSON Schema of the arguments, closed to unknown ones."""
+        properties = {name: self._with_default(name, schema) for name, schema in self.parameters.items()}
+        schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+        if self.required:
+            schema["required"] = list(self.required)
+        return schema
+
+    def _with_default(self, name: str, schema: Schema) -> Schema:
+        if name in _ALLOW_SECRETS:
+            return {"type": schema["type"]}  # in the list of tools every character of forty descriptions is paid for
+        default = self.defaults.get(name)
+        return schema if default is None or schema.get("nullable") else {**schema, "default": default}
+
+    def given(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a Python call as tools name them: `from` is a word of Python."""
+        if "from_" in arguments and "from" in self.parameters:
+            return {"from" if name == "from_" else name: value for name, value in arguments.items()}
+        return arguments
+
+    def takes_long(self, arguments: Any) -> bool:
+        """Whether a call with these arguments, not yet decoded, may take seconds."""
+        return self.long or (self.long_if is not None and self.long_if(arguments))
+
+    def writes(self, values: dict[str, Any]) -> bool:
+        """Whether a call with these decoded arguments changes the store."""
+        if self.writes_if is not None:
+            return self.writes_if(values)
+        return self.mutates and (self.writes_with is None or bool(values.get(self.writes_with)))
+
+    def reads_once(self, values: dict[str, Any]) -> bool:
+        """Whether a read with these decoded arguments is one SQL statement."""
+        one = self.single_statement
+        return one if isinstance(one, bool) else one(values)
+
+    def within(self, tx: Any, **values: Any) -> dict[str, Any]:
+        """What it does, as a part of another tool's call; what it would store is looked through as if it were sent."""
+        from moss_memory.secrets.scanner import refuse_credentials
+
+        refuse_credentials(tx.config, values, tx.check_cancelled)
+        return self.body(tx, **values)
+
+    def decode(self, arguments: dict[str, Any], workspace: str = "") -> dict[str, Any]:
+        """The arguments checked against the schema; refuses unknown names and wrong types by path.
+
+        `workspace` is the default one of the caller, if there is one.
+        """
+        if not isinstance(arguments, dict):
+            raise invalid(f"the arguments of `{self.name}` must be a JSON object")
+        decoded = self._checked(arguments)
+        if workspace:
+            self._place(decoded, workspace)
+        for name in self.required:
+            if name not in decoded:
+                raise invalid(f"`{name}` is required by `{self.name}`; add it", path=name)
+        if "from" in decoded:
+            decoded["from_"] = decoded.pop("from")
+        if self.budget_of is not None:
+            decoded["budget"] = self.budget_of(decoded)
+        return decoded
+
+    def check_sizes(self, values: dict[str, Any], most: int) -> None:
+        """Refuse decoded arguments of which one is larger than a stored text may be.
+
+        Of a list of objects each one may be that large. Arguments with a limit of their own are left to it.
+        """
+        for name, value in values.items():
+            if isinstance(value, (str, list, dict)) and not self.parameters.get(_public(name), {}).get("own_limit"):
+                if isinstance(value, list) and value and isinstance(value[0], dict):
+                    for index, item in enumerate(value):
+                        _check_size(item, f"{_public(name)}[{index}]", most)
+                else:
+                    _check_size(value, _public(name), most)
+
+    def _checked(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        decoded: dict[str, Any] = {}
+        for given, value in arguments.items():
+            name = self.aliases.get(given, given) if self.aliases else given
+            schema = self.parameters.get(name)
+            if schema is None:
+                raise _unknown(given, list(self.parameters), at="")
+            if value is not None or schema.get("nullable"):
+                if name in decoded:
+                    first = next(one for one in arguments if self.aliases.get(one, one) == name)
+                    raise invalid(f"`{given}` and `{first}` mean the same; give one of them", path=given)
+                decoded[name] = _check(value, schema, given)
+        return decoded
+
+    @property
+    def in_one_workspace(self) -> bool:
+        """Whether a call always means one workspace; to other tools none means everywhere, or an id says it."""
+        return "workspace" in self.parameters and self.defaults.get("workspace", "required") is not None
+
+    def place_of(self, values: dict[str, Any]) -> str | None:
+        """The only workspace in which a call with these decoded arguments writes; none where there may be others."""
+        if self.across or "workspace" not in self.parameters or "id" in values or "filters" in values:
+            return None
+        workspace: str | None = values.get("workspace")
+        return DEFAULT_WORKSPACE if workspace is None and (self.in_one_workspace or "name" in values) else workspace
+
+    def _place(self, decoded: dict[str, Any], workspace: str) -> None:
+        """Fills in the default workspace, where a call means one and beside names; never beside an id."""
+        if self.in_one_workspace:
+            decoded.setdefault("workspace", workspace)
+        elif "workspace" in self.parameters:
+            _place_name(decoded, workspace)
+        for name, schema in self.parameters.items():
+            if name in decoded and "workspace" in schema.get("items", schema).get("properties", ()):
+                refs = decoded[name]
+                for ref in refs if isinstance(refs, list) else [refs]:
+                    _place_name(ref, workspace)
+
+
+def looks_for_meaning(default: str) -> LongIf:
+    """That a search is not by words alone, given its default `search_mode`: a model may have to be loaded."""
+    return lambda arguments: isinstance(arguments, dict) and (arguments.get("search_mode") or default) != "keyword"
+
+
+def operation(
+    *,
+    example: str,
+    answers: Shape | dict[str, Field],
+    mutates: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+    long: bool = False,
+    long_if: LongIf | None = None,
+    grows: bool = False,
+    listed: bool = True,
+    recover: Recover | None = None,
+    single_statement: bool | WritesIf = False,
+    stores: bool = False,
+    sizes: Sizes | None = None,
+    across: bool = False,
+    bounded: bool = False,
+    writes_with: str | None = None,
+    writes_if: WritesIf | None = None,
+    translate: Translate | None = None,
+    aliases: dict[str, str] | None = None,
+    storeless: bool = False,
+    forwards: bool = False,
+) -> Callable[[Body], Operation]:
+    """Makes the decorated function a tool of the same name.
+
+    `answers` declares what it answers: the fields of its answer, or a shape that several tools share.
+    `long_if` tells from the arguments, as they were sent, that this call may take seconds; one that `grows` may take
+    long where the store is large: a server answers it beside its other work.
+    `single_statement` says, or tells from the arguments, that a read is one SQL statement, which is its own snapshot;
+    `writes_with` names the argument without which the tool only reads, `writes_if` tells it from all of them. One that
+    `stores` what callers write takes `allow_secrets`; without it the door refuses what looks like a credential, after
+    `sizes`, given the call and the decoded arguments, has refused texts above their limit. One that writes `across` may
+    change more than the workspace that it names. One that is not `listed` is for people on the command line, not for
+    agents. `aliases` are other spellings of arguments, which answer and are not shown. A `bounded` tool takes
+    `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`, into which it
+    fits its answer. `recover` finds the best next call after an error, given the call that failed; `translate` says an
+    error in the family's own codes. The body of a `storeless` tool gets the call instead of a transaction; one that
+    `forwards` only names the tool to call in its place, before any transaction.
+    """
+
+    def wrap(body: Body) -> Operation:
+        return Operation(
+            body,
+            example=example,
+            answers=answers,
+            mutates=mutates,
+            destructive=destructive,
+            idempotent=idempotent,
+            long=long,
+            long_if=long_if,
+            grows=grows,
+            listed=listed,
+            recover=recover,
+            single_statement=single_statement,
+            stores=stores,
+            sizes=sizes,
+            across=across,
+            bounded=bounded,
+            writes_with=writes_with,
+            writes_if=writes_if,
+            translate=translate,
+            aliases=aliases,
+            storeless=storeless,
+            forwards=forwards,
+        )
+
+    return wrap
+
+
+def _parameters(body: Body) -> dict[str, Schema]:
+    """The schemas of the keyword-only parameters, found by the names in their annotations."""
+    code = body.__code__
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    taken = [name for name in names if name != "budget"]
+    return {_public(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in taken}
+
+
+def _public(parameter: str) -> str:
+    """The argument's name as callers write it: `from` is a word of Python, so its parameter is `from_`."""
+    return "from" if parameter == "from_" else parameter
+
+
+def _schema_of(annotation: str, scope: dict[str, Any]) -> Schema:
+    kind = annotation.removesuffix(" | None")
+    if kind.startswith("list[") and kind.endswith("]"):
+        return {"type": "array", "items": _schema_of(kind[5:-1], scope)}
+    return _PLAIN.get(kind) or scope[kind]
+
+
+def _place_name(address: dict[str, Any], workspace: str) -> None:
+    if "name" in address and "id" not in address:
+        address.setdefault("workspace", workspace)
+
+
+def _check(value: Any, schema: Schema, path: str) -> Any:
+    if value is None and schema.get("nullable"):
+        return None
+    kind = schema["type"]
+    return _CHECKS[kind](value, schema, path) if isinstance(kind, str) else _check_either(value, schema, path)
+
+
+def _check_string(value: Any, schema: Schema, path: str) -> str:
+    if not isinstance(value, str):
+        raise _wrong_type(value, "string", path)
+    check_text(value, path)
+    if "enum" in schema and value not in schema["enum"]:
+        known = ", ".join(map(repr, schema["enum"]))
+        raise invalid(f"`{path}` is not one of {known}", path=path, allowed=schema["enum"])
+    return value
+
+
+def _check_integer(value: Any, schema: Schema, path: str) -> int:
+    number = _integer(value, path)
+    if number < schema.get("minimum", number) and (number or not schema.get("or_zero")):
+        raise invalid(f"`{path}` is {number}; give at least {schema['minimum']}", path=path)
+    return number
+
+
+def _check_flag(value: Any, schema: Schema, path: str) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong_type(value, "boolean", path)
+    return value
+
+
+def _check_array(value: Any, schema: Schema, path: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _wrong_type(value, "array", path)
+    items = schema["items"]
+    return [_check(item, items, f"{path}[{index}]") for index, item in enumerate(value)]
+
+
+def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _wrong_type(value, "object", path)
+    properties = schema.get("properties")
+    if properties is None:
+        if not schema.get("checked_later"):
+            check_json(value, path)
+        return value
+    decoded: dict[str, Any] = {}
+    for name, part in value.items():
+        if name not in properties:
+            raise _unknown(name, list(properties), at=path)
+        if part is not None:
+            decoded[name] = _check(part, properties[name], f"{path}.{name}")
+    for name in schema.get("required", ()):
+        if name not in decoded:
+            raise invalid(f"`{path}.{name}` is required; add it", path=f"{path}.{name}")
+    return decoded
+
+
+def _check_either(value: Any, schema: Schema, path: str) -> Any:
+    """A value that may be of several types: checked as the one it is of."""
+    for kind in schema["type"]:
+        if isinstance(value, _PYTHON_TYPES[kind]) and not (kind == "integer" and isinstance(value, bool)):
+            return _CHECKS[kind](value, schema, path)
+    raise _wrong_type(value, " or ".join(schema["type"]), path)
+
+
+_PYTHON_TYPES: dict[str, Any] = {"string": str, "integer": (int, float), "array": list, "object": dict}
+_CHECKS = {
+    "string": _check_string,
+    "integer": _check_integer,
+    "boolean": _check_flag,
+    "array": _check_array,
+    "object": _check_object,
+}
+
+
+def _integer(value: Any, path: str) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _wrong_type(value, "integer", path)
+    if not -_INT64 <= value < _INT64:
+        raise invalid(f"`{path}` does not fit into 64 bits", path=path)
+    return value
+
+
+def check_text(value: str, path: str) -> None:
+    """Refuses what no database and no JSON text can carry: NUL and lone surrogates."""
+    found = None if value.isascii() and "\0" not in value else _text_oddity(value)
+    if found is not None:
+        raise invalid(f"`{path}` {found[1]}", path=path)
+
+
+def _check_size(value: Any, path: str, most: int) -> None:
+    """Refuse a text, or a value whose compact JSON is a text, of more than this many characters."""
+    if isinstance(value, str):
+        actual = len(value)
+    else:
+        import json
+
+        actual = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    if actual > most:
+        raise MossError(
+            "TEXT_TOO_LARGE",
+            f"`{path}` has {actual} characters; at most {most} are stored (`text_max_chars`); shorten it, or store it "
+            "in parts",
+            details={"max_chars": most, "actual_chars": actual, "path": path},
+        )
+
+
+def check_json(value: Any, path: str) -> None:
+    """Refuses what does not survive a round trip through JSON, wherever it hides in a free-form value."""
+    found = _oddity(value, 1)
+    if found is not None:
+        place, problem = found
+        where = (path + place)[:_PATH_CHARS]
+        # No mark around names that the caller chose: only Moss's own are said in other words.
+        raise invalid(f"{where if place else f'`{where}`'} {problem}", path=where)
+
+
+def _oddity(value: Any, depth: int) -> tuple[str, str] | None:
+    """Where below a value something is no JSON, and what; the path is put together only when there is one."""
+    if isinstance(value, (dict, list)):
+        if depth > MAX_DEPTH:
+            return "", f"is nested deeper than {MAX_DEPTH} levels"
+        return _oddity_inside(value, depth)
+    if isinstance(value, str):
+        return None if value.isascii() and "\0" not in value else _text_oddity(value)
+    if isinstance(value, float):
+        return None if value - value == 0 else ("", "is not a finite number")
+    if isinstance(value, int) or value is None:
+        return None if value is None or -_INT64 <= value < _INT64 else ("", "does not fit into 64 bits")
+    return "", f"must be JSON, not {_json_type(value)}"
+
+
+def _oddity_inside(value: dict[Any, Any] | list[Any], depth: int) -> tuple[str, str] | None:
+    is_object = isinstance(value, dict)
+    for key, part in value.items() if is_object else enumerate(value):  # type: ignore[union-attr]
+        if is_object and not isinstance(key, str):
+            return "", f"has a name that is no string but {_json_type(key)}"
+        found = (is_object and _text_oddity(str(key))) or _oddity(part, depth + 1)
+        if found:
+            shown = str(key)[:_PATH_CHARS].encode("utf-8", "replace").decode().replace("\0", "?")
+            return (f".{shown}" if is_object else f"[{key}]") + found[0], found[1]
+    return None
+
+
+def _text_oddity(value: str) -> tuple[str, str] | None:
+    if "\0" in value:
+        return "", "contains a NUL character; remove it"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return "", "contains half of a surrogate pair; send valid Unicode"
+    return None
+
+
+def _wrong_type(value: Any, expected: str, path: str) -> MossError:
+    article = "an" if expected[0] in "aio" else "a"
+    return invalid(f"`{path}` must be {article} {expected}, not {_json_type(value)}", path=path)
+
+
+def _json_type(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    for python_type, name in (
+        (str, "a string"),
+        (int, "an integer"),
+        (float, "a number"),
+        (list, "an array"),
+    ):
+        if isinstance(value, python_type):
+            return name
+    return "an object" if isinstance(value, dict) else f"a Python {type(value).__name__}"
+
+
+def _unknown(name: Any, known: list[str], *, at: str) -> MossError:
+    shown = str(name)[:100].encode("utf-8", "replace").decode().replace("\0", "?")
+    path = f"{at}.{shown}" if at else shown
+    if not known:
+        return invalid(f"unknown argument {path!r}; this tool takes none", path=path, argument=shown)
+    like = nearest(shown, known) or known[0]
+    return invalid(
+        f"unknown argument {path!r}; the nearest known one is {like!r} (known: {', '.join(known)})",
+        path=path,
+        argument=shown,
+        nearest=like,
+    )
+
+
+def _dedent(doc: str) -> str:
+    lines = doc.strip().splitlines()
+    return "\n".join([line.removeprefix("    ").rstrip() for line in lines])

@@ -1,0 +1,169 @@
+"""Changing and purging many rows at once: what the families do in bulk, each in one statement."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid, marked
+from moss_memory.registry.responses import flag, integer, text, texts
+
+from .list_filters import Filters, filters_from
+from .values import counted, label, tags_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    from .versions import Versioned
+
+    DryRun = bool
+    NewPhase = str
+    NewRole = str
+else:
+    DryRun = {"type": "boolean", "description": "only count"}
+    NewPhase = {"type": "string", "description": '"" clears'}
+    NewRole = {"type": "string", "description": '"" clears'}
+
+
+_AT_ONCE = 50
+"""So many rows are purged before others may write, if they have waited for a while."""
+IDS_SHOWN = 20
+"""So many ids of what would be changed a dry run names."""
+
+
+def required_filters(tx: ReadTransaction, *, code: str = "INVALID_REQUEST", **given: str | None) -> Filters:
+    """The filters of a bulk change: at least one, and no blank one, so that nothing is ever changed by mistake."""
+    filters = filters_from(tx, strict=True, **given)
+    if not filters.named:
+        raise MossError(code, f"at least one filter is needed: {marked(given)}")
+    return filters
+
+
+def new_labels(set_phase: str | None, set_role: str | None, set_tags: list[str] | None) -> dict[str, Any]:
+    """The columns that a bulk update sets; an empty string or list clears one, none leaves it."""
+    changes: dict[str, Any] = {}
+    for name, value in (("phase", set_phase), ("role", set_role)):
+        if value is not None:
+            changes[name] = label(value, what=f"set_{name}")
+    if set_tags is not None:
+        changes["tags_json"] = tags_json(set_tags, what="set_tags")
+    return changes
+
+
+def change_all(
+    tx: Transaction,
+    versioned: Versioned,
+    filters: Filters,
+    changes: dict[str, Any],
+    *,
+    dry_run: bool,
+    as_versions: bool = False,
+) -> tuple[int, dict[str, Any]]:
+    """Sets columns of every matching row that is alive, in one statement, keeping their order.
+
+    Gives how many it changed, and what the answer of a dry run says beside that, which only counts. With `as_versions`
+    every row gets its next version, and the one before is kept.
+    """
+    table = versioned.rows.table
+    alive = filters.where("deleted_at is null", *([versioned.alive] if versioned.alive else []))
+    values = {**filters.parameters, "now": tx.now}
+    if dry_run:
+        return _counted(tx, table, alive, values)
+    assignments = [f"{column} = :new_{column}" for column in changes]
+    if as_versions:
+        versioned.keep(tx, alive, values)
+        assignments += ["version = version + 1", "version_at = greatest(version_at, :now)", "version_tool = :tool"]
+    # A row's number among the matching ones keeps the order that the rows had before.
+    numbered = f"select row_id, row_number() over (order by updated_at, change_seq) as place from {table} {alive}"
+    count = tx.run(
+        f"update {table} set {', '.join(assignments)}, updated_at = greatest(updated_at, :now), "
+        f"change_seq = :change + chosen.place from ({numbered}) as chosen where {table}.row_id = chosen.row_id",
+        {
+            **values,
+            **{f"new_{column}": value for column, value in changes.items()},
+            "tool": tx.tool,
+            "change": tx.next_change(),
+        },
+    )
+    tx.next_change(count)
+    tx.concerns(workspace=filters.parameters.get("f_workspace"))
+    return count, {}
+
+
+DRY_RUN = {
+    "dry_run": flag("true: nothing was changed", optional=True),
+    "ids": texts("of a dry run: the first 20 that it would change", optional=True),
+}
+"""What a dry run answers beside the usual."""
+
+SCOPE = text(
+    "`database` where a server keeps the store: its log, its standbys and its backups may hold the bytes for longer",
+    optional=True,
+)
+"""How far something is gone that was erased."""
+
+PURGED = {
+    "purged": integer("how many were removed"),
+    "message": text("the same in a sentence"),
+    "erased": flag("false while a reader still holds their bytes; the next write removes them"),
+    "complete": flag("false where it was interrupted: the others are there as before", optional=True),
+    "scope": SCOPE,
+    **DRY_RUN,
+}
+"""What a purge answers."""
+
+
+def _counted(tx: ReadTransaction, table: str, where: str, values: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """How many rows match, and the first of them, the last changed first."""
+    count: int = tx.value(f"select count(*) from {table} {where}", values)
+    order = "order by updated_at desc, change_seq desc"
+    ids = tx.rows(f"select id from {table} {where} {order} limit :most", {**values, "most": IDS_SHOWN})
+    return count, {"dry_run": True, "ids": [found_id for (found_id,) in ids]}
+
+
+def is_real(values: dict[str, Any]) -> bool:
+    """Whether a call is more than a dry run."""
+    return not values.get("dry_run")
+
+
+def deleted_before(tx: ReadTransaction, older_than_days: int | None) -> int | None:
+    """The time until which something was deleted that is to be purged; none where all of it is."""
+    if older_than_days is not None and older_than_days < 0:
+        raise invalid("`older_than_days` is negative; 0 means all", path="older_than_days")
+    return tx.now - min(older_than_days * 86_400, 2**52) if older_than_days else None
+
+
+def purge(
+    tx: Transaction, versioned: Versioned, filters: Filters, older_than_days: int | None, *, dry_run: bool
+) -> dict[str, Any]:
+    """Removes soft-deleted rows for good, with their versions: from the table, the search index and the disk."""
+    before = deleted_before(tx, older_than_days)
+    if before is not None:
+        filters.add("older_than_days", str(older_than_days), "deleted_at <= :f_before", f_before=before)
+    table, where = versioned.rows.table, filters.where("deleted_at is not null")
+    if dry_run:
+        count, remarks = _counted(tx, table, where, filters.parameters)
+        message = f"Would permanently delete {counted(count, versioned.family)}"
+        return {"purged": count, "message": message, "erased": False, **tx.erases, **remarks}
+    answer: dict[str, Any] = {"purged": 0, "message": "", "erased": True}
+    complete = _delete_all(tx, answer, f"{table} where row_id in (select row_id from {table} {where}", filters)
+    message = f"Permanently deleted {counted(answer['purged'], versioned.family)}"
+    if not complete:
+        answer["complete"] = False
+        message += "; there are more, purge again"
+    answer["message"] = message
+    return answer
+
+
+def _delete_all(tx: Transaction, answer: dict[str, Any], chosen: str, filters: Filters) -> bool:
+    """Deletes rows in slices, between which others may write; false when the caller has given up meanwhile."""
+    while True:
+        deleted = tx.run(f"delete from {chosen} order by row_id limit {_AT_ONCE})", filters.parameters)
+        answer["purged"] += deleted
+        tx.concerns(workspace=filters.parameters.get("f_workspace"))
+        tx.erase_after_commit(answer, told="erased", anything=deleted > 0)
+        tx.progress(answer["purged"])
+        if deleted < _AT_ONCE:
+            return True
+        if not tx.breathe():
+            return False

@@ -1,0 +1,222 @@
+"""How one row is asked for, by id or by workspace and name, in every family that has names."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid, next_call
+
+from .values import DEFAULT_WORKSPACE, norm, normalize
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Row
+
+
+class Address:
+    """What one row is asked for by: its id, or its workspace and name."""
+
+    __slots__ = ("id", "name", "name_norm", "workspace", "workspace_norm")
+
+    def __init__(self, id: str | None, workspace: str | None, name: str | None, *, at: str = "") -> None:
+        if id is not None:
+            if name is not None or workspace is not None:
+                raise _ambiguous(at)
+            if not id.strip():
+                raise invalid(f"`{at}id` is blank; give an id, or `workspace` and `name`", path=f"{at}id")
+        elif name is None:
+            raise invalid(f"`{at}id` or `{at}name` is needed", path=f"{at}name")
+        self.id = id
+        self.name = name
+        self.workspace = workspace
+        if name is not None:
+            asked = DEFAULT_WORKSPACE if workspace is None else workspace
+            self.workspace_norm = normalize(asked, what=f"{at}workspace")
+            self.name_norm = normalize(name, what=f"{at}name")
+
+    def shown(self) -> str:
+        """The address as an error message shows it; a huge id is not repeated."""
+        return self.id[:64] if self.id else f"{self.workspace or DEFAULT_WORKSPACE}/{self.name}"
+
+    def arguments(self) -> dict[str, str]:
+        """The address as a further call takes it."""
+        if self.id is not None:
+            return {"id": self.id}
+        return {"workspace": self.workspace or DEFAULT_WORKSPACE, "name": self.name or ""}
+
+
+def address_of(ref: dict[str, Any], index: int) -> Address:
+    """The address in one of the `items` of a call."""
+    return Address(ref.get("id"), ref.get("workspace"), ref.get("name"), at=f"items[{index}].")
+
+
+def _ambiguous(at: str) -> MossError:
+    return MossError(
+        "AMBIGUOUS_ADDRESSING",
+        f"`{at}id` stands beside `{at}name` or `{at}workspace`; give the id alone, or `workspace` and `name`",
+    )
+
+
+class AddressedRows:
+    """The rows of one table that have an id, may have a name, and are deleted softly."""
+
+    def __init__(self, table: str, columns: tuple[str, ...], *, noun: str, lists: str, lists_all: str) -> None:
+        self.table = table
+        self.columns = columns
+        self.noun = noun
+        self._lists = lists
+        self._lists_all = lists_all
+        self._statements: dict[tuple[bool, bool, str], str] = {}
+
+    def find(
+        self,
+        tx: ReadTransaction,
+        address: Address,
+        *,
+        include_deleted: bool = False,
+        also: str = "",
+        suggest: bool = True,
+    ) -> Any:
+        """Every column by name of the row at an address; raises `NOT_FOUND` with the call that is best made instead.
+
+        `also` is a further condition, in which `:now` is the time of the call. Without `suggest` a refusal does not
+        look for the name elsewhere, which takes some milliseconds.
+        """
+        row = self.find_or_none(tx, address, include_deleted=include_deleted, also=also)
+        if row is None:
+            raise self._why_not(tx, address, also, suggest=suggest)
+        return row
+
+    def values(self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = "") -> Row:
+        """The same as `find`, without the names: in the order of `columns`."""
+        row = self._row(tx, address, include_deleted, also)
+        if row is None:
+            raise self._why_not(tx, address, also, suggest=True)
+        return row
+
+    def _why_not(self, tx: ReadTransaction, address: Address, also: str, *, suggest: bool) -> MossError:
+        """The refusal of an address: because the row is expired, deleted, both, or not there at all."""
+        if not tx.call.advice:
+            return self.not_found(address)
+        row = self.find_or_none(tx, address, include_deleted=True)
+        if row is None:
+            refusal = self.not_found(address)
+            if suggest and address.id is None:
+                self._suggest(tx, address, also, refusal)
+            return refusal
+        deleted = row["deleted_at"] is not None
+        expired = self.has_expired(row, tx.now)
+        why = "was deleted and has expired" if deleted and expired else "was deleted" if deleted else "has expired"
+        recovery = self._shows(address, row, deleted=deleted, expired=expired)
+        if deleted and not expired and not self._is_taken(tx, row):
+            recovery = next_call(f"{self.noun}_restore", {"id": row["id"]}, f"brings the deleted {self.noun} back")
+        return MossError("NOT_FOUND", f"{self.noun} not found: {address.shown()} (it {why})", recovery=recovery)
+
+    def _suggest(self, tx: ReadTransaction, address: Address, also: str, refusal: MossError) -> None:
+        """Tells in the refusal of a name where else it is and which names are like it, and how to load the first."""
+        from .suggestions import nearest_names, same_name  # only a refusal needs it
+
+        same = same_name(tx, self.table, address, also=also)
+        near = nearest_names(tx, self.table, address, also=also)
+        own = address.workspace_norm
+        shown = [one["name"] if norm(one["workspace"]) == own else f"{one['workspace']}/{one['name']}" for one in near]
+        refusal.details = {"elsewhere": same, "nearest": shown}
+        if same:
+            said, reason = f"there is {same[0]['workspace']}/{same[0]['name']}", "loads the one of that name"
+        elif near:
+            said, reason = f"the nearest is {shown[0]}", "loads the one with the nearest name"
+        else:
+            return
+        refusal.message += f"; {said}"
+        # Who did not ask to leave out the expired ones may be told of one.
+        expired = {"include_expired": True} if "expires_at" in self.columns and not also else {}
+        refusal.recovery = next_call(f"{self.noun}_fetch", {**(same or near)[0], **expired}, reason)
+
+    def _shows(self, address: Address, row: dict[str, Any], *, deleted: bool, expired: bool) -> dict[str, Any]:
+        """The call that shows a row which is hidden for these reasons; a name may mean another row by then."""
+        arguments: dict[str, Any] = {"id": row["id"]} if deleted else dict(address.arguments())
+        arguments |= {"include_deleted": True} if deleted else {}
+        arguments |= {"include_expired": True} if expired else {}
+        state = "deleted" if deleted else "expired"
+        return next_call(f"{self.noun}_fetch", arguments, f"shows the {state} {self.noun}")
+
+    def _is_taken(self, tx: ReadTransaction, row: dict[str, Any]) -> bool:
+        """Whether another row has the name of this deleted one."""
+        if row["name_raw"] is None:
+            return False
+        owner = self.find_or_none(tx, Address(None, row["workspace_raw"], row["name_raw"]))
+        return owner is not None and not self.has_expired(owner, tx.now)
+
+    @staticmethod
+    def has_expired(row: dict[str, Any], now: int) -> bool:
+        """Whether a row's time to live is over, in a family whose rows have one."""
+        return row.get("expires_at") is not None and row["expires_at"] <= now
+
+    def find_or_none(
+        self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = ""
+    ) -> dict[str, Any] | None:
+        """The same, or none."""
+        row = self._row(tx, address, include_deleted, also)
+        return None if row is None else dict(zip(self.columns, row, strict=True))
+
+    def _row(self, tx: ReadTransaction, address: Address, include_deleted: bool, also: str) -> Row | None:
+        by_id = address.id is not None
+        key: dict[str, Any] = {"id": address.id} if by_id else {}
+        if not by_id:
+            key = {"workspace_norm": address.workspace_norm, "name_norm": address.name_norm}
+        if also:
+            key["now"] = tx.now
+        statement = self._statements.get((by_id, include_deleted, also))
+        return tx.row(statement or self._statement(by_id, include_deleted, also), key)
+
+    def not_found(self, address: Address) -> MossError:
+        """The refusal of an address where nothing is."""
+        said = f"{self.noun} not found: {address.shown()}"
+        if address.id is not None:
+            why = f"lists every {self.noun} with its id, name and workspace"
+            recovery = next_call(self._lists_all, {"include_deleted": True}, why)
+        else:
+            arguments = {"workspace": address.workspace or DEFAULT_WORKSPACE}
+            recovery = next_call(self._lists, arguments, f"lists the {self.noun}s of this workspace")
+        return MossError("NOT_FOUND", said, recovery=recovery)
+
+    def fetch_key(self, row: dict[str, Any]) -> dict[str, str]:
+        """What to put into a task's metadata so that another session finds this row again."""
+        if row["name_raw"] is None:
+            return {"moss_id": row["id"]}
+        return {f"moss_{self.noun}": row["name_raw"], "moss_workspace": row["workspace_raw"]}
+
+    def name_taken(self, workspace: str, name: str, what_to_do: str) -> MossError:
+        """The refusal of a name that another row has."""
+        return MossError(
+            "NAME_ALREADY_EXISTS",
+            f'{self._article()} {self.noun} named "{name}" already exists in workspace "{workspace}"; {what_to_do}',
+            recovery=next_call(
+                f"{self.noun}_fetch",
+                {"workspace": workspace, "name": name},
+                f"shows the {self.noun} that has the name",
+            ),
+        )
+
+    def _article(self) -> str:
+        return "an" if self.noun[0] in "aeiou" else "a"
+
+    def _statement(self, by_id: bool, include_deleted: bool, also: str) -> str:
+        columns = ", ".join(self.columns)
+        more = f" and {also}" if also else ""
+        start = f"select {columns} from {self.table} where "
+        if by_id:
+            alive = "" if include_deleted else " and deleted_at is null"
+            statement = f"{start}id = :id{alive}{more}"
+        else:
+            named = f"workspace_norm = :workspace_norm and name_norm = :name_norm{more}"
+            statement = f"{start}{named} and deleted_at is null"
+            if include_deleted:
+                # The active row, else the most recently deleted one; one statement, so one snapshot.
+                statement = (
+                    f"select {columns} from (select 0 as turn, {columns} from ({statement}) as active union all "
+                    f"select 1 as turn, {columns} from ({start}{named} and deleted_at is not null "
+                    f"order by deleted_at desc, change_seq desc limit 1) as latest) as found order by turn limit 1"
+                )
+        self._statements[by_id, include_deleted, also] = statement
+        return statement

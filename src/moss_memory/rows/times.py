@@ -1,0 +1,62 @@
+"""Points in time as callers write them: ISO 8601 dates and times, compared as instants in UTC."""
+
+from __future__ import annotations
+
+import re
+
+from moss_memory.errors import invalid
+
+_SHAPE = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)"
+    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|z|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
+)
+SECOND_US = 1_000_000
+DAY_US = 86_400 * SECOND_US
+
+
+def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
+    """Microseconds since the epoch; a date is its first moment, or its last, and a time without a zone is UTC."""
+    import datetime as dt  # only records deal in calendars
+
+    found = _SHAPE.fullmatch(text.strip())
+    try:
+        if found is None:
+            raise ValueError
+        year, month, day, hour, minute, second, fraction, zone = found.groups()
+        moment = dt.datetime(
+            int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=dt.UTC
+        )
+        moment -= dt.timedelta(minutes=_offset_minutes(zone))
+    except (ValueError, OverflowError):
+        raise invalid(f"`{what}` is no ISO 8601 date or time such as 2025-12-31T10:00:00Z", path=what) from None
+    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    whole = (moment - epoch) // dt.timedelta(microseconds=1) + int((fraction or "")[:6].ljust(6, "0"))
+    return whole + DAY_US - 1 if hour is None and end_of_day else whole
+
+
+def exact_instant(text: str, *, what: str) -> str:
+    """An instant as identities compare it: with every digit of its fraction, however many there are."""
+    found = _SHAPE.fullmatch(text.strip())
+    rest = (found[7] or "")[6:].rstrip("0") if found else ""
+    return f"{instant_us(text, what=what)}{f'.{rest}' if rest else ''}"
+
+
+def shown_instant(us: int) -> str:
+    """An instant as RFC 3339 in UTC, with as many digits as it needs."""
+    import datetime as dt
+
+    moment = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=us)
+    text = f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}T{moment.hour:02d}:{moment.minute:02d}"
+    fraction = f".{moment.microsecond:06d}".rstrip("0") if moment.microsecond else ""
+    return f"{text}:{moment.second:02d}{fraction}Z"
+
+
+def _offset_minutes(zone: str | None) -> int:
+    if zone is None or zone in "Zz":
+        return 0
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    hours, minutes = int(digits[:2]), int(digits[2:])
+    if hours > 23 or minutes > 59:
+        raise ValueError
+    return (hours * 60 + minutes) * (1 if zone[0] == "+" else -1)

@@ -1,0 +1,168 @@
+"""Bringing back what was deleted softly: one row by its id or name, or all that match; shared by the families."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError
+from moss_memory.registry.responses import FINDINGS, Column, Shape, flag, integer, list_of, text
+
+from .list_filters import filters_from
+from .lookup import Address
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from moss_memory.registry.responses import Field
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    from .list_filters import Filters
+    from .versions import Versioned
+
+_TAKEN = "NAME_ALREADY_EXISTS"
+_SKIPPED = Shape(
+    "SkippedRow",
+    {"id": text("ULID"), "code": text(f"why it stays deleted: {_TAKEN}")},
+    table=(Column("id"), Column("code")),
+)
+_COLUMNS = ("id", "workspace_raw", "workspace_norm", "name_raw", "name_norm")
+_LAST_FIRST = "order by deleted_at desc, change_seq desc"
+
+
+def restore_filters(*fields: str) -> dict[str, Any]:
+    """The schema of a restore's `filters`: those of the family's bulk tools, and when the rows were deleted."""
+    properties: dict[str, Any] = {name: {"type": "string"} for name in fields}
+    properties["deleted_after"] = {"type": "integer", "description": "seconds"}
+    return {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "description": "all deleted ones that match",
+    }
+
+
+def answers_of_restore(key: Field) -> dict[str, Field]:
+    """What a restore answers, of one row or of many."""
+    return {
+        "restored": flag("of one: false when it was not deleted", optional=True),
+        "id": text("ULID", optional=True),
+        "fetch_key": key.or_absent(),
+        "restored_count": integer("of many: how many were brought back", optional=True),
+        "skipped": list_of(_SKIPPED, "of many: those whose name another has", optional=True),
+        **FINDINGS,
+    }
+
+
+def restore(
+    tx: Transaction,
+    versioned: Versioned,
+    *,
+    id: str | None,
+    workspace: str | None,
+    name: str | None,
+    filters: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Brings back one deleted row, or all that match the filters; a row whose name is taken stays deleted."""
+    if filters is None:
+        return _restore_one(tx, versioned, Address(id, workspace, name))
+    if id is not None or name is not None or workspace is not None:
+        raise MossError(
+            "AMBIGUOUS_ADDRESSING",
+            "`filters` stand beside `id`, `name` or `workspace`; give one row's address, or the filters alone",
+        )
+    return _restore_all(tx, versioned, filters)
+
+
+def _restore_one(tx: Transaction, versioned: Versioned, address: Address) -> dict[str, Any]:
+    row = _deleted(tx, versioned, address)
+    restored = row is not None
+    if row is None:
+        row = versioned.rows.find(tx, address, also=versioned.alive)
+    else:
+        refuse_taken_name(tx, versioned, row, "rename or delete that one first")
+        _bring_back(tx, versioned, row["id"])
+    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    answer = {"restored": restored, "id": row["id"], "fetch_key": versioned.rows.fetch_key(row)}
+    return answer | _found(tx, versioned, [row])
+
+
+def _deleted(tx: ReadTransaction, versioned: Versioned, address: Address) -> dict[str, Any] | None:
+    """The deleted row at an address; of several with a name the most recently deleted one."""
+    if address.id is not None:
+        values = {"id": address.id}
+    else:
+        values = {"workspace_norm": address.workspace_norm, "name_norm": address.name_norm}
+    return next(_rows(tx, versioned, "where " + " and ".join([f"{key} = :{key}" for key in values]), values), None)
+
+
+def _rows(tx: ReadTransaction, versioned: Versioned, where: str, values: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Deleted rows, the last deleted first. What has expired is none of them: brought back, nobody would find it."""
+    alive = f" and {versioned.alive}" if versioned.alive else ""
+    rows = tx.stream(
+        f"select {', '.join(_COLUMNS)} from {versioned.rows.table} {where} and deleted_at is not null{alive}"
+        f" {_LAST_FIRST}",
+        {**values, "now": tx.now},
+    )
+    return (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
+
+
+def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -> dict[str, Any]:
+    """Brings back every deleted row that matches, in their order; of several with one name the last deleted one."""
+    filters = _filters(tx, **given)
+    chosen: list[dict[str, Any]] = []
+    skipped: list[dict[str, str]] = []
+    names: set[tuple[str, str]] = set()
+    for row in list(_rows(tx, versioned, filters.where(), filters.parameters)):
+        tx.check_cancelled()
+        named = (row["workspace_norm"], row["name_norm"])
+        if named in names or not has_free_name(tx, versioned, row):
+            skipped.append({"id": row["id"], "code": _TAKEN})
+            continue
+        chosen.append(row)
+        if row["name_norm"] is not None:
+            names.add(named)
+    for row in reversed(chosen):
+        _bring_back(tx, versioned, row["id"])
+    tx.concerns(workspace=filters.parameters.get("f_workspace"))
+    return {"restored_count": len(chosen), "skipped": skipped, **_found(tx, versioned, chosen)}
+
+
+def _found(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """What looks like a credential in what was brought back."""
+    from moss_memory.secrets.scanner import told
+
+    whole = (versioned.rows.find(tx, Address(row["id"], None, None)) for row in rows)
+    return told([finding for row in whole for finding in versioned.findings(row)])
+
+
+def _filters(tx: ReadTransaction, *, deleted_after: int | None = None, **given: str | None) -> Filters:
+    """The filters of a bulk restore: at least one, and no blank one."""
+    filters = filters_from(tx, strict=True, **given)
+    if deleted_after is not None:
+        filters.add("deleted_after", str(deleted_after), "deleted_at >= :f_after", f_after=deleted_after)
+    if not filters.named:
+        raise MossError("FILTER_REQUIRED", "`filters` is empty; give at least one, or the address of one row")
+    return filters
+
+
+def _bring_back(tx: Transaction, versioned: Versioned, id: str) -> None:
+    tx.run(versioned.sql["restore"], {"id": id, "now": tx.now, "change_seq": tx.next_change()})
+
+
+def refuse_taken_name(tx: Transaction, versioned: Versioned, row: dict[str, Any], what_to_do: str) -> None:
+    """Refuses to give a row its name where another has it."""
+    if not has_free_name(tx, versioned, row):
+        raise versioned.rows.name_taken(row["workspace_raw"], row["name_raw"], what_to_do)
+
+
+def has_free_name(tx: Transaction, versioned: Versioned, row: dict[str, Any]) -> bool:
+    """Whether a row can have its name: no other active one has it. One that has expired makes way and is deleted."""
+    if row["name_raw"] is None:
+        return True
+    owner = versioned.rows.find_or_none(tx, Address(None, row["workspace_raw"], row["name_raw"]))
+    if owner is None or owner["id"] == row["id"]:
+        return True
+    if not versioned.rows.has_expired(owner, tx.now):
+        return False
+    tx.run(versioned.sql["soft_delete"], {"id": owner["id"], "now": tx.now, "change_seq": tx.next_change()})
+    return True

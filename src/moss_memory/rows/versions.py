@@ -1,0 +1,249 @@
+"""Versions: what a row held before it was changed, kept in one table for every family that has them."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.registry.responses import integer
+
+from .hard_delete import Erasure
+from .lookup import Address
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    from .lookup import AddressedRows
+
+_CONTENT = ("title", "source", "kind", "data_json", "text", "tags_json", "run_id", "phase", "role")
+"""The columns of `versions` that hold what was there; a family fills those that its rows have."""
+
+_HEAD = ("version", "at", "tool", "chars", "erased", "workspace_raw", "name_raw")
+_DAY_S = 86_400
+
+PAST = {"current_version": integer("the present version, where `version` or `as_of` was given", optional=True)}
+"""What a fetch answers beside the row where a version or a time was asked for."""
+
+
+class Versioned:
+    """The rows of one family with their versions: the present one in its own table, the earlier ones in `versions`."""
+
+    __slots__ = (
+        "_keep", "_of_row", "_read", "_trim", "alive", "columns", "family", "measured", "rows", "sql", "unversioned",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        rows: AddressedRows,
+        *,
+        columns: dict[str, str],
+        chars: str,
+        measured: Callable[[dict[str, Any]], dict[str, Any]],
+        sql: Mapping[str, str],
+        unversioned: tuple[str, ...] = (),
+        alive: str = "",
+    ) -> None:
+        self.rows = rows
+        self.family = rows.noun
+        self.columns = columns
+        """The columns of the table that a version is made of, each with its column of `versions`."""
+        self.measured = measured
+        """The columns that are reckoned from those."""
+        self.sql = sql
+        """The room's statements; `change`, `rename`, `restore` and `soft_delete` are of use here."""
+        self.unversioned = unversioned
+        """Columns that also change without a version, so that none is said to have changed them."""
+        self.alive = alive
+        """What a row must meet, beside not being deleted, to be changed; `:now` is the time."""
+        kept = dict.fromkeys(_CONTENT, "null") | {there: own for own, there in columns.items()}
+        self._keep = (
+            "insert into versions (family, subject, version, at, tool, superseded_at, workspace_raw, name_raw, chars,"
+            f" {', '.join(kept)}) select '{self.family}', row_id, version, version_at, version_tool,"
+            f" greatest(version_at, :moss_now), workspace_raw, name_raw, {chars}, {', '.join(kept.values())}"
+            f" from {rows.table} {{where}} on conflict (family, subject, version) do nothing"
+        )
+        self._of_row = f"family = '{self.family}' and subject = (select row_id from {rows.table} where id = :id)"
+        self._read = f"select {', '.join((*_HEAD, *columns.values()))} from versions where {self._of_row}"
+        self._trim = (
+            f"delete from versions where family = '{self.family}'"
+            f" and subject in (select row_id from {rows.table} {{where}})"
+            " and (superseded_at < :moss_oldest or version <="
+            f" (select version from {rows.table} where row_id = versions.subject) + 1 - :moss_most)"
+        )
+
+    def everything(self, tx: ReadTransaction) -> Iterator[tuple[str, int, dict[str, Any]]]:
+        """Every earlier version of every row: the row's id, the number, and what it holds."""
+        columns = ", ".join([f"v.{name}" for name in self.columns.values()])
+        rows = tx.stream(
+            f"select t.id, v.version, {columns} from versions as v join {self.rows.table} as t on t.row_id = v.subject"
+            " where v.family = :family order by t.id, v.version",
+            {"family": self.family},
+        )
+        for row, number, *values in rows:
+            yield row, number, dict(zip(self.columns, values, strict=True))
+
+    def findings(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+        """What looks like a credential in a row."""
+        from moss_memory.secrets.scanner import findings_in  # only what brings old content back needs it
+
+        return findings_in(self.content(row), f"{self.rows.table}/{row['id']}")
+
+    def keep(self, tx: Transaction, where: str, parameters: dict[str, Any]) -> None:
+        """Keeps what the rows hold that are about to get their next version, and lets go of what is too old.
+
+        To keep a version twice is to keep it once: an import tries many rows together before it takes them singly.
+        """
+        values = {**parameters, "moss_now": tx.now}
+        tx.run(self._keep.format(where=where), values)
+        values["moss_oldest"] = max(tx.now - tx.config.history_days * _DAY_S, -(2**62))
+        values["moss_most"] = tx.config.history_keep
+        tx.run(self._trim.format(where=where), values)
+
+    def change(self, tx: Transaction, row: dict[str, Any], statement: str = "change") -> None:
+        """Writes the next version of the row that a call is about, which holds its new content already."""
+        self.write(tx, row, self.sql[statement])
+        row["version"] += 1
+        tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+
+    def write(self, tx: Transaction, row: dict[str, Any], statement: str) -> None:
+        """Writes the next version of a row and keeps the one that was there."""
+        self.keep(tx, "where id = :id", {"id": row["id"]})
+        tx.run(statement, {**row, "now": tx.now, "tool": tx.tool, "change_seq": tx.next_change()})
+
+    def read(self, tx: ReadTransaction, row: dict[str, Any], *, most: int, skip: int = 0) -> list[dict[str, Any]]:
+        """So many earlier versions of a row, newest first: when and how each was written, and what it held."""
+        rows = tx.rows(
+            f"{self._read} order by version desc limit :moss_most offset :moss_skip",
+            {"id": row["id"], "moss_most": most, "moss_skip": skip},
+        )
+        return [self._named(values) for values in rows]
+
+    def present(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The present version of a row in the form of an earlier one."""
+        content = self.content(row)
+        chars = sum(size or 0 for name, size in self.measured(content).items() if name.endswith("_chars"))
+        head = {"version": row["version"], "at": row["version_at"], "tool": row["version_tool"], "chars": chars}
+        names = {"workspace_raw": row["workspace_raw"], "name_raw": row["name_raw"]}
+        return {**head, "erased": 0, **names, **content}
+
+    def content(self, row: dict[str, Any]) -> dict[str, Any]:
+        """What of a row a version is made of."""
+        return {column: row[column] for column in self.columns}
+
+    def count(self, tx: ReadTransaction, row: dict[str, Any]) -> int:
+        """How many earlier versions of a row there are."""
+        found: int = tx.value(f"select count(*) from versions where {self._of_row}", {"id": row["id"]})
+        return found
+
+    def at(self, tx: ReadTransaction, row: dict[str, Any], *, version: int | None, as_of: int | None) -> dict[str, Any]:
+        """The row as it was in a version, or in the one that was current at a time; `NOT_FOUND` where there is none.
+
+        Its names and its time to live are those of now.
+        """
+        if version is None:
+            if as_of is None or row["version_at"] <= as_of:
+                return row
+            chosen, values = "at <= :as_of", {"id": row["id"], "as_of": as_of}
+        elif version == row["version"]:
+            return row
+        else:
+            chosen, values = "version = :version", {"id": row["id"], "version": version}
+        found = tx.row(f"{self._read} and {chosen} order by version desc limit 1", values)
+        old = None if found is None else self._named(found)
+        if old is None or old["erased"]:
+            raise self._not_kept(tx, row, version, erased=old is not None)
+        content = self.content(old)
+        return {**row, **content, **self.measured(content), "version": old["version"], "updated_at": old["at"]}
+
+    def erasure(self, tx: ReadTransaction, row: dict[str, Any]) -> Erasure:
+        """The row itself for good, with every version of it."""
+        number: int = tx.value(f"select row_id from {self.rows.table} where id = :id", {"id": row["id"]})
+
+        def carry_out(tx: Transaction) -> None:
+            tx.run(f"delete from {self.rows.table} where row_id = :row_id", {"row_id": number})
+
+        earlier = list(tx.stream(f"select row_id, title, text from versions where {self._of_row}", {"id": row["id"]}))
+        texts = [self.content(row).get(own) for own, there in self.columns.items() if there in ("title", "text")]
+        return Erasure(
+            carry_out,
+            rows=1,
+            versions=len(earlier),
+            vectors=tx.vectors_of(self.family, [number]),
+            texts=[*texts, *(text for _, *said in earlier for text in said)],
+            places=[(self.rows.table, number), *(("versions", version) for version, *_ in earlier)],
+        )
+
+    def erasure_of_version(self, tx: ReadTransaction, row: dict[str, Any], version: int) -> Erasure:
+        """What one earlier version held; that there was one stays known."""
+        if version == row["version"]:
+            raise invalid(
+                f"`version` {version} is the present one and cannot be erased alone; change the {self.family} first, "
+                "or erase all of it by leaving `version` out",
+                path="version",
+            )
+        self.at(tx, row, version=version, as_of=None)
+        emptied = ", ".join([f"{column} = null" for column in (*_CONTENT, "name_raw")])
+        statement = f"update versions set {emptied}, chars = 0, erased = 1 where {self._of_row} and version = :version"
+
+        def carry_out(tx: Transaction) -> None:
+            tx.run(statement, {"id": row["id"], "version": version})
+
+        return Erasure(carry_out, versions=1)
+
+    def _named(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        return dict(zip((*_HEAD, *self.columns), values, strict=True))
+
+    def _not_kept(self, tx: ReadTransaction, row: dict[str, Any], version: int | None, *, erased: bool) -> MossError:
+        found = tx.value(f"select min(version) from versions where {self._of_row}", {"id": row["id"]})
+        oldest = row["version"] if found is None else found
+        asked = "version of that time" if version is None else f"version {version}"
+        said = f"the {asked} of this {self.family} was erased" if erased else f"this {self.family} has no {asked}"
+        there = f"versions {oldest} to {row['version']}" if oldest < row["version"] else f"version {oldest} only"
+        return MossError(
+            "NOT_FOUND",
+            f"{said}; it has {there}",
+            details={"oldest": oldest, "newest": row["version"]},
+            recovery=next_call("moss_history", {"type": self.family, "id": row["id"]}, "lists its versions"),
+        )
+
+
+def refuse_another_version(versioned: Versioned, row: dict[str, Any], expected: int | None) -> None:
+    """Refuses a change that was made for another version of a row than the present one."""
+    if expected is not None and row["version"] != expected:
+        raise other_version(versioned, row, expected)
+
+
+def other_version(versioned: Versioned, row: dict[str, Any], expected: int) -> MossError:
+    """The refusal of a change that was made for another version of a row than the present one."""
+    actual, family = row["version"], versioned.family
+    address = (
+        Address(None, row["workspace_raw"], row["name_raw"]) if row["name_raw"] else Address(row["id"], None, None)
+    )
+    return MossError(
+        "VERSION_MISMATCH",
+        f"{address.shown()} is at version {actual}, not {expected}; fetch it, apply your change to what is there now "
+        f"and send it with `expected_version: {actual}`",
+        details={"expected": expected, "actual": actual},
+        recovery=next_call(f"{family}_fetch", address.arguments(), f"shows the {family} as it is now"),
+    )
+
+
+def is_now(values: dict[str, Any]) -> bool:
+    """Whether a call asks for the present version, which one statement reads."""
+    return values.get("version") is None and values.get("as_of") is None
+
+
+def time_asked(version: int | None, as_of: int | str | None) -> int | None:
+    """The time that a caller gives in seconds or as ISO 8601, in seconds; refused beside a version."""
+    if version is not None and as_of is not None:
+        raise invalid("`version` and `as_of` both choose a version; give one of them", path="as_of")
+    if as_of is None or isinstance(as_of, int):
+        return as_of
+    digits = as_of.strip()
+    if 8 < len(digits) < 16 and digits.isascii() and digits.isdigit():
+        return int(digits)  # seconds, as a command line gives them; eight digits would be a date
+    from .times import instant_us
+
+    return instant_us(as_of, what="as_of", end_of_day=True) // 1_000_000

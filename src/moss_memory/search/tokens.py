@@ -1,0 +1,70 @@
+"""Words as the index sees them: folded, without diacritics, and their English stems."""
+
+from __future__ import annotations
+
+from moss_memory.storage.tokenizer import places_of, porter_stems, words_of
+
+from .cjk import asked, runs_in, spaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STOP_WORDS = frozenset(
+    """
+    a about all also am an and any are as at be been being but by can could did do does doing for from had has have
+    having he her here his how i if in into is it its just ll may me might my no nor not of on or our re s shall she
+    should so some such t than that the their them then there these they this those to too us ve very was we were
+    what when where which while who whom whose why will with would you your
+    """.split()  # noqa: SIM905
+)
+"""Words that say nothing about what is looked for, and the endings an apostrophe leaves behind."""
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a text in order, as the index stores them."""
+    return words_of(spaced(text) or "")
+
+
+def words_of_question(text: str) -> list[str]:
+    """The words that a question is made of, in order."""
+    return words_of(asked(text))
+
+
+def places_in(text: str) -> list[tuple[int, int, str]]:
+    """Every word of a text with the characters it spans: `(start, end, word)`; pairs overlap."""
+    found: list[tuple[int, int, str]] = []
+    at = 0
+    for run in runs_in(text):
+        start, end = run.span()
+        found += _places(text, at, start)
+        found += [(here, min(here + 2, end), text[here : min(here + 2, end)]) for here in range(start, end)]
+        at = end
+    return found + _places(text, at, len(text))
+
+
+def _places(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
+    """The words of a part of a text without any pair in it."""
+    data = text[start:end].encode()
+    found = places_of(data)
+    if len(data) > end - start:
+        found = _in_characters(data, found)
+    return [(start + first, start + last, word) for first, last, word in found] if start else found
+
+
+def _in_characters(data: bytes, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """The same places counted in characters instead of bytes."""
+    result = []
+    byte = char = 0
+    for start, end, word in found:
+        char += len(data[byte:start].decode())
+        size = len(data[start:end].decode())
+        result.append((char, char + size, word))
+        char += size
+        byte = end
+    return result
+
+
+def stems_of(words: Iterable[str]) -> list[str]:
+    """The stem of each word, in order; one that ends in i is written with y, so that deploy and deployment agree."""
+    return [stem[:-1] + "y" if stem[-1] == "i" else stem for stem in porter_stems(words)]

@@ -1,0 +1,48 @@
+"""Small JSON files that a user may add: found in a folder, read with care, refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from moss_memory.registry.operation import check_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MEGABYTE = 1_000_000
+
+
+def json_files(folder: str) -> list[str]:
+    """The names of the JSON files in a folder, sorted; none where there is no such folder."""
+    try:
+        return sorted(name for name in os.listdir(folder) if name.endswith(".json") and not name.startswith("."))
+    except OSError:
+        return []  # most homes have no files of their own
+
+
+def read_object(path: str, *, what: str, max_bytes: int = MEGABYTE) -> dict[str, Any]:
+    """The JSON object in a file; raises ValueError, or `INVALID_REQUEST`, saying what is wrong with it."""
+    found = read_json(path, what=what, max_bytes=max_bytes)
+    if not isinstance(found, dict):
+        raise ValueError(f"it does not hold a {what} object")
+    return found
+
+
+def read_json(path: str, *, what: str, max_bytes: int = MEGABYTE) -> Any:
+    """The JSON in a file, whatever it is; raises as `read_object` does."""
+    if not os.path.isfile(path) or os.path.getsize(path) > max_bytes:
+        raise ValueError(f"it is not a plain file of at most {max_bytes // MEGABYTE} MB")
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            found = json.load(file)
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"it cannot be read as JSON ({error})") from None
+    check_json(found, "schema" if what == "JSON Schema" else what)
+    return found
+
+
+def shown_path(path: str) -> str:
+    """A path as messages show it, whatever bytes are in it."""
+    return os.fsencode(path).decode("utf-8", "replace")

@@ -1,0 +1,212 @@
+"""A folder of files that people read: looked through, read, written and cleared without ever leaving it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+
+from moss_memory.errors import MossError, invalid
+
+from .private_files import make_private_folder
+from .sandbox import open_plain, real_path, refusal, refuse_large
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+_UNFINISHED = ".moss-export.tmp"
+_DEEPEST = 16
+
+
+class Tree:
+    """A folder, held open: what is in it is reached from there, one name at a time, and no link is followed."""
+
+    def __init__(self, path: str, *, home: str = "", create: bool = False) -> None:
+        self.path = real_path(path, home)
+        try:
+            if create and not os.path.lexists(self.path):
+                make_private_folder(self.path)
+            self._root = os.open(self.path, _FOLDER_FLAGS)
+        except (OSError, ValueError) as error:
+            raise (refusal(error, self.path) if isinstance(error, OSError) else None) or error from None
+        self._folders: dict[str, int] = {"": self._root}
+        self._written: list[str] = []
+        self._changed: set[str] = set()
+        self.passed_over: set[str] = set()
+        """What `files` did not look into: links to other folders, and folders too deep."""
+
+    def close(self) -> None:
+        """Lets go of the folder."""
+        for fd in self._folders.values():
+            os.close(fd)
+        self._folders.clear()
+
+    def claim(self) -> None:
+        """Keeps other exports out of the folder until it is closed."""
+        try:
+            fcntl.flock(self._root, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise MossError("STORAGE_BUSY", f"another export is writing to {self.path}; try again") from None
+
+    def read(self, name: str, *, max_bytes: int | None = None) -> bytes | None:
+        """What a file holds, none where there is none; anything but a plain file with one link is refused."""
+        try:
+            fd = self._open_plain(name)
+        except FileNotFoundError:
+            return None
+        try:
+            if max_bytes is not None:
+                refuse_large(self._shown(name), os.fstat(fd).st_size, max_bytes)
+            parts = []
+            while part := os.read(fd, 1 << 20):
+                parts.append(part)
+            return b"".join(parts)
+        finally:
+            os.close(fd)
+
+    def _open_plain(self, name: str) -> int:
+        folder, _, last = name.rpartition("/")
+        try:
+            at = self._folder(folder)
+            return open_plain(last, at, self._shown(name), None)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise refusal(error, self._shown(name)) or error from None
+
+    def _refuse_special(self, status: os.stat_result, name: str) -> None:
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            raise invalid(f"{self._shown(name)} is not a plain file with a single link; links and devices are refused")
+
+    def _shown(self, name: str) -> str:
+        return os.path.join(self.path, name)
+
+    def _folder(self, name: str, *, create: bool = False) -> int:
+        """A descriptor of a folder in the tree."""
+        found = self._folders.get(name)
+        if found is None:
+            above, _, last = name.rpartition("/")
+            at = self._folder(above, create=create)
+            if create:
+                self._make(last, at)
+            found = os.open(last, _FOLDER_FLAGS, dir_fd=at)
+            if len(self._folders) > 64:
+                self._forget_folders()
+            self._folders[name] = found
+        return found
+
+    def _make(self, name: str, at: int) -> None:
+        try:
+            os.mkdir(name, 0o700, dir_fd=at)
+        except FileExistsError:
+            return  # its mode is its owner's business
+        fd = os.open(name, _FOLDER_FLAGS, dir_fd=at)
+        os.fchmod(fd, 0o700)
+        os.close(fd)
+
+    def _forget_folders(self) -> None:
+        for name in [name for name in self._folders if name]:
+            os.close(self._folders.pop(name))
+
+    def write(self, name: str, content: bytes) -> bool:
+        """Gives a file this content in one step, unless it has it; says whether it did not.
+
+        A new file is its owner's alone; one that was there keeps its mode.
+        """
+        mode = 0o600
+        try:
+            if self.read(name) == content:
+                return False
+            folder, _, last = name.rpartition("/")
+            at = self._folder(folder, create=True)
+            if self.is_there(name):
+                mode = stat.S_IMODE(os.stat(last, dir_fd=at, follow_symlinks=False).st_mode)
+            fd = os.open(_UNFINISHED, _NEW_FLAGS, 0o600, dir_fd=at)
+            try:
+                os.fchmod(fd, mode)
+                view = memoryview(content)
+                while view:
+                    view = view[os.write(fd, view) :]
+            finally:
+                os.close(fd)
+            os.rename(_UNFINISHED, last, src_dir_fd=at, dst_dir_fd=at)
+        except OSError as error:
+            raise refusal(error, self._shown(name)) or error from None
+        self._written.append(name)
+        return True
+
+    def is_there(self, name: str) -> bool:
+        """Whether there is anything of that name."""
+        folder, _, last = name.rpartition("/")
+        try:
+            os.stat(last, dir_fd=self._folder(folder), follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise refusal(error, self._shown(name)) or error from None
+        return True
+
+    def remove(self, name: str) -> None:
+        """Removes a file, and its folder where that is now empty; nothing happens where there is none."""
+        folder, _, last = name.rpartition("/")
+        try:
+            at = self._folder(folder)
+            self._refuse_special(os.stat(last, dir_fd=at, follow_symlinks=False), name)
+            os.unlink(last, dir_fd=at)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise refusal(error, self._shown(name)) or error from None
+        self._changed.add(self._remove_empty(folder))
+
+    def _remove_empty(self, folder: str) -> str:
+        """Removes a folder that has nothing left in it, and so on above it; the first that stays."""
+        if not folder or os.listdir(self._folder(folder)):
+            return folder
+        above, _, last = folder.rpartition("/")
+        at = self._folder(above)
+        os.close(self._folders.pop(folder))
+        os.rmdir(last, dir_fd=at)
+        self._changed.discard(folder)
+        return self._remove_empty(above)
+
+    def sync(self) -> None:
+        """Makes everything durable that was written since it was last called."""
+        for name in self._written:
+            self._changed.add(name.rpartition("/")[0])
+            fd = self._open_plain(name)
+            os.fsync(fd)
+            os.close(fd)
+        for folder in self._changed:
+            while folder:
+                os.fsync(self._folder(folder))
+                folder = folder.rpartition("/")[0]
+        os.fsync(self._root)
+        self._written.clear()
+        self._changed.clear()
+
+    def files(self, suffix: str, under: str = "") -> Iterator[str]:
+        """The names of all that ends so, in order, below a folder; hidden ones are passed over."""
+        try:
+            at = self._folder(under)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise refusal(error, self._shown(under)) or error from None
+        for entry in sorted(os.listdir(at)):
+            if entry.startswith("."):
+                continue
+            name = f"{under}/{entry}" if under else entry
+            try:
+                mode = os.stat(entry, dir_fd=self._folder(under), follow_symlinks=False).st_mode
+            except FileNotFoundError:
+                continue  # gone since it was listed
+            if stat.S_ISDIR(mode) and name.count("/") < _DEEPEST:
+                yield from self.files(suffix, name)
+            elif entry.endswith(suffix) and not stat.S_ISDIR(mode):
+                yield name
+            elif stat.S_ISDIR(mode) or stat.S_ISLNK(mode):
+                self.passed_over.add(name)

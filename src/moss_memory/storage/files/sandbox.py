@@ -1,0 +1,358 @@
+"""Import and export files, opened so that no path, link or race leads out of the allowed folders."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+import time
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.rows.values import has_control
+
+from .private_files import make_private_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.config import Config
+
+EXTENSION = ".jsonl"
+_TEMPORARY = ".moss-export-"
+_STALE_S = 86_400
+_LOOKS = 8
+"""So often a file is opened that is replaced between the look at it and the opening, as exports do."""
+_LOOKS_AFTER = 3
+"""So often what was opened is looked for under its name, with all changes of the folder done that had begun."""
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOREIGN = re.compile(r"(?:^|[\\/])\.\.\\|\\\.\.(?:$|[\\/])")
+_NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def refuse_foreign(path: str) -> None:
+    """Refuses what leads out of a folder on other systems: nothing here would, but the name may be read there."""
+    if path.startswith("\\\\") or ("\\" in path and _FOREIGN.search(path)):
+        raise invalid("a path must not contain '..\\' nor begin with '\\\\'", path="path")
+
+
+def real_path(path: str, home: str = "") -> str:
+    """The file or folder that a caller's path means; refused where a folder above it is a link, but within the home.
+
+    A link in its own place is what whoever opens it refuses.
+    """
+    if not path.strip() or has_control(path):
+        raise invalid("the path is blank or contains a control character")
+    refuse_foreign(path)
+    typed = os.path.normpath(_absolute(os.path.expanduser(path)))
+    try:
+        meant = _resolved(typed)
+    except ValueError:
+        raise invalid("the path has characters that this system does not allow in names") from None
+    if meant != typed and not (home and meant.startswith(os.path.join(home, ""))):
+        raise invalid(_leads_through_a_link(typed, meant))
+    return meant
+
+
+def _resolved(typed: str) -> str:
+    """The same with every link above it followed."""
+    return os.path.join(os.path.realpath(os.path.dirname(typed)), os.path.basename(typed))
+
+
+def _leads_through_a_link(typed: str, meant: str) -> str:
+    return f"{typed} leads through a symbolic link; name the real folder, {meant}"
+
+
+def locate(config: Config, path: str) -> tuple[str, str]:
+    """The allowed folder and the file name in it that a caller's path means; refuses everything else."""
+    if not path.strip() or has_control(path):
+        raise invalid("`path` is blank or contains a control character; give the name of a .jsonl file", path="path")
+    refuse_foreign(path)
+    expanded = os.path.expanduser(path)
+    name = os.path.basename(expanded)
+    if not name.endswith(EXTENSION) or name == EXTENSION:
+        raise invalid(f"`path` must name a file that ends in {EXTENSION}", path="path")
+    if ".." in expanded.split("/"):
+        raise invalid("`path` must not contain '..'", path="path")
+    if "/" not in expanded:
+        return config.exports, name
+    typed = os.path.normpath(_absolute(os.path.dirname(expanded)))
+    folder = _resolved(typed)
+    if folder in (config.exports, *config.allowed_paths):
+        return folder, name
+    if config.allow_unsafe_paths:
+        if folder != typed:
+            raise invalid(_leads_through_a_link(typed, folder), path="path")
+        return folder, name
+    raise invalid(
+        f"`path` must be a file directly in {config.exports} or in a folder listed under `allowed_paths` "
+        "in the configuration; put the file there and give its bare name",
+        path="path",
+    )
+
+
+def _absolute(path: str) -> str:
+    if os.path.isabs(path):
+        return path
+    try:
+        return os.path.join(os.getcwd(), path)
+    except OSError:
+        raise invalid("the current folder no longer exists; give an absolute path", path="path") from None
+
+
+def open_folder(config: Config, folder: str, *, create: bool) -> int:
+    """A descriptor of the folder itself; a link in its place is refused."""
+    try:
+        if create and not os.path.lexists(folder):
+            if folder == config.exports:
+                make_private_folder(config.home)
+            elif not os.path.lexists(os.path.dirname(folder)):
+                make_private_folder(os.path.dirname(folder))
+            _make_one_folder(folder)
+        return os.open(folder, _FOLDER_FLAGS)
+    except OSError as error:
+        raise refusal(error, folder) or error from None
+
+
+def _make_one_folder(folder: str) -> None:
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return  # another process was quicker
+    os.chmod(folder, 0o700)
+
+
+def open_plain(name: str, folder_fd: int, shown: str, argument: str | None = "path") -> int:
+    """A descriptor for reading a regular file with one link; everything else in its place is refused.
+
+    What was opened must be what was looked at: a hard link that is gone again by then has left its file with one link.
+    """
+    for _ in range(_LOOKS):
+        # Before it is opened: opening a pipe waits, and closing a hard link to the database drops SQLite's locks on it.
+        seen = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+        _refuse_special(seen, shown, argument)
+        fd = os.open(name, _READ_FLAGS, dir_fd=folder_fd)
+        opened = os.fstat(fd)
+        if _is_plain(opened) and _is_untouched(seen, opened) and _stays(name, folder_fd, opened):
+            return fd
+        os.close(fd)
+    raise _not_plain(shown, argument)
+
+
+def _stays(name: str, folder_fd: int, opened: os.stat_result) -> bool:
+    """Whether a file is the one of its name and of no other, however often one looks.
+
+    While a name is being taken away the system still finds the file by it, as long as whoever does that is kept from
+    going on, and counts one link less already: a hard link looks like a file of its own.
+    """
+    for _ in range(_LOOKS_AFTER):
+        _await_changes(folder_fd)
+        try:
+            look = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        if not _is_plain(look) or not _is_untouched(opened, look):
+            return False
+    return True
+
+
+def _await_changes(folder_fd: int) -> None:
+    """Returns when every change to the folder is done that had begun: a name that nobody knows is looked for in the
+    folder itself, and nobody reads that while it is being changed."""
+    with contextlib.suppress(FileNotFoundError):
+        os.stat(f".moss-{os.urandom(8).hex()}", dir_fd=folder_fd, follow_symlinks=False)
+
+
+def _is_untouched(one: os.stat_result, other: os.stat_result) -> bool:
+    """Whether both looks saw the same file, to which nothing was done in between; links that come and go count."""
+    return os.path.samestat(one, other) and one.st_ctime_ns == other.st_ctime_ns
+
+
+class ImportFile:
+    """A regular file with one link, opened for reading inside an allowed folder."""
+
+    def __init__(self, config: Config, path: str) -> None:
+        folder, name = locate(config, path)
+        self.path = os.path.join(folder, name)
+        folder_fd = open_folder(config, folder, create=False)
+        try:
+            self._fd = open_plain(name, folder_fd, self.path)
+        except OSError as error:
+            raise refusal(error, self.path) or error from None
+        finally:
+            os.close(folder_fd)
+        self.size_bytes = os.fstat(self._fd).st_size
+
+    def read(self) -> bytes:
+        """The content, no more than the size that was looked up when the file was opened."""
+        parts = []
+        left = self.size_bytes
+        while left > 0:
+            part = os.read(self._fd, min(left, 1 << 20))
+            if not part:
+                break
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        os.close(self._fd)
+
+
+class ExportFile:
+    """A file that appears whole under its name when finished, or not at all."""
+
+    def __init__(self, config: Config, path: str | None, *, default_stem: str) -> None:
+        if path is None:
+            folder, self._name = config.exports, ""
+        else:
+            folder, self._name = locate(config, path)
+        self._folder = folder
+        self._folder_fd = open_folder(config, folder, create=True)
+        self._temporary = f"{_TEMPORARY}{os.urandom(8).hex()}.tmp"
+        self._fd = -1
+        try:
+            self._sweep()
+            if path is None:
+                self._reserve(default_stem)
+            else:
+                self._refuse_existing()
+                self._fd = self._make_temporary()
+            os.fchmod(self._fd, 0o600)
+        except BaseException:
+            self.abort()
+            raise
+        self.size_bytes = 0
+
+    @property
+    def path(self) -> str:
+        """Where it appears."""
+        return os.path.join(self._folder, self._name)
+
+    def write(self, data: bytes) -> None:
+        """Adds to the file, all of it."""
+        self.size_bytes += len(data)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._fd, view) :]
+
+    def finish(self) -> None:
+        """Makes the content durable and gives it its name in one step."""
+        os.fsync(self._fd)
+        os.rename(self._temporary, self._name, src_dir_fd=self._folder_fd, dst_dir_fd=self._folder_fd)
+        os.fsync(self._folder_fd)
+        self._close()
+
+    def abort(self) -> None:
+        """Leaves the folder as it was."""
+        self._remove(self._temporary)
+        self._close()
+
+    def _remove(self, name: str) -> None:
+        try:
+            os.unlink(name, dir_fd=self._folder_fd)
+        except OSError:
+            return  # not there, or gone with its folder
+
+    def _sweep(self) -> None:
+        """Removes what exports that were killed have left behind, a day later at the earliest."""
+        for name in os.listdir(self._folder_fd):
+            if name.startswith(_TEMPORARY) and name.endswith(".tmp"):
+                try:
+                    status = os.stat(name, dir_fd=self._folder_fd, follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # another export has just finished
+                if time.time() - status.st_mtime > _STALE_S:
+                    self._remove(name)
+
+    def _make_temporary(self) -> int:
+        return os.open(self._temporary, _NEW_FLAGS, 0o600, dir_fd=self._folder_fd)
+
+    def _reserve(self, stem: str) -> None:
+        """Takes the first free name, so that two exports of the same second never meet.
+
+        The temporary file is the claim: who has it and then finds the name free keeps it until the rename.
+        """
+        for number in range(10_000):
+            self._name = f"{stem}-{number}{EXTENSION}" if number else stem + EXTENSION
+            self._temporary = f"{_TEMPORARY}{self._name}.tmp"
+            try:
+                self._fd = self._make_temporary()
+            except FileExistsError:
+                continue
+            try:
+                os.stat(self._name, dir_fd=self._folder_fd, follow_symlinks=False)
+            except FileNotFoundError:
+                return
+            os.close(self._fd)
+            self._fd = -1
+            self._remove(self._temporary)
+        self._temporary = ""
+        raise invalid(f"{self._folder} is full of exports of this second; give a `path`", path="path")
+
+    def _refuse_existing(self) -> None:
+        try:
+            status = os.stat(self._name, dir_fd=self._folder_fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise refusal(error, self.path) or error from None
+        _refuse_special(status, self.path)
+
+    def _close(self) -> None:
+        for fd in (self._fd, self._folder_fd):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._folder_fd = -1
+
+
+def _is_plain(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+
+
+def _refuse_special(status: os.stat_result, path: str, argument: str | None = "path") -> None:
+    if not _is_plain(status):
+        raise _not_plain(path, argument)
+
+
+def refusal(error: OSError, path: str) -> MossError | None:
+    """What the caller did wrong, when an error is about the path and not about the disk."""
+    if isinstance(error, FileNotFoundError):
+        return MossError("NOT_FOUND", f"{path} does not exist")
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        return invalid(f"{path} leads through a symbolic link or a file; name the real folder and file", path="path")
+    if error.errno in (errno.ENXIO, errno.ENODEV, errno.EISDIR):
+        return _not_plain(path)
+    if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
+        return invalid("`path` is too long or has characters that this system does not allow in names", path="path")
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return invalid(f"{path} may not be opened by this user; check its permissions", path="path")
+    return None
+
+
+def refuse_large(path: str, size_bytes: int, max_bytes: int) -> None:
+    """Refuses a file that is larger than what is read at once."""
+    if size_bytes > max_bytes:
+        raise MossError(
+            "FILE_TOO_LARGE",
+            f"{path} has {size_bytes} bytes, the limit is {max_bytes}; "
+            "`moss import --max-bytes` or `import_max_bytes` in the configuration raise it",
+            details={"max_bytes": max_bytes, "actual_bytes": size_bytes},
+        )
+
+
+def large_warning(what: str, size_bytes: int, max_bytes: int) -> str:
+    """What to know of a file that was written and would not be read again as it is; empty where there is nothing."""
+    if size_bytes <= max_bytes:
+        return ""
+    return (
+        f"{what} is larger than import_max_bytes ({max_bytes}); to restore it use "
+        f"`moss import --max-bytes {size_bytes}` or raise import_max_bytes in the configuration"
+    )
+
+
+def _not_plain(path: str, argument: str | None = "path") -> MossError:
+    message = f"{path} is not a plain file with a single link; links and devices are refused"
+    return invalid(message) if argument is None else invalid(message, path=argument)

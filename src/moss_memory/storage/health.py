@@ -1,0 +1,27 @@
+"""What an engine finds when it looks its store over."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.errors import MossError
+
+SOUND, DAMAGED, MENDED, PENDING, UNCHECKED, FAILED = "sound", "damaged", "mended", "pending", "unchecked", "failed"
+
+
+class Finding:
+    """One thing that an engine looked at, how it was found, and the facts; a failed look has a `problem`.
+
+    Subjects are `schema`, `journal`, `index`, `pages`, `rows`, `consistency`, `erasures`, `leftovers` and `meaning`, of
+    a server also `server`, `host`, `durability` and `connections`; what they are called is up to a face.
+    """
+
+    __slots__ = ("facts", "problem", "state", "subject")
+
+    def __init__(self, subject: str, state: str, *, problem: MossError | None = None, **facts: Any) -> None:
+        self.subject = subject
+        self.state = state
+        self.problem = problem
+        self.facts = facts

@@ -1,0 +1,208 @@
+"""Keeping the index of words small and quick: fresh documents become segments, segments are joined, the dead go.
+
+One at a time does it, and whoever finds another at it goes on without: `fold` is the last thing that a transaction does
+before it commits and waits for nobody. Only a purge waits, for what it purged has to go now.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .codec import DOC, LENGTH, SLOT, packed
+from .documents import FRESH, hash_of
+from .posting_lists import BLOCKS
+from .postings import BLOCK_COLUMNS, NEAR, PLACE_COLUMNS, Postings, ascending_in, keys_of
+from .term_dictionary import WORDS_LOCK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .postings import Numbers
+    from .transaction import PostgresWrite
+
+FOLD_LOCK = 0x6D6F7373_00000010
+JOINED = 8
+"""So many segments of one level become one of the next."""
+_MANY_DEAD = 512
+_DEAD_SHARE = 8
+"""Where more than one of so many documents is dead, the dead are taken out."""
+_WORDS_AT_ONCE = 2000
+_LISTED = ("slots", "docs", "lengths", "lives", "workspaces")
+"""What a segment says of its documents."""
+_PAST_ALL = 1 << 31
+_POSTINGS_AT_ONCE = 1_000_000
+
+_BLOCKS_AT_ONCE = 4000
+_ORPHANS = "delete from search_words where id = any(cast(:words as integer[]))"
+_JOIN = """
+with gone as (
+  delete from search_segments where segment = any(cast(:old as integer[]))
+  returning segment, slots, docs, lengths, lives, workspaces)
+insert into search_segments (segment, level, slots, docs, lengths, lives, workspaces)
+  select cast(:new as integer), cast(:level as smallint), string_agg(slots, ''), string_agg(docs, ''),
+    string_agg(lengths, ''), string_agg(lives, ''), string_agg(workspaces, '')
+  from (select * from gone order by segment) as in_order -- which is about the order of the slots
+"""
+_COLUMNS = f"{BLOCK_COLUMNS}, {PLACE_COLUMNS}"
+_NEAR = f"case when key < 0 then -1 - key else key >> {NEAR} end"
+"""The same for all words that may share a block."""
+_SIZES = (
+    f"select {_NEAR}, sum(length(weights)) from search_postings where segment = any(cast(:old as integer[]))"
+    " group by 1 order by 1"
+)
+_BETWEEN = (
+    f"select {_COLUMNS} from search_postings where segment = any(cast(:old as integer[]))"
+    f" and {_NEAR} >= :start and {_NEAR} < :end"
+)
+
+
+def fold(tx: PostgresWrite) -> None:
+    """Folds what is fresh into a segment, joins segments where there are many, takes the dead out where many are."""
+    if not tx.value(f"select cast(pg_try_advisory_xact_lock({FOLD_LOCK}) as integer)"):
+        return
+    _fold_fresh(tx)
+    tx.queue(
+        "with gone as (delete from search_totals returning docs, length)"
+        " insert into search_totals (docs, length) select sum(docs), sum(length) from gone having count(*) > 0"
+    )
+    _join_levels(tx)
+    dead, docs = tx.row("select (select count(*) from search_dead), (select sum(docs) from search_totals)") or (0, 0)
+    if dead > max(_MANY_DEAD, (docs or 0) // _DEAD_SHARE) and _has_words_alone(tx):
+        _take_out_dead(tx)
+
+
+def prepare_to_scrub(tx: PostgresWrite) -> None:
+    """Has the dictionary alone before the transaction shares it, so that no two wait for each other."""
+    tx.queue(f"select pg_advisory_xact_lock({WORDS_LOCK})")
+
+
+def scrub(tx: PostgresWrite) -> None:
+    """Takes everything out of the index that no document says any more, words that nobody holds too."""
+    tx.queue(f"select pg_advisory_xact_lock({FOLD_LOCK})")
+    _take_out_dead(tx)
+
+
+def _has_words_alone(tx: PostgresWrite) -> bool:
+    return bool(tx.value(f"select cast(pg_try_advisory_xact_lock({WORDS_LOCK}) as integer)"))
+
+
+def _fold_fresh(tx: PostgresWrite) -> None:
+    """Makes a segment of what is fresh; what another transaction is removing stays as it is."""
+    (fresh,) = tx.together((f"{FRESH} order by slot for update of search_fresh skip locked", {}))
+    if not fresh:
+        return
+    segment = _new_segment(tx)
+    slots, *_, docs, lengths, lives, workspaces, _ = zip(*fresh, strict=True)
+    tx.queue("delete from search_fresh where slot = any(cast(:slots as integer[]))", {"slots": list(slots)})
+    tx.queue(
+        "insert into search_segments (segment, level, slots, docs, lengths, lives, workspaces)"
+        " values (:segment, 0, :slots, :docs, :lengths, :lives, :workspaces)",
+        {
+            "segment": segment,
+            "slots": packed(SLOT, slots),
+            "docs": packed(DOC, docs),
+            "lengths": packed(LENGTH, lengths),
+            "lives": bytes(lives),
+            "workspaces": b"".join([hash_of(workspace) for workspace in workspaces]),
+        },
+    )
+    postings = Postings.of_documents([row[:5] for row in fresh])
+    _add_blocks(tx, segment, postings.blocks())
+
+
+def _add_blocks(tx: PostgresWrite, segment: int, blocks: list[tuple[Any, ...]]) -> None:
+    names = ("keys", "words", "counts", "bases", "slots", "weights", "sizes", "places")
+    for start in range(0, len(blocks), _BLOCKS_AT_ONCE):
+        part = blocks[start : start + _BLOCKS_AT_ONCE]
+        tx.queue(
+            f"insert into search_postings (segment, key, {_COLUMNS}) select cast(:segment as integer), given.*"
+            " from unnest(cast(:keys as integer[]), cast(:words as bytea[]),"
+            " cast(:counts as bytea[]), cast(:bases as integer[]), cast(:slots as bytea[]), cast(:weights as bytea[]),"
+            " cast(:sizes as bytea[]), cast(:places as bytea[])) as given",
+            {"segment": segment, **dict(zip(names, map(list, zip(*part, strict=True)), strict=True))},
+        )
+
+
+def _join_levels(tx: PostgresWrite) -> None:
+    """Joins the segments of every level that has many into one of the next."""
+    levels: dict[int, list[int]] = {}
+    for segment, level in tx.rows("select segment, level from search_segments order by level, segment"):
+        levels.setdefault(level, []).append(segment)
+    level = 0
+    while len(levels.get(level, ())) >= JOINED:
+        new = _new_segment(tx)
+        tx.queue(_JOIN, {"new": new, "level": level + 1, "old": levels[level]})
+        _join_blocks(tx, new, levels[level])
+        level += 1
+        levels.setdefault(level, []).append(new)
+
+
+def _join_blocks(tx: PostgresWrite, new: int, old: list[int]) -> None:
+    """Joins the postings of segments, those of some words at a time."""
+    sizes = list(tx.rows(_SIZES, {"old": old}))
+    start = taken = 0
+    for near, size in [*sizes, (_PAST_ALL, _POSTINGS_AT_ONCE)]:
+        taken += size
+        if taken >= _POSTINGS_AT_ONCE:
+            (rows,) = tx.together((_BETWEEN, {"old": old, "start": start, "end": near}))
+            _add_blocks(tx, new, Postings.of_blocks(rows).blocks())
+            start, taken = near, size
+    tx.queue("delete from search_postings where segment = any(cast(:old as integer[]))", {"old": old})
+
+
+def _new_segment(tx: PostgresWrite) -> int:
+    number: int = tx.value("select nextval('search_segment_numbers')")
+    return number
+
+
+def _take_out_dead(tx: PostgresWrite) -> None:
+    """Removes the postings of all dead slots, and the words that were held by no other document."""
+    rows = list(tx.rows("select slot, words from search_dead"))
+    if not rows:
+        return
+    dead = np.array([slot for slot, _ in rows])
+    words = np.unique(ascending_in([held for _, held in rows]))
+    (fresh,) = tx.together(("select words from search_fresh join search_docs using (slot)", {}))
+    held = ascending_in([words for (words,) in fresh])
+    for start in range(0, len(words), _WORDS_AT_ONCE):
+        part = words[start : start + _WORDS_AT_ONCE]
+        left = _without(tx, dead, part.tolist())
+        if orphans := part[~np.isin(part, left) & ~np.isin(part, held)].tolist():
+            tx.queue(_ORPHANS, {"words": orphans})
+    _take_out_documents(tx, dead)
+    tx.queue("delete from search_dead where slot = any(cast(:slots as integer[]))", {"slots": dead.tolist()})
+
+
+def _without(tx: PostgresWrite, dead: Numbers, words: list[int]) -> Numbers:
+    """Writes the blocks of some words anew that hold dead slots; the words that others still hold."""
+    (rows,) = tx.together((BLOCKS.format(f"segment, key, {_COLUMNS}"), {"keys": keys_of(words)}))
+    postings = Postings.of_blocks([row[2:] for row in rows])
+    segments, keys = (np.repeat([row[at] for row in rows], [len(row[6]) for row in rows]) for at in (0, 1))
+    is_dead = np.isin(postings.slots, dead)
+    for segment in np.unique(segments[is_dead]).tolist():
+        changed = np.unique(keys[is_dead & (segments == segment)])
+        tx.queue(
+            "delete from search_postings where segment = :segment and key = any(cast(:keys as integer[]))",
+            {"segment": segment, "keys": changed.tolist()},
+        )
+        kept = np.flatnonzero((segments == segment) & np.isin(keys, changed) & ~is_dead)
+        _add_blocks(tx, segment, postings.take(kept).blocks_by(keys[kept]))
+    return postings.numbers[~is_dead]
+
+
+def _take_out_documents(tx: PostgresWrite, dead: Numbers) -> None:
+    """Removes dead slots from the segments' lists of documents."""
+    for segment, *columns in tx.rows(f"select segment, {', '.join(_LISTED)} from search_segments"):
+        keep = ~np.isin(np.frombuffer(columns[0], dtype="<i4"), dead)
+        if keep.all():
+            continue
+        if not keep.any():
+            tx.queue("delete from search_segments where segment = :segment", {"segment": segment})
+            continue
+        kept = {
+            name: np.frombuffer(column, dtype=np.uint8).reshape(len(keep), -1)[keep].tobytes()
+            for name, column in zip(_LISTED, columns, strict=True)
+        }
+        changes = ", ".join([f"{name} = :{name}" for name in _LISTED])
+        tx.queue(f"update search_segments set {changes} where segment = :segment", {**kept, "segment": segment})

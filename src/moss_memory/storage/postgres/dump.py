@@ -1,0 +1,80 @@
+"""All that a store holds, table by table: to be compared with another store's, or to be forgotten."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from moss_memory.storage.engine import ReadTransaction, Row, Transaction
+
+COUNTERS = "numbers"
+"""The rows that count: they stay, and begin anew. Here they are a view of what the server counts by."""
+SCHEMA = "moss_schema"
+DERIVED = ("activity_counts", "capsule_tags", "changed_documents", "remembered", "unembedded", "vectors")
+"""What follows from texts, events or answers; with every table whose name begins with `search_`."""
+_TABLES = (
+    "select c.relname, coalesce(("
+    "select string_agg(quote_ident(a.attname), ', ' order by array_position(i.indkey, a.attnum))"
+    " from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)"
+    " where i.indrelid = c.oid and i.indisprimary), '1')"
+    f" from pg_class c where (c.relkind = 'r' or c.relname = '{COUNTERS}')"
+    " and c.relnamespace = current_schema()::regnamespace order by c.relname"
+)
+_COLUMNS = (
+    "select a.attname, coalesce(array_position(i.indkey::int2[], a.attnum), 0 - 1) + 1 from pg_attribute a"
+    " join pg_class c on c.oid = a.attrelid"
+    " left join pg_index i on i.indrelid = c.oid and i.indisprimary and a.attnum = any(i.indkey)"
+    f" where c.relname = :name and (c.relkind = 'r' or c.relname = '{COUNTERS}')"
+    " and c.relnamespace = current_schema()::regnamespace"
+    " and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum"
+)
+_SERIES = (
+    "select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attidentity <> ''"
+    " where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by c.relname"
+)
+
+
+def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:
+    """Every row of every table that follows from no other, in the order of its key."""
+    known = dict(tables(tx))
+    filled = " union all ".join([f"select '{name}' where exists (select 1 from {name})" for name in known])
+    for name in [name for (name,) in tx.rows(filled)]:  # of many tables most are often empty
+        for row in tx.stream(f"select * from {name} order by {known[name]}"):
+            yield name, row
+
+
+def tables(tx: ReadTransaction) -> list[tuple[str, str]]:
+    """The tables that follow from no other, and the columns of their keys."""
+    return [
+        (name, key)
+        for name, key in tx.rows(_TABLES)
+        if name != SCHEMA and name not in DERIVED and not name.startswith("search_")
+    ]
+
+
+def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns of a table that are not made of others, and those of its key."""
+    found = list(tx.rows(_COLUMNS, {"name": table}))
+    key = sorted([(place, name) for name, place in found if place or (table, name) == (COUNTERS, "series")])
+    return tuple([name for name, _ in found]), tuple([name for _, name in key])
+
+
+def count_on(tx: Transaction) -> None:
+    """Lets every series of numbers go on after the largest that is there."""
+    for name, column in list(tx.rows(_SERIES)):
+        last = tx.value(f"select max({column}) from {name}")
+        sequence = f"pg_get_serial_sequence('{name}', '{column}')"
+        tx.run(f"select setval({sequence}, {last or 1}, {'true' if last else 'false'})")
+
+
+def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:
+    """Empties every table but those, and begins to count anew."""
+    for name, _ in list(tx.rows(_TABLES)):
+        if name == COUNTERS:
+            tx.queue(f"update {COUNTERS} set last = 0")
+        elif name != SCHEMA and name not in but:
+            tx.queue(f"delete from {name}")
+    for name, column in list(tx.rows(_SERIES)):
+        if name not in but:
+            tx.queue(f"select setval(pg_get_serial_sequence('{name}', '{column}'), 1, false)")

@@ -1,0 +1,111 @@
+"""The filters of a search on PostgreSQL, and the documents within them."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from moss_memory.registry.tool_groups import SOURCES
+from moss_memory.search.hits import codes_of, number_of, rows_of
+from moss_memory.search.search_filters import Filters, either
+
+from .posting_lists import Matched
+
+MANY = 1000
+"""More documents than so many are told apart by asking for those that are outside."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.tool_groups import Source
+    from moss_memory.search.expression import Expression, Operand
+    from moss_memory.search.request import Request
+
+    from .posting_lists import Index
+    from .postings import Numbers
+    from .transaction import PostgresTransaction
+
+
+class Scope(Filters):
+    """The filters of one search, as conditions on the documents of the index."""
+
+    def __init__(
+        self, tx: PostgresTransaction, request: Request, index: Index, *, without: Operand | Expression | None = None
+    ) -> None:
+        super().__init__(request, tx.now)
+        self._tx = tx
+        self._index = index
+        self._without = without
+        self._has_conditions = bool(request.conditions)
+
+    @functools.cached_property
+    def unwanted(self) -> Numbers | None:
+        """Which documents a query does not want, where it says so."""
+        return None if self._without is None else Matched(self._index, self._without).mask
+
+    def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a statement, with the parameters of the scope and some more."""
+        return list(self._tx.rows(sql, {**self.parameters, **values}))
+
+    def within(self, mask: Numbers) -> Numbers:
+        """Those of the documents that are within the filters, by their places."""
+        at = np.flatnonzero(mask if self.unwanted is None else mask & ~self.unwanted)
+        documents = self._index.all
+        if self.live_only:
+            at = at[documents.live[at] == 1]
+        if self.workspace_norm is not None:
+            at = at[documents.is_in(self.workspace_norm, at)]
+        if len(self.sources) < len(SOURCES):
+            at = at[_are_of(self.sources, documents.docs[at])]
+        asked = [source for source in self.sources if self.beyond_the_index(source)]
+        outside = self._outside(asked, documents.docs[at]) if asked else []
+        return at[~np.isin(documents.docs[at], outside)] if len(outside) else at
+
+    def _outside(self, asked: list[Source], docs: Numbers) -> Numbers | list[int]:
+        """Those of the documents that do not meet what only their tables tell, which some sources have to be asked."""
+        docs = docs[_are_of(asked, docs)]
+        if not len(docs):
+            return docs
+        if len(docs) > MANY and not self._has_conditions:
+            parts = [f"select {number_of(source)} from {source.table} where not {source.alive}" for source in asked]
+            return [doc for (doc,) in self.rows(" union all ".join(parts))]
+        condition = either({source: self.beyond_the_index(source) for source in asked}, "number")
+        sql = f"select number from unnest(cast(:moss_docs as bigint[])) as given (number) where true{condition}"
+        # Written out: a list is looked through number by number before it is sent.
+        inside = self.rows(sql, moss_docs=f"{{{','.join(map(str, docs.tolist()))}}}")
+        return docs[~np.isin(docs, [doc for (doc,) in inside])]
+
+    def documents(self, number: str) -> str:
+        """All filters in SQL over a column that holds documents' numbers."""
+        condition = either({source: self.row_condition(source) for source in self.sources}, number)
+        if self.unwanted is not None:
+            condition += f" and not ({number} = any(:moss_unwanted))"
+            self.parameters["moss_unwanted"] = self._index.all.docs[self.unwanted].tolist()
+        return condition
+
+    def among(self, docs: list[int]) -> set[int]:
+        """Those of the documents that are within the filters."""
+        sql = f"select number from unnest(:moss_docs) as given (number) where true{self.documents('number')}"
+        return {doc for (doc,) in self.rows(sql, moss_docs=docs)}
+
+    def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
+        """When documents last changed, comparable across sources; of each the newest, as many as are wanted."""
+        asked = []
+        for source in self.sources:
+            if rows := rows_of(source, docs):
+                sql = (
+                    f"select {number_of(source)}, updated_at, change_seq from {source.table} where row_id = any(:rows)"
+                    " order by updated_at desc, change_seq desc, row_id desc limit :most"
+                )
+                asked.append((sql, {"rows": rows, "most": most}))
+        return {row[0]: (*row[1:], row[0]) for rows in self._tx.together(*asked) for row in rows}
+
+
+def _are_of(sources: list[Source], docs: Numbers) -> Numbers:
+    """Which documents are of some sources."""
+    is_one = np.zeros(16, dtype=bool)
+    is_one[[source.code for source in sources]] = True
+    found: Numbers = is_one[codes_of(docs)]
+    return found

@@ -1,0 +1,124 @@
+"""How a server stands: which one answers, who takes over from it, what a commit promises, how much room is left."""
+
+from __future__ import annotations
+
+import psycopg
+
+from moss_memory.storage.health import DAMAGED, PENDING, SOUND, Finding
+
+from .connection_options import is_local, options_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from .connections import Connection
+
+_LOOK_S = "3"
+"""How long one of several hosts may take to say what it is."""
+_SERVER = (
+    "select current_setting('server_version'), pg_is_in_recovery(), pg_database_size(current_database()),"
+    " case when pg_is_in_recovery() then null"
+    " else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end"
+)
+_STANDBYS = (
+    "select count(*), count(*) filter (where sync_state in ('sync', 'quorum')), count(sync_state)"
+    " from pg_stat_replication"
+)
+_SETTINGS = (
+    "select current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),"
+    " current_setting('synchronous_standby_names')"
+)
+_CONNECTIONS = (
+    "select count(*) filter (where backend_type = 'client backend'), current_setting('max_connections')::int"
+    " - current_setting('superuser_reserved_connections')::int"
+    " - coalesce(current_setting('reserved_connections', true), '0')::int"
+    " from pg_stat_activity"
+)
+_PROMISED = ("on", "remote_write", "remote_apply")
+"""The values of synchronous_commit with which a commit waits for a standby that is to be waited for."""
+
+
+def server(connection: Connection, url: str) -> Iterator[Finding]:
+    """Which server answers, and how it is spoken to."""
+    version, standby, size_bytes, timeline = _row(connection, _SERVER)
+    info = connection.info
+    options = options_of(url)
+    encrypted = bool(connection.pgconn.ssl_in_use)
+    verified = encrypted and str(options.get("sslmode", "")).startswith("verify-")
+    yield Finding(
+        "server",
+        SOUND if verified or is_local(options) else PENDING,
+        version=version,
+        at=_place(info.host, info.port),
+        database=info.dbname,
+        standby=bool(standby),
+        timeline=timeline,
+        encrypted=encrypted,
+        verified=verified,
+        size_bytes=size_bytes,
+    )
+
+
+def durability(connection: Connection, _: str) -> Iterator[Finding]:
+    """What is left of an acknowledged write when the server crashes, and when its machine is lost."""
+    fsync, pages, commit, names = _row(connection, _SETTINGS)
+    standbys, waited_for, known = _row(connection, _STANDBYS)
+    unsafe = [name for name, value in (("fsync", fsync), ("full_page_writes", pages)) if value == "off"]
+    if commit == "off":
+        unsafe.append("synchronous_commit")
+    waits = bool(names) and commit in _PROMISED
+    poor = not unsafe and (standbys or names) and known == standbys and not (waits and waited_for)
+    yield Finding(
+        "durability",
+        DAMAGED if unsafe else PENDING if poor else SOUND,
+        unsafe=unsafe,
+        commit=commit,
+        standbys=standbys,
+        waited_for=waited_for if known == standbys else None,
+        waits=waits,
+        names=names,
+    )
+
+
+def connections(connection: Connection, _: str) -> Iterator[Finding]:
+    """How many connections are in use, and how many there may be."""
+    used, limit = _row(connection, _CONNECTIONS)
+    yield Finding("connections", PENDING if used * 10 > limit * 9 else SOUND, used=used, limit=limit)
+
+
+def hosts(_: Connection, url: str) -> Iterator[Finding]:
+    """What each host is, where the URL names several: the primary, a standby, or not there."""
+    options = options_of(url)
+    named = _hosts(options)
+    for host, port in named if len(named) > 1 else ():
+        state, role = _look_at({**options, "host": host, "port": port, "target_session_attrs": "any"})
+        yield Finding("host", state, at=_place(host, port), role=role)
+
+
+def _hosts(options: dict[str, Any]) -> list[tuple[str, str]]:
+    """The hosts of a URL, each with its port."""
+    named = str(options.get("host") or "").split(",")
+    ports = str(options.get("port") or "5432").split(",")
+    return [(host, ports[at] if len(ports) > 1 else ports[0]) for at, host in enumerate(named)]
+
+
+def _look_at(options: dict[str, Any]) -> tuple[str, str]:
+    options.pop("hostaddr", None)
+    try:
+        with psycopg.connect(**{**options, "connect_timeout": _LOOK_S}, autocommit=True) as connection:
+            row = connection.execute("select pg_is_in_recovery()").fetchone()
+    except psycopg.Error:
+        return PENDING, "gone"
+    return SOUND, "standby" if row is not None and row[0] else "primary"
+
+
+def _place(host: str, port: int | str) -> str:
+    return host if host.startswith("/") else f"{host}:{port}"
+
+
+def _row(connection: Connection, sql: str) -> tuple[Any, ...]:
+    row = connection.execute(sql).fetchone()
+    assert row is not None, "the statement always gives one"
+    return row

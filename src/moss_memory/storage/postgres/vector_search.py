@@ -1,0 +1,81 @@
+"""Search by meaning on PostgreSQL: what it looks at of the database."""
+
+from __future__ import annotations
+
+from .posting_lists import Index
+from .search_scope import Scope
+from .word_search import Question, by_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from moss_memory.search.embedding_queue import WithVectors
+    from moss_memory.search.hits import Hits
+    from moss_memory.search.request import Request
+    from moss_memory.search.vectors import Passages, VectorRows
+    from moss_memory.storage.engine import ReadTransaction
+
+    from .engine import PostgresEngine
+    from .transaction import PostgresTransaction
+
+_STATE = "select cast(cast(pg_snapshot_xmin(pg_current_snapshot()) as text) as bigint), (select count(*) from vectors)"
+_SINCE = (
+    "select seq, doc, case when model = :model and length(vector) > 0 and length(vector) % :size = 0 then vector end"
+    " from vectors where tx >= cast(cast(:seen as text) as xid8) order by seq"
+)
+
+
+class PostgresSearching:
+    """How words are looked for in one transaction."""
+
+    def __init__(self, engine: PostgresEngine, tx: PostgresTransaction) -> None:
+        self.engine: WithVectors = engine
+        self.tx: ReadTransaction = tx
+        self.call = tx.call
+        self.identity: object = None
+        self._tx = tx
+        self._index = Index(tx)
+        self.vector_rows: VectorRows = PostgresVectors(tx)
+
+    def begin(self) -> None:
+        """Reads a row: the snapshot begins with the first statement."""
+        self._tx.row("select seq from unembedded limit 1")
+
+    def scope(self, request: Request) -> Scope:
+        """The filters of a request, without what its query does not want."""
+        return Scope(self._tx, request, self._index, without=request.query.unwanted)
+
+    def question(self, words: Sequence[str]) -> Question:
+        """A natural question."""
+        return Question(self._index, words)
+
+    def by_words(self, request: Request) -> Hits:
+        """One page of what words alone find."""
+        return by_words(self._tx, request)
+
+
+class PostgresVectors:
+    """The vectors of a database. One that is committed later may have a smaller number, so what is new is told by the
+    transactions that wrote it: all that were begun before the oldest that still ran are over, and were seen."""
+
+    def __init__(self, tx: PostgresTransaction) -> None:
+        self._tx = tx
+
+    def state(self) -> tuple[int, int]:
+        """The oldest transaction that may still run, and how many vectors there are."""
+        oldest, count = self._tx.row(_STATE) or (0, 0)
+        return oldest, count
+
+    def since(self, seen: int, model: str, size: int) -> Iterator[tuple[int, int, bytes | None]]:
+        """What was written by later transactions, among it what was seen already."""
+        return self._tx.stream(_SINCE, {"model": model, "size": size, "seen": str(seen)})
+
+    def numbers(self) -> list[int]:
+        """The number of every vector that there is."""
+        return [seq for (seq,) in self._tx.rows("select seq from vectors")]
+
+    def seen_by(self, seen: int, parts: list[Passages]) -> list[Passages]:
+        """All: a vector that is newer than this transaction is of a document whose text it may not see yet, and such
+        documents are not within the filters."""
+        return list(parts)

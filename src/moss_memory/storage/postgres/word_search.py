@@ -1,0 +1,156 @@
+"""Searching by words on PostgreSQL: the postings of the words come here, and are scored as FTS5 scores them.
+
+The sums are made in the same order of the same numbers, so that scores are the same to the last bit and what ties there
+ties here.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from moss_memory.search.expression import wanted
+from moss_memory.search.hits import Document, Hit, Hits, number_of
+from moss_memory.search.matcher import Matcher
+from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, Word, page_of, ranges_of
+
+from .posting_lists import Index, Matched
+from .search_scope import Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from moss_memory.search.request import Request
+
+    from .posting_lists import Weights
+    from .postings import Numbers
+    from .transaction import PostgresTransaction
+
+_K1 = 1.2
+_B = 0.75
+_LEAST_IDF = 1e-6
+
+
+def by_words(tx: PostgresTransaction, request: Request) -> Hits:
+    """One page of what the words find, in an order that never changes."""
+    query = request.query
+    index = Index(tx)
+    if query.expression is None:
+        scope = Scope(tx, request, index, without=query.unwanted)
+        question = Question(index, query.words)
+        at, scores = question.scores(scope)
+        matcher = Matcher(question.forms())
+    else:
+        scope = Scope(tx, request, index)
+        matched = Matched(index, query.expression)
+        if query.excludes:
+            return _everything_but(scope, index.all.docs[scope.within(matched.mask)].tolist(), request)
+        matcher = Matcher(operands=wanted(query.expression))
+        at = scope.within(matched.mask)
+        scores = bm25(index, matched.phrases)[at]
+    found = best(scores, request.most)
+    kept = list(zip(scores[found].tolist(), index.all.docs[at[found]].tolist(), strict=True))
+    items = [Hit(Document.of(doc), score) for score, doc in page_of(kept, request, scope.changes)]
+    return Hits(items, len(at), matcher)
+
+
+def best(scores: Numbers, most: int) -> Numbers:
+    """Where the best so many are, and all that tie with the last of them."""
+    if len(scores) <= most:
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= np.partition(scores, -most)[-most])
+
+
+def bm25(index: Index, phrases: Iterable[tuple[int, Weights]]) -> Numbers:
+    """The bm25 of every document, as FTS5 reckons it; of each phrase it is known how many documents hold it."""
+    found = np.zeros(len(index.all))
+    for hits, (at, often) in phrases:
+        idf = math.log((index.documents - hits + 0.5) / (hits + 0.5))
+        if idf <= 0:
+            idf = _LEAST_IDF
+        norm = _K1 * (1 - _B + _B * index.all.lengths[at] / index.average)
+        found[at] += idf * ((often * (_K1 + 1.0)) / (often + norm))
+    return found
+
+
+class Question:
+    """A natural question in the terms of the index: its words, in any form, the rarest first."""
+
+    def __init__(self, index: Index, words: Sequence[str]) -> None:
+        self._index = index
+        spans = ranges_of(words)
+        index.look_up([(span.beginning, span.end) for span in spans], words)
+        forms = [span.forms_among(index.between((span.beginning, span.end))) for span in spans]
+        held = index.read([number for rows in forms for _, number in rows])
+        found: list[tuple[Word, list[Weights]]] = []
+        for span, rows in zip(spans, forms, strict=True):
+            some = [(form, number, weights) for form, number in rows if len((weights := held.of(number))[0])]
+            word = Word(span.word, [(form, len(weights[0])) for form, _, weights in some], index.documents)
+            open_ones = [held.any_of([number for _, number, _ in some])] if word.is_open else None
+            found.append((word, [weights for _, _, weights in some] if open_ones is None else open_ones))
+        self.weight = 0.0
+        """What all of the words say together, also those that no document holds."""
+        for word, _ in found:
+            self.weight += word.idf
+        self.weight = self.weight or 1.0
+        self._words = sorted([one for one in found if one[0].forms], key=lambda one: one[0].held_by)
+
+    def forms(self) -> list[str]:
+        """Every form of every word that there is."""
+        return [form for word, _ in self._words for form in word.forms]
+
+    def scores(self, scope: Scope) -> tuple[Numbers, Numbers]:
+        """The documents within the filters that hold any of the words, by their places, and the score of each."""
+        at, scores, shares = self._walk(scope)
+        return at, SHARE_WEIGHT * shares + scores
+
+    def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
+        """Every document within the filters that holds any of the words: its number, its bm25 over the ideal one, and
+        the share of what the words say that it holds."""
+        at, scores, shares = self._walk(scope)
+        return list(zip(self._index.all.docs[at].tolist(), scores.tolist(), shares.tolist(), strict=True))
+
+    def _walk(self, scope: Scope) -> tuple[Numbers, Numbers, Numbers]:
+        """What is within the filters, the bm25 of each over the ideal one, and the share of each."""
+        held = np.zeros((max(len(self._words), 1), len(self._index.all)), dtype=bool)
+        for row, (_, forms) in zip(held, self._words, strict=False):
+            for at, _ in forms:
+                row[at] = True
+        inside = scope.within(np.logical_or.reduce(held))
+        phrases = [(len(weights[0]), weights) for _, forms in self._words for weights in forms]
+        scores = bm25(self._index, phrases)[inside] * (1 / (IDEAL * self.weight))
+        return inside, scores, self._shares(held[:, inside])
+
+    def _shares(self, held: Numbers) -> Numbers:
+        """The share of each document, summed in the order of the words, so that equal ones are equal to the last
+        digit."""
+        if held.all():
+            return np.full(held.shape[1], self._share([True] * len(held)))
+        which, first = np.zeros(held.shape[1], dtype=np.int64), np.zeros(0, dtype=np.int64)
+        for eight in np.packbits(held, axis=0):
+            _, first, which = np.unique(which * 256 + eight, return_index=True, return_inverse=True)
+        return np.array([self._share(pattern) for pattern in held[:, first].T.tolist()], dtype=np.float64)[which]
+
+    def _share(self, held: list[bool]) -> float:
+        return sum([word.idf for holds, (word, _) in zip(held, self._words, strict=False) if holds]) / self.weight
+
+
+def _everything_but(scope: Scope, matched: list[int], request: Request) -> Hits:
+    """Every document in the filters but these, newest first."""
+    parts = [
+        f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
+        f" where {scope.row_condition(source)} and not ({number_of(source)} = any(:moss_docs))"
+        for source in scope.sources
+    ]
+    source = " union all ".join(parts)
+    total: int = scope.rows(f"select count(*) from ({source}) as found", moss_docs=matched)[0][0]
+    rows = scope.rows(
+        f"select doc from ({source}) as found order by updated_at desc, change_seq desc, doc desc"
+        " limit :moss_limit offset :moss_offset",
+        moss_docs=matched,
+        moss_limit=request.limit,
+        moss_offset=request.offset,
+    )
+    return Hits([Hit(Document.of(doc), 0.0) for (doc,) in rows], total, Matcher())

@@ -1,0 +1,25 @@
+"""How a database that was filled under another name takes its place."""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.errors import MossError
+
+from .backup import sync_folder
+
+_LOG = "-wal"
+
+
+def put_in_place(path: str, target: str) -> None:
+    """Gives a database that nobody has open its name; what has that name stays, and is the reason to refuse."""
+    if os.path.lexists(target):
+        raise MossError(
+            "CONFLICT",
+            f"{target} was made meanwhile; what was filled stays beside it as {path}",
+            details={"file": target},
+        )
+    if os.path.lexists(path + _LOG):
+        raise MossError("STORAGE_BUSY", f"{path} is still open in another process; run it again when that is over")
+    os.rename(path, target)
+    sync_folder(os.path.dirname(target))

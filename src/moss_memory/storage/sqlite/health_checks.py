@@ -1,0 +1,140 @@
+"""Looking a store over, however broken it is: whatever goes wrong becomes a finding."""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.errors import MossError
+from moss_memory.storage.consistency import told
+from moss_memory.storage.health import DAMAGED, FAILED, MENDED, PENDING, SOUND, UNCHECKED, Finding
+from moss_memory.storage.sqlite.repair.encoding_check import unreadable
+
+from .backup import leftovers
+from .connections import only_value
+from .index_check import check_index, rebuild
+from .rows_check import faults
+from .schema_migrations import SCHEMA_VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    import apsw
+
+    from moss_memory.storage.engine import Call
+
+    from .engine import SqliteEngine
+    from .transaction import SqliteTransaction
+
+    Look = Callable[[apsw.Connection], Iterator[Finding]]
+
+PATIENCE_S = 10.0
+_UNWRITABLE = ("STORAGE_READONLY", "STORAGE_BUSY")
+
+
+def look_over(engine: SqliteEngine, call: Call, *, fix: bool) -> Iterator[Finding]:
+    """What there is to say of the store, in the order in which a reader wants to hear it.
+
+    With `fix` a damaged index is built again and purges are finished before they are told of.
+    """
+    opened = list(_attempt(engine, call, "schema", _schema))
+    yield from opened
+    if opened[0].state == FAILED:
+        return
+    yield from _index(engine, call, fix=fix)
+    yield from _attempt(engine, call, "pages", _pages)
+    yield from _attempt(engine, call, "rows", _rows)
+    yield from _attempt(engine, call, "consistency", _consistency)
+    if fix:
+        list(_attempt(engine, call, "erasures", _erasures, writes=True))  # a commit finishes what is pending
+    yield from _attempt(engine, call, "erasures", _erasures)
+    found = leftovers(os.path.join(call.config.home, engine.files()[0]))
+    if found:
+        yield Finding("leftovers", PENDING, found=found)
+    yield from _attempt(engine, call, "meaning", lambda connection: _meaning(connection, call.config.model_folder))
+
+
+def _attempt(engine: SqliteEngine, call: Call, subject: str, look: Look, *, writes: bool = False) -> Iterator[Finding]:
+    """One look in a transaction of its own; whatever goes wrong is a finding too."""
+    tx: SqliteTransaction
+    try:
+        if writes:
+            tx = engine.begin_write(patience_s=PATIENCE_S, call=call)
+        else:
+            tx = engine.begin_read(snapshot=True, call=call)
+        try:
+            found = list(look(tx.connection))
+            tx.commit()
+        finally:
+            tx.rollback()
+            tx.release()
+    except Exception as error:
+        problem = error if isinstance(error, MossError) else engine.translate(error)
+        if problem is None:
+            raise
+        unchecked = problem.code == "STORAGE_FULL" or (writes and problem.code in _UNWRITABLE)
+        found = [Finding(subject, UNCHECKED if unchecked else FAILED, problem=problem)]
+    yield from found
+
+
+def _schema(connection: apsw.Connection) -> Iterator[Finding]:
+    version = connection.pragma("user_version")
+    capsules = only_value(connection, "select count(*) from capsules where deleted_at is null")
+    yield Finding("schema", SOUND, version=version, known=SCHEMA_VERSION, capsules=capsules)
+    journal = connection.pragma("journal_mode")
+    if journal != "wal":
+        yield Finding("journal", PENDING, mode=journal)
+
+
+def _index(engine: SqliteEngine, call: Call, *, fix: bool) -> Iterator[Finding]:
+    found = list(_attempt(engine, call, "index", _compare))
+    if fix and found[0].state == FAILED:
+        rebuilt = list(_attempt(engine, call, "index", _rebuild, writes=True))
+        if rebuilt[0].state == MENDED:
+            found = rebuilt
+    yield from found
+
+
+def _compare(connection: apsw.Connection) -> Iterator[Finding]:
+    check_index(connection)
+    yield Finding("index", SOUND)
+
+
+def _rebuild(connection: apsw.Connection) -> Iterator[Finding]:
+    rebuild(connection)
+    yield Finding("index", MENDED)
+
+
+def _pages(connection: apsw.Connection) -> Iterator[Finding]:
+    found = [str(row[0]) for row in connection.execute("pragma integrity_check(5)")]
+    if found == ["ok"]:
+        yield Finding("pages", SOUND)
+    else:
+        only_index = all("search_index" in line or "fts5" in line for line in found)
+        yield Finding("pages", DAMAGED, said="; ".join(found)[:500], only_index=only_index)
+
+
+def _rows(connection: apsw.Connection) -> Iterator[Finding]:
+    found = list(unreadable(connection))
+    yield Finding("rows", DAMAGED, found=found) if found else Finding("rows", SOUND)
+
+
+def _consistency(connection: apsw.Connection) -> Iterator[Finding]:
+    found = [told(one) for one in faults(connection)]
+    yield Finding("consistency", DAMAGED, found=found) if found else Finding("consistency", SOUND)
+
+
+def _erasures(connection: apsw.Connection) -> Iterator[Finding]:
+    yield _waiting("erasures", only_value(connection, "select count(*) from erasures"))
+
+
+def _meaning(connection: apsw.Connection, folder: str) -> Iterator[Finding]:
+    found: Any = connection.execute("select model, count(*) from vectors group by model order by model")
+    made = dict(found)
+    count = only_value(connection, "select count(*) from unembedded")
+    yield _waiting("meaning", count, made=made, folder=folder)
+
+
+def _waiting(subject: str, count: int, **facts: Any) -> Finding:
+    return Finding(subject, PENDING if count else SOUND, count=count, **facts)

@@ -1,0 +1,51 @@
+"""Texts that are none: rows whose bytes are not UTF-8, which SQLite itself never looks at."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError
+from moss_memory.storage.sqlite.dump import TABLES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    import apsw
+
+
+def unreadable(connection: apsw.Connection) -> Iterator[dict[str, Any]]:
+    """The first row of each table that holds such a text: the table, the row's key, and the column."""
+    tables: list[Any] = connection.execute(TABLES).fetchall()
+    for (table,) in tables:
+        try:
+            for _ in connection.execute(f"select * from {table}"):
+                pass
+        except UnicodeDecodeError:
+            yield _first_in(connection, table)
+
+
+def _first_in(connection: apsw.Connection, table: str) -> dict[str, Any]:
+    columns = "select name, pk, lower(type) from pragma_table_info(?)"
+    info: list[Any] = connection.execute(columns, (table,)).fetchall()
+    texts = [name for name, _, kind in info if kind == "text"]
+    keys = [name for _, name in sorted((place, name) for name, place, _ in info if place)]
+    plain = [f"cast({name} as blob)" if name in texts else name for name in keys]
+    for row in connection.execute(
+        f"select {', '.join([*plain, *[f'cast({name} as blob)' for name in texts]])} from {table}"
+    ):
+        for name, raw in zip(texts, row[len(keys) :], strict=True):
+            if raw is not None and raw.decode("utf-8", "replace").encode() != raw:
+                key = [one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in row[: len(keys)]]
+                return {"table": table, "row": key[0] if len(key) == 1 else key, "column": name}
+    return {"table": table}
+
+
+def not_text(found: dict[str, Any], home: str) -> MossError:
+    """What to hear of a row whose text is none."""
+    place = f"{found['table']} row {found['row']!r}, {found['column']}" if "row" in found else found["table"]
+    return MossError(
+        "STORAGE_CORRUPT",
+        f"the database in {home} is damaged: a text is not UTF-8 ({place}). `moss export --salvage FOLDER` writes "
+        "everything that can be read",
+        details=found,
+    )

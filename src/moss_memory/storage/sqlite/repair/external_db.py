@@ -1,0 +1,81 @@
+"""A database of another program: copied, looked over, read, and never touched."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+
+import apsw
+
+from moss_memory.errors import MossError, invalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.storage.engine import Row
+
+_MOST_BYTES = 1 << 30
+_MOST_ROWS = 1_000_000
+_MOST_STEPS = 2_000
+_STEP = 1_000_000
+_TABLE = re.compile(r"(?:from|join) (\w+)")
+
+
+def read_foreign(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
+    """What each statement finds in a database file; it is read from a copy, so that nothing beside the file changes.
+
+    A statement whose table is not there finds nothing; when none is there, or the file is damaged, it is refused.
+    """
+    with tempfile.TemporaryDirectory(prefix="moss-adopt-") as folder:
+        copy = os.path.join(folder, "source.db")
+        for suffix in ("", "-wal"):
+            _copy(path + suffix, copy + suffix)
+        try:
+            connection = apsw.Connection(copy)
+            try:
+                return _read(connection, path, statements)
+            finally:
+                connection.close()
+        except UnicodeDecodeError:
+            raise invalid(f"{path} holds text that is not UTF-8", path="path") from None
+        except apsw.Error as error:
+            raise invalid(f"{path} is no database that can be read ({type(error).__name__})", path="path") from None
+
+
+def _read(connection: apsw.Connection, path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
+    steps = 0
+
+    def give_up() -> bool:
+        nonlocal steps
+        steps += 1
+        return steps > _MOST_STEPS  # a schema can hide a query without an end
+
+    connection.set_progress_handler(give_up, _STEP)
+    connection.execute("pragma trusted_schema = off")
+    if connection.execute("pragma quick_check(1)").fetchall() != [("ok",)]:
+        raise invalid(f"{path} is damaged; repair it, or copy it while nobody writes to it", path="path")
+    tables = {name for (name,) in connection.execute("select name from sqlite_schema where type = 'table'")}
+    found: dict[str, list[Row]] = {}
+    for key, statement in statements.items():
+        there = set(_TABLE.findall(statement)) <= tables
+        found[key] = connection.execute(f"{statement} limit {_MOST_ROWS}").fetchall() if there else []
+    if not any(set(_TABLE.findall(statement)) <= tables for statement in statements.values()):
+        raise invalid(f"{path} holds none of the tables that were looked for", path="path")
+    return found
+
+
+def _copy(source: str, target: str) -> None:
+    """Copies a file that may not be there, whole."""
+    import shutil
+    import stat
+
+    try:
+        status = os.lstat(source)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+            raise invalid(f"{source} is no plain file of at most 1 GB", path="path")
+        shutil.copyfile(source, target, follow_symlinks=False)
+    except FileNotFoundError:
+        if not source.endswith("-wal"):
+            raise invalid(f"{source} does not exist", path="path") from None
+    except OSError as error:
+        raise MossError("INVALID_REQUEST", f"{source} cannot be read ({error.strerror})") from None

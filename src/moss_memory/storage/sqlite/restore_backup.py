@@ -1,0 +1,257 @@
+"""A backup takes the store's place: checked before, swapped in one transaction, and what was there is kept."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import apsw
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.storage.consistency import inconsistent
+
+from .backup import (
+    RESTORED,
+    UNFINISHED,
+    copy_pages,
+    create_private_file,
+    free_name,
+    keep_copy,
+    now_shown,
+    remove,
+    remove_leftovers,
+    sync_folder,
+    under_way,
+)
+from .connections import distrust, migrate, open_unwritable, run_migrations
+from .error_mapping import BUSY_TIMEOUT_MS, storage_error
+from .file_kind import EMPTY, ORIGINAL, refuse_special, schema_of
+from .functions import prepare as add_functions
+from .rows_check import faults
+from .schema_check import differences, foreign_schema
+from .schema_migrations import SCHEMA_VERSION
+
+KEPT = "before"
+_COMPANIONS = ("-wal", "-shm")
+_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+
+
+def prepare(path: str, backup: str) -> str:
+    """A copy of the backup beside the store, brought to the newest schema; refused when the backup is damaged.
+
+    Needs no lock: nobody knows the copy's name.
+    """
+    _refuse_unfit(path, backup)
+    prepared = free_name(f"{path}.{RESTORED}-{os.getpid()}{UNFINISHED}")
+    under_way.add(prepared)
+    create_private_file(prepared)
+    try:
+        source = open_unwritable(backup)
+        try:
+            _check_whole(source, backup)
+            copy_pages(source, prepared)
+        finally:
+            source.close()
+        _bring_up(prepared, backup)
+    except BaseException as error:
+        discard(prepared)
+        problem = storage_error(error, os.path.dirname(backup)) if isinstance(error, apsw.Error) else None
+        if problem is not None and problem.code == "STORAGE_CORRUPT":
+            raise _damaged(backup, str(error)) from error
+        raise
+    return prepared
+
+
+def swap(path: str, prepared: str) -> str | None:
+    """Gives the store the content of the prepared copy; the name under which the old one is kept, if there was one.
+
+    The caller has the write lock. Killed at any moment, the store is the old one or the new one, whole; other processes
+    that have it open see one or the other too.
+    """
+    remove_leftovers(path)
+    if not os.path.lexists(path):
+        _place(path, prepared, None)
+        return None
+    refuse_special(path)
+    try:
+        return _swap_content(path, prepared)
+    except (apsw.NotADBError, apsw.CorruptError):
+        # So damaged that SQLite cannot even begin: nobody can be using it, so the files themselves change places.
+        kept = free_name(f"{path}.{KEPT}-{now_shown()}")
+        _place(path, prepared, kept)
+        return kept
+
+
+def discard(prepared: str) -> None:
+    """Removes a prepared copy with all that belongs to it."""
+    for part in ("", "-journal", *_COMPANIONS):
+        remove(prepared + part)
+    under_way.discard(prepared)
+
+
+def _refuse_unfit(path: str, backup: str) -> None:
+    try:
+        status = os.stat(backup)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise MossError("NOT_FOUND", f"{backup} cannot be read: {reason}") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise invalid(f"{backup} is not a plain file; give one that `moss backup` made")
+    if os.path.exists(path) and os.path.samefile(path, backup):
+        raise invalid(f"{backup} is the store itself; give a backup of it")
+
+
+def _check_whole(source: apsw.Connection, backup: str) -> None:
+    source.set_busy_timeout(BUSY_TIMEOUT_MS)
+    add_functions(source)
+    source.execute("pragma trusted_schema = off")
+    try:
+        version = schema_of(source, backup)
+    except MossError as error:
+        raise (_no_backup(backup) if error.code == "NOT_A_STORE" else error) from error
+    if version == EMPTY:
+        raise _no_backup(backup)
+    if version != ORIGINAL:
+        _refuse_foreign(source, version, backup)
+    found = [str(row[0]) for row in source.execute("pragma integrity_check(3)")]
+    if found != ["ok"]:
+        raise _damaged(backup, "; ".join(found)[:300])
+
+
+def _refuse_foreign(connection: apsw.Connection, version: int, backup: str) -> None:
+    """Refuse a schema that is not the one of its version, before anything is done with the database."""
+    found = differences(connection, version)
+    if found:
+        raise foreign_schema(backup, found, todo="Nothing was changed. Restore another backup")
+
+
+def _no_backup(backup: str) -> MossError:
+    return MossError(
+        "NOT_A_STORE",
+        f"{backup} is no backup of Moss; nothing was changed. Give a file that `moss backup` made",
+        details={"file": backup},
+    )
+
+
+def _bring_up(prepared: str, backup: str) -> None:
+    """Migrates the copy and makes sure that it then has what a store has, and nothing else."""
+    connection = _open(prepared)
+    try:
+        connection.execute("pragma journal_mode = delete")
+        if schema_of(connection, prepared) == ORIGINAL:
+            _move_in(connection)
+        migrate(connection)
+        _refuse_foreign(connection, SCHEMA_VERSION, backup)
+        found = faults(connection, references=False)
+        if found:
+            raise inconsistent(f"the backup {backup}", found, "Nothing was changed. Restore another backup")
+    finally:
+        connection.close()
+
+
+def _open(path: str) -> apsw.Connection:
+    connection = apsw.Connection(path, flags=_FLAGS)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    add_functions(connection)
+    distrust(connection)
+    return connection
+
+
+def _move_in(connection: apsw.Connection) -> None:
+    from moss_memory.storage.sqlite.repair.legacy_v1 import Move
+
+    connection.execute("begin immediate")
+    Move(connection).run()
+    run_migrations(connection, 1)
+    connection.execute("commit")
+
+
+def _swap_content(path: str, prepared: str) -> str:
+    live = _open(path)
+    try:
+        _refuse_another_program(live, path)
+        kept = keep_copy(path, KEPT)
+        _fit(prepared, live)
+        live.execute("pragma synchronous = full")
+        source = _open(prepared)
+        try:
+            # One transaction of SQLite's own: it goes through the log, so that readers and a crash see all or nothing.
+            with live.backup("main", source, "main") as backup:
+                while not backup.done:
+                    backup.step(-1)
+        finally:
+            source.close()
+    finally:
+        live.close()
+    discard(prepared)
+    return kept
+
+
+def _refuse_another_program(live: apsw.Connection, path: str) -> None:
+    try:
+        schema_of(live, path)
+    except MossError as error:
+        if error.code == "NOT_A_STORE" and error.__cause__ is not None:
+            raise error.__cause__ from None  # no database at all: perhaps the rest of a store
+        if error.code == "NOT_A_STORE":
+            raise
+
+
+def _fit(prepared: str, live: apsw.Connection) -> None:
+    """Makes the copy fit into the place: pages of the same size, and no number that a running process has seen."""
+    connection = _open(prepared)
+    try:
+        size = live.pragma("page_size")
+        if connection.pragma("page_size") != size:
+            connection.execute(f"pragma page_size = {size}")
+            connection.execute("vacuum")
+        seen = _sequences(live)
+        connection.execute("begin immediate")
+        for table, last in _sequences(connection).items():
+            offset = max(last, seen.get(table, 0))
+            connection.execute(f"update {table} set rowid = rowid + {offset}")
+            connection.execute("update sqlite_sequence set seq = seq + ? where name = ?", (offset, table))
+        connection.execute("commit")
+    finally:
+        connection.close()
+
+
+def _sequences(connection: apsw.Connection) -> dict[str, int]:
+    """The last number of every table that never gives one out twice."""
+    try:
+        if connection.execute("select 1 from sqlite_schema where name = 'sqlite_sequence'").fetchone() is None:
+            return {}
+        return dict(connection.execute("select name, seq from sqlite_sequence"))
+    except apsw.CorruptError:
+        return {}
+
+
+def _place(path: str, prepared: str, kept: str | None) -> None:
+    """Puts the copy where the store is; what was there, and what belongs to it, has its other name before."""
+    other = kept or free_name(f"{path}.{KEPT}-{now_shown()}")
+    _fsync(prepared)
+    for part in ("", *_COMPANIONS) if kept else _COMPANIONS:
+        if os.path.lexists(path + part):
+            os.link(path + part, other + part, follow_symlinks=False)
+    sync_folder(os.path.dirname(path))
+    for part in _COMPANIONS:
+        remove(path + part)  # it would be read into a database that it does not belong to
+    os.rename(prepared, path)
+    sync_folder(os.path.dirname(path))
+
+
+def _fsync(path: str) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _damaged(backup: str, what: str) -> MossError:
+    return MossError(
+        "STORAGE_CORRUPT",
+        f"the backup {backup} is damaged ({what}); nothing was changed. Restore another one, or bring back an exported "
+        "folder with `moss import`",
+        details={"file": backup},
+    )

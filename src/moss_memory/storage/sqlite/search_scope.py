@@ -1,0 +1,118 @@
+"""The filters of a search, in the languages of the index and of SQL."""
+
+from __future__ import annotations
+
+import functools
+
+from moss_memory.registry.tool_groups import SOURCES
+from moss_memory.search.expression import Operand
+from moss_memory.search.hits import code_of, number_of, row_of
+from moss_memory.search.search_filters import Filters, either
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    import apsw
+
+    from moss_memory.registry.tool_groups import Source
+    from moss_memory.search.expression import Expression
+    from moss_memory.search.request import Request
+
+MARK = "\ue000"
+DOCS = "select rowid from search_index where search_index match :moss_match"
+GONE = f'(filter : "{MARK}gone")'
+
+
+def json_list(numbers: Iterable[int]) -> str:
+    """A list for `json_each`: one parameter, so that the statement stays the same and stays prepared."""
+    return f"[{','.join(map(str, numbers))}]"
+
+
+def rows_of(source: Source) -> str:
+    """SQL for the rows of one source among the documents in `:moss_docs`."""
+    return f"(select {row_of('value')} from json_each(:moss_docs) where {code_of('value')} = {source.code})"
+
+
+def render(node: Operand | Expression) -> str:
+    """The node in FTS5's own language; words are quoted, so nothing in them can be an operator."""
+    if isinstance(node, Operand):
+        return f'"{" ".join(node.words)}"' + (" *" if node.prefix else "")
+    parts = [render(part) if isinstance(part, Operand) else f"({render(part)})" for part in node.parts]
+    return f" {node.operator} ".join(parts)
+
+
+class Scope(Filters):
+    """The filters of one search, as the part of the index and the conditions that they mean."""
+
+    def __init__(
+        self, connection: apsw.Connection, request: Request, now: int, *, without: Operand | Expression | None = None
+    ) -> None:
+        super().__init__(request, now)
+        self.connection = connection
+        self._unwanted = "" if without is None else _columns(render(without))
+
+    @functools.cached_property
+    def condition(self) -> str:
+        """What the index alone cannot check, in SQL over `search_index`; empty when there is nothing."""
+        beyond = {source: self.beyond_the_index(source) for source in self.sources}
+        return either(beyond, "search_index.rowid") if any(beyond.values()) or self._others_are_there() else ""
+
+    def _others_are_there(self) -> bool:
+        """Whether the index holds documents of other sources; where it does not, nothing need tell them apart."""
+        others = [f'"{MARK}t{source.name}"' for source in SOURCES.values() if source not in self.sources]
+        return bool(others) and bool(self.rows(DOCS + " limit 1", moss_match=f"filter : ({' OR '.join(others)})"))
+
+    def documents(self, number: str) -> str:
+        """All filters in SQL over a column that holds documents' numbers."""
+        condition = either({source: self.row_condition(source) for source in self.sources}, number)
+        if self._unwanted:
+            condition += (
+                f" and {number} not in (select rowid from search_index where search_index match :moss_unwanted)"
+            )
+            self.parameters["moss_unwanted"] = self._unwanted
+        return condition
+
+    def among(self, docs: list[int]) -> set[int]:
+        """Those of the documents that are within the filters."""
+        sql = f"select value from json_each(:moss_docs) where true{self.documents('value')}"
+        return {doc for (doc,) in self.rows(sql, moss_docs=json_list(docs))}
+
+    def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
+        """When documents last changed, comparable across sources; of each the newest, as many as are wanted."""
+        found = {}
+        listed = json_list(docs)
+        for source in self.sources:
+            sql = (
+                f"select {number_of(source)}, updated_at, change_seq from {source.table}"
+                f" where row_id in {rows_of(source)} order by updated_at desc, change_seq desc, row_id desc"
+                " limit :moss_limit"
+            )
+            for doc, updated_at, change_seq in self.rows(sql, moss_docs=listed, moss_limit=most):
+                found[doc] = (updated_at, change_seq, doc)
+        return found
+
+    def match(self, expression: str) -> str:
+        """The FTS5 query for an expression within the filters that the index knows; its own phrases come first."""
+        # Deleted rows are few, so leaving them out costs less than asking for the live ones.
+        match = self.part(expression)
+        without = [self._unwanted] if self._unwanted else []
+        if self.live_only:
+            without.append(GONE)
+        return f"({match}) NOT ({' OR '.join(without)})" if without else match
+
+    def part(self, expression: str) -> str:
+        """The same with deleted documents left in."""
+        inside = "" if self.workspace_norm is None else f' AND filter : "{MARK}w{self.workspace_norm.encode().hex()}"'
+        return _columns(f"({expression})") + inside
+
+    def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a statement, with the parameters of the scope and some more."""
+        found: list[tuple[Any, ...]] = self.connection.execute(sql, {**self.parameters, **values}).fetchall()
+        return found
+
+
+def _columns(expression: str) -> str:
+    """An expression over titles and texts; naming them slows every lookup, and only a mark could meet the filters."""
+    return f"({{title body}} : ({expression}))" if MARK in expression else f"({expression})"

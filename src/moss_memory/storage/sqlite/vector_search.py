@@ -1,0 +1,87 @@
+"""Search by meaning on SQLite: what it looks at of the database."""
+
+from __future__ import annotations
+
+from .search_scope import Scope
+from .word_search import Question, by_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import apsw
+
+    from moss_memory.search.embedding_queue import WithVectors
+    from moss_memory.search.hits import Hits
+    from moss_memory.search.request import Request
+    from moss_memory.search.vectors import Passages, VectorRows
+    from moss_memory.storage.engine import ReadTransaction
+
+    from .engine import SqliteEngine
+    from .transaction import SqliteTransaction
+
+
+class SqliteSearching:
+    """How words are looked for in one transaction."""
+
+    def __init__(self, engine: SqliteEngine, tx: SqliteTransaction) -> None:
+        self.engine: WithVectors = engine
+        self.tx: ReadTransaction = tx
+        self.call = tx.call
+        self.identity: object = engine.identity
+        self._connection = tx.connection
+        self.vector_rows: VectorRows = SqliteVectors(tx.connection)
+
+    def begin(self) -> None:
+        """Reads a row: the snapshot begins with the first."""
+        self.tx.row("select seq from unembedded limit 1")
+
+    def scope(self, request: Request) -> Scope:
+        """The filters of a request, without what its query does not want."""
+        return Scope(self._connection, request, self.tx.now, without=request.query.unwanted)
+
+    def question(self, words: Sequence[str]) -> Question:
+        """A natural question."""
+        return Question(self._connection, words)
+
+    def by_words(self, request: Request) -> Hits:
+        """One page of what words alone find."""
+        return by_words(self._connection, request, self.tx.now)
+
+
+class SqliteVectors:
+    """The vectors of a database. Writers come one after the other, so numbers rise in the order of commits."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._last_seq = 0
+
+    def state(self) -> tuple[int, int]:
+        """The last number that was given out, and how many vectors there are."""
+        found = self._connection.execute(
+            "select coalesce((select seq from sqlite_sequence where name = 'vectors'), 0),"
+            " (select count(*) from vectors)"
+        ).fetchone() or (0, 0)
+        self._last_seq, count = found
+        return self._last_seq, count
+
+    def since(self, seen: int, model: str, size: int) -> Iterator[tuple[int, int, bytes | None]]:
+        """What has a larger number."""
+        if self._last_seq <= seen:
+            return iter(())
+        found: Iterator[tuple[int, int, bytes | None]] = self._connection.execute(
+            "select seq, doc, iif(model = :model and length(vector) > 0 and length(vector) % :size = 0, vector, null)"
+            " from vectors where seq > :seq order by seq",
+            {"model": model, "size": size, "seq": seen},
+        )
+        return found
+
+    def numbers(self) -> list[int]:
+        """The number of every vector that there is."""
+        return [seq for (seq,) in self._connection.execute("select seq from vectors")]
+
+    def seen_by(self, seen: int, parts: list[Passages]) -> list[Passages]:
+        """Those that were there when this transaction began."""
+        if self._last_seq >= seen:
+            return list(parts)
+        return [part.kept(part.seqs <= self._last_seq) for part in parts]

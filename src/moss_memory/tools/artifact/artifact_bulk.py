@@ -1,0 +1,129 @@
+"""Changing many artifacts at once, always by at least one filter; expired ones are left alone."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+from moss_memory.registry.arguments import Days, Phase, Role, RunId, Tag, Tags, Workspace
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import integer
+from moss_memory.rows.bulk_changes import (
+    DRY_RUN,
+    PURGED,
+    DryRun,
+    NewPhase,
+    NewRole,
+    change_all,
+    is_real,
+    new_labels,
+    purge,
+    required_filters,
+)
+from moss_memory.rows.list_filters import Filters, filters_from
+
+from .artifact_rows import versioned
+from .artifact_tools import Kind, checked_kind, lifetime, sweep_expired
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import Transaction
+
+    NewTtlSeconds = int
+else:
+    NewTtlSeconds = {"type": "integer", "minimum": 1, "nullable": True, "description": "from now on; null clears"}
+
+UNCHANGED = 0
+"""Stands for a time to live that was not given; null means to clear it."""
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    writes_if=is_real,
+    answers={"deleted": integer("how many were deleted"), **DRY_RUN},
+    example="moss artifact bulk-delete --run-id run-1",
+)
+def artifact_bulk_delete(
+    tx: Transaction,
+    *,
+    workspace: Workspace | None = None,
+    kind: Kind | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    tag: Tag | None = None,
+    dry_run: DryRun = False,
+) -> dict[str, Any]:
+    """Soft-delete every artifact that matches all of the given filters; at least one is needed."""
+    filters = _filters(tx, workspace=workspace, kind=kind, run_id=run_id, phase=phase, role=role, tag=tag)
+    deleted, remarks = change_all(tx, versioned, filters, {"deleted_at": tx.now}, dry_run=dry_run)
+    if not dry_run:
+        sweep_expired(tx)
+    return {"deleted": deleted, **remarks}
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    destructive=True,
+    writes_if=is_real,
+    answers={"updated": integer("how many were changed"), **DRY_RUN},
+    example="moss artifact bulk-update --run-id run-1 --set-phase done",
+)
+def artifact_bulk_update(
+    tx: Transaction,
+    *,
+    workspace: Workspace | None = None,
+    kind: Kind | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    tag: Tag | None = None,
+    set_phase: NewPhase | None = None,
+    set_role: NewRole | None = None,
+    set_tags: Tags | None = None,
+    set_ttl_seconds: NewTtlSeconds | None = UNCHANGED,
+    dry_run: DryRun = False,
+) -> dict[str, Any]:
+    """Set phase, role, tags or time to live of every artifact that matches all of the given filters.
+
+    An empty string or list, or a null time to live, clears the field. Versions stay.
+    """
+    filters = _filters(tx, workspace=workspace, kind=kind, run_id=run_id, phase=phase, role=role, tag=tag)
+    changes = new_labels(set_phase, set_role, set_tags)
+    if set_ttl_seconds != UNCHANGED:
+        changes |= lifetime(tx, set_ttl_seconds, what="set_ttl_seconds")
+    if not changes:
+        raise invalid("nothing to set; give `set_phase`, `set_role`, `set_tags` or `set_ttl_seconds`")
+    updated, remarks = change_all(tx, versioned, filters, changes, dry_run=dry_run)
+    if not dry_run:
+        sweep_expired(tx)
+    return {"updated": updated, **remarks}
+
+
+@operation(
+    mutates=True,
+    across=True,
+    destructive=True,
+    long=True,
+    listed=False,
+    writes_if=is_real,
+    answers=PURGED,
+    example="moss purge --type artifact --older-than 7d",
+)
+def artifact_purge(
+    tx: Transaction,
+    *,
+    workspace: Workspace | None = None,
+    older_than_days: Days | None = None,
+    dry_run: DryRun = False,
+) -> dict[str, Any]:
+    """Remove soft-deleted artifacts for good, with their versions: from the store, the search index and the disk."""
+    return purge(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
+
+
+def _filters(tx: Transaction, *, kind: str | None, **given: str | None) -> Filters:
+    if kind is not None:
+        checked_kind(kind)
+    return required_filters(tx, code="FILTER_REQUIRED", kind=kind, **given)

@@ -1,0 +1,35 @@
+"""What `moss_search` shows of artifacts."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+
+_COLUMNS = ("row_id", "id", "workspace_raw", "name_raw", "kind", "text", "run_id", "version", "updated_at")
+
+
+def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+    """Artifacts by row number: how to fetch them, their title and their text."""
+    if not row_ids:
+        return {}
+    chosen = tx.is_any("row_id", "row_ids")
+    rows = tx.rows(f"select {', '.join(_COLUMNS)} from artifacts where {chosen} order by row_id", {"row_ids": row_ids})
+    found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    return {row["row_id"]: _document(row) for row in found}
+
+
+def _document(row: dict[str, Any]) -> dict[str, Any]:
+    named = row["name_raw"] is not None
+    return {
+        "id": row["id"],
+        "workspace": row["workspace_raw"],
+        "address": {"workspace": row["workspace_raw"], "name": row["name_raw"]} if named else {"id": row["id"]},
+        "title": row["name_raw"] or f"{row['kind']} {row['id']}",
+        "kind": row["kind"],
+        "version": row["version"],
+        "text": row["text"] or "",
+        "updated_at": row["updated_at"],
+    }

@@ -1,0 +1,125 @@
+"""The kinds of artifacts that have a JSON Schema: the built-in ones and those a user adds as files."""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.registry.operation import check_json, operation
+from moss_memory.registry.responses import BAD_FILE, Column, Shape, choice, flag, free, list_of, text
+from moss_memory.storage.files.json_files import json_files, read_object, shown_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+
+_BUILT_IN = os.path.join(os.path.dirname(__file__), "kinds")
+NEEDS_TEXT = "x-needs-text"
+"""The keyword of a kind's schema that says that its artifacts need a text."""
+_ERRORS_MAX = 20
+_SHOWN_CHARS = 200
+_KIND = Shape(
+    "ArtifactKind",
+    {
+        "kind": text("its name"),
+        "source": choice(("built-in", "user"), "where it comes from"),
+        "needs_text": flag("whether `validate` refuses one without a text: its schema says `x-needs-text`"),
+        "schema": free("the JSON Schema of its data"),
+    },
+    table=(
+        Column("kind", least=6, goes=3),
+        Column("holds", least=20),
+        Column("needs_text", "text", goes=2, unless=False),
+        Column("source", least=12, goes=1, widest=0),
+    ),
+    row=lambda kind: {**kind, "holds": kind["schema"].get("description", "")},
+)
+
+
+@operation(
+    idempotent=True,
+    answers={
+        "kinds": list_of(_KIND, "the kinds, by name", shown="answer"),
+        "problems": list_of(BAD_FILE, "files that hold no schema", optional=True),
+    },
+    example="moss artifact kinds",
+)
+def artifact_kinds(tx: ReadTransaction) -> dict[str, Any]:
+    """List the kinds that have a JSON Schema: the built-in ones and the files in the home's kinds folder."""
+    kinds, problems = known_kinds(tx.config.home)
+    answer: dict[str, Any] = {"kinds": [kinds[name] for name in sorted(kinds)]}
+    if problems:
+        answer["problems"] = problems
+    return answer
+
+
+def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, str]]]:
+    """Every kind with its schema by name, a user's before a built-in one, and the files that are no schema."""
+    kinds: dict[str, dict[str, Any]] = {}
+    problems: list[dict[str, str]] = []
+    for folder, source in ((_BUILT_IN, "built-in"), (os.path.join(home, "kinds"), "user")):
+        for file in json_files(folder):
+            path = os.path.join(folder, file)
+            try:
+                schema = read_object(path, what="JSON Schema")
+                name = file.removesuffix(".json")
+                check_json(name, "its name")
+            except (ValueError, MossError) as error:
+                problems.append({"file": shown_path(path), "message": str(getattr(error, "message", error))})
+                continue
+            needs = schema.get(NEEDS_TEXT) is True
+            kinds[name] = {"kind": name, "source": source, "needs_text": needs, "schema": schema}
+    return kinds, problems
+
+
+def refuse_invalid(home: str, kind: str, data: dict[str, Any], text: str | None, *, required: bool) -> None:
+    """Checks data against its kind's schema, and that a text is there where the kind is composed for models.
+
+    A kind without a schema is refused only when the check was asked for.
+    """
+    kinds, problems = known_kinds(home)
+    broken = next((one for one in problems if os.path.basename(one["file"]) == f"{kind}.json"), None)
+    if broken is not None and kind not in kinds:
+        raise invalid(f"the schema of kind {kind!r} cannot be used: {broken['file']}: {broken['message']}", path="kind")
+    if kind not in kinds:
+        if required:
+            raise MossError(
+                "INVALID_REQUEST",
+                f"`kind` {kind!r} has no schema to validate against; known: {', '.join(sorted(kinds))}",
+                details={"path": "kind", "known": sorted(kinds)},
+                recovery=next_call("artifact_kinds", {}, "lists the kinds with their schemas"),
+            )
+        return
+    found = _violations(kinds[kind]["schema"], data)
+    if kinds[kind]["needs_text"] and not (text or "").strip():
+        found.append({"path": "text", "message": "is required: artifacts of this kind are composed for models"})
+    if found:
+        first = found[0]
+        raise invalid(
+            f"this is no valid {kind}: {first['path']} {first['message']}"
+            + (f" (and {len(found) - 1} more)" if len(found) > 1 else ""),
+            errors=found[:_ERRORS_MAX],
+        )
+
+
+def _violations(schema: dict[str, Any], data: dict[str, Any]) -> list[dict[str, str]]:
+    """Every place where the data breaks the schema, by its path in the data."""
+    import jsonschema
+    from referencing.jsonschema import EMPTY_REGISTRY  # it fetches nothing: a reference to elsewhere is refused
+
+    try:
+        dialect = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+        validator = dialect(schema, registry=EMPTY_REGISTRY)
+        found = sorted(validator.iter_errors(data), key=lambda error: list(map(str, error.absolute_path)))
+    except Exception as error:
+        raise invalid(f"the kind's schema cannot be used ({type(error).__name__}); see `artifact_kinds`") from error
+    return [{"path": _path(error.absolute_path), "message": str(error.message)[:_SHOWN_CHARS]} for error in found]
+
+
+def _path(parts: Any) -> str:
+    path = "data"
+    for part in parts:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return path if len(path) <= _SHOWN_CHARS else path[:_SHOWN_CHARS] + "…"

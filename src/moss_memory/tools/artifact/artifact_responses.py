@@ -1,0 +1,50 @@
+"""What artifact tools answer: an artifact, whole and in lists."""
+
+from __future__ import annotations
+
+from moss_memory.registry.responses import Column, Shape, fetch_key_of, free, integer, moment, nameless, text, texts
+
+KEY = fetch_key_of("artifact", name="ArtifactKey")
+
+ITEM = Shape(
+    "ArtifactItem",
+    {
+        "id": text("ULID"),
+        "workspace": text("namespace, as it was written"),
+        "name": text("handle, as it was written", nullable=True),
+        "kind": text("type of the data"),
+        "data": free("structured content"),
+        "version": integer("1 when stored, one more with every update"),
+        "run_id": text("workflow run", nullable=True),
+        "phase": text("workflow phase", nullable=True),
+        "role": text("agent role", nullable=True),
+        "tags": texts("tags"),
+        "data_chars": integer("characters of the data as compact JSON"),
+        "text_chars": integer("characters of the text", nullable=True),
+        "ttl_seconds": integer("how long it lives", nullable=True),
+        "expires_at": moment("when it expires", nullable=True),
+        "created_at": moment("when it was first stored"),
+        "updated_at": moment("when it last changed"),
+        "deleted_at": moment("when it was deleted", optional=True),
+    },
+    table=(
+        Column("kind", least=6, goes=3),
+        Column("name", least=8),
+        Column("workspace", least=8, goes=6),
+        Column("version", goes=4),
+        Column("expires_at", "expires", goes=5),
+        Column("run_id", least=8, goes=7),
+        Column("updated_at", "updated", goes=3),
+        Column("deleted_at", "deleted", goes=2, unless=None),
+        Column("id", when=nameless),
+    ),
+)
+ARTIFACT = ITEM.with_fields(
+    {
+        "workspace_norm": text("the form in which workspaces are compared", shown="never"),
+        "name_norm": text("the form in which names are compared", nullable=True, shown="never"),
+        "text": text("rendered view for models", nullable=True, shown="whole"),
+        "deleted_at": moment("when it was deleted", nullable=True),
+    },
+    "Artifact",
+)

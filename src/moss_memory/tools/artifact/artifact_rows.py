@@ -1,0 +1,110 @@
+"""The columns of an artifact, and how its row is shown."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.rows.lookup import AddressedRows
+from moss_memory.rows.values import norm, normalize
+from moss_memory.rows.versions import Versioned
+from moss_memory.storage.queries import load_queries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Row
+
+COLUMNS = (
+    "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "kind", "data_json", "text", "run_id", "phase",
+    "role", "tags_json", "data_chars", "text_chars", "version", "ttl_seconds", "expires_at", "created_at", "updated_at",
+    "deleted_at", "version_at", "version_tool",
+)  # fmt: skip
+"""In the order in which callers see them; what they do not see stands last."""
+_SHOWN = tuple(column.removesuffix("_raw").removesuffix("_json") for column in COLUMNS[:-2])
+_UNLISTED = ("text", "workspace_norm", "name_norm", "version_at", "version_tool")
+LIST_COLUMNS = tuple(column for column in COLUMNS if column not in _UNLISTED)
+UNEXPIRED = "(expires_at is null or expires_at > :now)"
+EXPECTED = (
+    "where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null"
+    f" and {UNEXPIRED} and version = :expected_version"
+)
+"""Which row a conditional update changes."""
+
+decode = json.JSONDecoder().raw_decode
+"""Reads what Moss itself wrote: no blanks around it to look for."""
+
+list_columns = ", ".join(LIST_COLUMNS)
+sql = load_queries(__file__)
+artifacts = AddressedRows("artifacts", COLUMNS, noun="artifact", lists="artifact_list", lists_all="artifact_list")
+
+
+def measured(data_json: str, text: str | None) -> dict[str, Any]:
+    """The content of an artifact with its measures."""
+    text_chars = None if text is None else len(text)
+    return {"data_json": data_json, "text": text, "data_chars": len(data_json), "text_chars": text_chars}
+
+
+versioned = Versioned(
+    artifacts,
+    columns={
+        "data_json": "data_json", "text": "text", "kind": "kind", "tags_json": "tags_json", "run_id": "run_id",
+        "phase": "phase", "role": "role",
+    },
+    chars="data_chars + coalesce(text_chars, 0)",
+    measured=lambda content: measured(content["data_json"], content["text"]),
+    sql=sql,
+    unversioned=("workspace_raw", "name_raw", "tags_json", "phase", "role"),
+    alive=UNEXPIRED,
+)  # fmt: skip
+
+
+def shown(row: dict[str, Any]) -> dict[str, Any]:
+    """A whole artifact as callers see it; what it does not have is null, so that it can be sent back as it came."""
+    return shown_values([row[column] for column in COLUMNS])
+
+
+def shown_values(values: Sequence[Any]) -> dict[str, Any]:
+    """The same of the values of all columns: what is fetched most is not named twice."""
+    item = dict(zip(_SHOWN, values, strict=False))
+    item["data"] = decode(item["data"])[0]
+    item["tags"] = json.loads(item["tags"]) if item["tags"] else []
+    return item
+
+
+def kept(tx: ReadTransaction, *, workspace: str, name: str) -> dict[str, Any] | None:
+    """What a program needs of the artifact that it keeps under a name, or none; one statement."""
+    address = {"workspace": norm(workspace), "name": normalize(name, what="name"), "now": tx.now}
+    row = tx.row(sql["kept"], address)
+    if row is None:
+        return None
+    data_json, ttl_seconds, created_at, updated_at = row
+    data = decode(data_json)[0]
+    return {"data": data, "ttl_seconds": ttl_seconds, "created_at": created_at, "updated_at": updated_at}
+
+
+def listed(values: Row) -> dict[str, Any]:
+    """A row of `list_columns` as lists show it: with its data, never its text."""
+    row = dict(zip(LIST_COLUMNS, values, strict=True))
+    item = {
+        "id": row["id"],
+        "workspace": row["workspace_raw"],
+        "name": row["name_raw"],
+        "kind": row["kind"],
+        "data": decode(row["data_json"])[0],
+        "version": row["version"],
+        "run_id": row["run_id"],
+        "phase": row["phase"],
+        "role": row["role"],
+        "tags": json.loads(row["tags_json"]) if row["tags_json"] else [],
+        "data_chars": row["data_chars"],
+        "text_chars": row["text_chars"],
+        "ttl_seconds": row["ttl_seconds"],
+        "expires_at": row["expires_at"],
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+    }
+    if row["deleted_at"] is not None:
+        item["deleted_at"] = row["deleted_at"]
+    return item

@@ -1,0 +1,482 @@
+"""Artifacts: store with versions and a time to live, fetch, list, compose, touch, delete."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.registry.arguments import (
+    AsOf,
+    Id,
+    IncludeDeleted,
+    Limit,
+    Name,
+    Offset,
+    Phase,
+    Ref,
+    Role,
+    RunId,
+    StoreMode,
+    Tag,
+    Tags,
+    Version,
+    Workspace,
+)
+from moss_memory.registry.budget import ended_page
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import (
+    LONG,
+    PAGE_THAT_ENDS,
+    Column,
+    Shape,
+    flag,
+    free,
+    integer,
+    list_of,
+    moment,
+    nameless,
+    object_of,
+    text,
+)
+from moss_memory.rows.list_filters import ALIVE, DELETED, Filters, filters_from, with_deleted
+from moss_memory.rows.lookup import Address, address_of
+from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
+from moss_memory.rows.values import DEFAULT_WORKSPACE, Page, label, norm, normalize, tags_json
+from moss_memory.rows.versions import PAST, is_now, other_version, time_asked
+
+from .artifact_responses import ARTIFACT, ITEM, KEY
+from .artifact_rows import (
+    EXPECTED,
+    UNEXPIRED,
+    artifacts,
+    list_columns,
+    listed,
+    measured,
+    shown,
+    shown_values,
+    sql,
+    versioned,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    Kind = str
+    Data = dict[str, Any]
+    ArtifactText = str
+    TtlSeconds = int
+    ExpectedVersion = int
+    Validate = bool
+    IncludeExpired = bool
+    OrderBy = Literal["updated_at", "created_at"]
+    ArtifactFormat = Literal["markdown", "json"]
+    ArtifactStoreAs = dict[str, Any]
+    ArtifactRestoreFilters = dict[str, Any]
+else:
+    ArtifactRestoreFilters = restore_filters("workspace", "kind", "run_id", "phase", "role", "tag")
+    Kind = {"type": "string", "description": "type of the data, e.g. explorer-finding"}
+    Data = {"type": "object", "description": "structured content, a JSON object", "own_limit": True}
+    ArtifactText = {"type": "string", "description": "rendered view for LLMs", "own_limit": True}
+    TtlSeconds = {"type": "integer", "minimum": 1, "description": "seconds until it expires"}
+    ExpectedVersion = {"type": "integer", "description": "update only this version; mode is ignored"}
+    Validate = {"type": "boolean", "description": "check data against the kind's schema"}
+    IncludeExpired = {"type": "boolean", "description": "also expired ones"}
+    OrderBy = {"type": "string", "enum": ["updated_at", "created_at"], "description": "newest first by this"}
+    ArtifactFormat = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
+    ArtifactStoreAs = {
+        "type": "object",
+        "properties": {
+            "workspace": {"type": "string"},
+            "name": {"type": "string"},
+            "kind": {"type": "string"},
+            "mode": StoreMode,
+        },
+        "required": ["name", "kind"],
+        "additionalProperties": False,
+        "description": "also store the bundle",
+    }
+
+
+DATA_MAX_CHARS = 50_000
+TEXT_MAX_CHARS = 12_000
+TTL_MAX_S = 10**11
+ITEMS_MAX = 50
+
+STORED = Shape(
+    "StoredArtifact",
+    {
+        "id": text("ULID"),
+        "workspace": text("namespace, as it was first written"),
+        "name": text("handle, as it was first written"),
+        "kind": text("type of the data"),
+        "version": integer("its version now"),
+    },
+)
+_PART = Shape(
+    "ArtifactPart",
+    {
+        "id": text("ULID"),
+        "name": text("handle", nullable=True),
+        "data": free("structured content"),
+        "text": text("rendered view for models"),
+    },
+    table=(Column("name", least=8), Column("text", least=20, widest=LONG), Column("id", when=nameless)),
+)
+SWEEP_EVERY_S = 300
+SWEEP_ROWS = 100
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    sizes=lambda call, values: _check_sizes(values["data"], values.get("text")),
+    answers=STORED.with_fields(
+        {
+            "name": text("handle, as it was first written", nullable=True),
+            "data_chars": integer("characters of the data as compact JSON"),
+            "text_chars": integer("characters of the text", nullable=True),
+            "expires_at": moment("when it expires", nullable=True),
+        }
+    ),
+    example="moss artifact store --kind explorer-finding --name run-1-code --data @finding.json --ttl-seconds 3600",
+)
+def artifact_store(
+    tx: Transaction,
+    *,
+    kind: Kind,
+    data: Data,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+    name: Name | None = None,
+    text: ArtifactText | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    tags: Tags | None = None,
+    ttl_seconds: TtlSeconds | None = None,
+    expected_version: ExpectedVersion | None = None,
+    mode: StoreMode = "error",
+    validate: Validate = False,
+) -> dict[str, Any]:
+    """Save typed JSON state for code, with an optional text view, name, version check and time to live.
+
+    Replacing, by `mode` or `expected_version`, clears what is not given. Durable when it returns.
+    """
+    if validate or tx.config.artifact_validate:
+        from .artifact_kinds import refuse_invalid  # the schema library is not worth its import to other calls
+
+        refuse_invalid(tx.config.home, checked_kind(kind), data, text, required=validate)
+    row = {
+        "workspace_raw": workspace,
+        "workspace_norm": norm(workspace),
+        "name_raw": name,
+        "name_norm": None if name is None else normalize(name, what="name"),
+        "kind": checked_kind(kind),
+        **_content(data, text),
+        "run_id": label(run_id, what="run_id"),
+        "phase": label(phase, what="phase"),
+        "role": label(role, what="role"),
+        "tags_json": tags_json(tags),
+        **lifetime(tx, ttl_seconds),
+        "now": tx.now,
+    }
+    if expected_version is not None:
+        stored = _update_versioned(tx, row, expected_version)
+    else:
+        stored = _create_or_replace(tx, row, mode)
+    tx.concerns(workspace=str(row["workspace_norm"]), address=stored["id"])
+    sweep_expired(tx)
+    return {
+        **stored,
+        "data_chars": row["data_chars"],
+        "text_chars": row["text_chars"],
+        "expires_at": row["expires_at"],
+    }
+
+
+@operation(
+    idempotent=True,
+    answers={
+        "items": list_of(ITEM, "the artifacts, newest first", shown="answer"),
+        "pagination": object_of(
+            PAGE_THAT_ENDS.without("total", name="UncountedPage"), "where this page lies", shown="page"
+        ),
+    },
+    example="moss artifact list --run-id run-1 --kind explorer-finding",
+)
+def artifact_list(
+    tx: ReadTransaction,
+    *,
+    workspace: Workspace | None = None,
+    kind: Kind | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    tag: Tag | None = None,
+    include_expired: IncludeExpired = False,
+    include_deleted: IncludeDeleted = False,
+    order_by: OrderBy = "updated_at",
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """List artifacts with their data, newest first, in all workspaces unless one is given; at most 100 a page."""
+    page = Page(limit, offset, maximum=100)
+    if kind is not None:
+        checked_kind(kind)
+    filters = filters_from(tx, workspace=workspace, tag=tag, kind=kind, run_id=run_id, phase=phase, role=role)
+    sql = _listing(filters, order_by, include_deleted=include_deleted, include_expired=include_expired)
+    limits = {"limit": page.limit + 1, "offset": page.offset, "most": page.most + 1}
+    items = [listed(row) for row in tx.rows(sql, {**filters.parameters, "now": tx.now, **limits})]
+    pagination = {"limit": page.limit, "offset": page.offset, "has_more": len(items) > page.limit}
+    items, pagination = ended_page(items[: page.limit], pagination, tx.config.page_max_chars)
+    return {"items": items, "pagination": pagination}
+
+
+def _listing(filters: Filters, order_by: str, *, include_deleted: bool, include_expired: bool) -> str:
+    newest = {"updated_at": "updated_at desc, change_seq desc", "created_at": "created_at desc, row_id desc"}[order_by]
+    lasting = [] if include_expired else [UNEXPIRED]
+    order = f"order by {newest}"
+    living, deleted = (f"from artifacts {filters.where(state, *lasting)} {order}" for state in (ALIVE, DELETED))
+    if not include_deleted:
+        return f"select {list_columns} {living} limit :limit offset :offset"
+    return with_deleted("artifacts", list_columns, f"select row_id {living}", f"select row_id {deleted}", order)
+
+
+@operation(
+    single_statement=is_now,
+    idempotent=True,
+    answers=ARTIFACT.with_fields(PAST, "FetchedArtifact"),
+    example="moss artifact fetch plan/run-1-code",
+)
+def artifact_fetch(
+    tx: ReadTransaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    include_expired: IncludeExpired = False,
+    include_deleted: IncludeDeleted = False,
+    version: Version | None = None,
+    as_of: AsOf | None = None,
+) -> dict[str, Any]:
+    """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
+    upto = time_asked(version, as_of)
+    also = "" if include_expired else UNEXPIRED
+    address = Address(id, workspace, name)
+    if version is None and as_of is None:
+        return shown_values(artifacts.values(tx, address, include_deleted=include_deleted, also=also))
+    row = artifacts.find(tx, address, include_deleted=include_deleted, also=also)
+    return {**shown(versioned.at(tx, row, version=version, as_of=upto)), "current_version": row["version"]}
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    writes_with="store_as",
+    answers={
+        "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
+        "bundle_chars": integer("characters of the bundle", optional=True),
+        "parts": list_of(_PART, "the parts of a JSON bundle", optional=True),
+        "parts_count": integer("how many artifacts are in it"),
+        "stored": object_of(STORED, "the artifact that the bundle was stored as", optional=True),
+    },
+    example="moss artifact compose plan/run-1-code plan/run-1-tests",
+)
+def artifact_compose(
+    tx: Transaction,
+    *,
+    items: list[Ref],
+    format: ArtifactFormat = "markdown",
+    store_as: ArtifactStoreAs | None = None,
+) -> dict[str, Any]:
+    """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing.
+
+    Every artifact needs a text. `store_as` also saves the bundle as an artifact that names its sources.
+    """
+    if not 1 <= len(items) <= ITEMS_MAX:
+        raise invalid(f"`items` has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
+    if format == "json" and store_as is not None:
+        raise invalid("`store_as` needs the markdown format", path="store_as")
+    rows = []
+    for index, ref in enumerate(items):
+        tx.check_cancelled()
+        rows.append(artifacts.find(tx, address_of(ref, index), also=UNEXPIRED))
+    _refuse_missing_text(rows)
+    if format == "json":
+        return {"parts": [_part(row) for row in rows], "parts_count": len(rows)}
+    bundle = "\n\n".join([f"## {_heading(row)}\n\n{row['text']}\n\n---" for row in rows])
+    answer: dict[str, Any] = {"bundle_text": bundle, "bundle_chars": len(bundle), "parts_count": len(rows)}
+    if store_as is not None:
+        sources = {"sources": [row["id"] for row in rows]}
+        stored = artifact_store.within(tx, data=sources, text=bundle, **store_as)
+        answer["stored"] = {key: stored[key] for key in ("id", "workspace", "name", "kind", "version")}
+    return answer
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={"deleted": flag("true"), "id": text("ULID")},
+    example="moss artifact delete plan/run-1-code",
+)
+def artifact_delete(
+    tx: Transaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+) -> dict[str, Any]:
+    """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
+    row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
+    tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
+    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    sweep_expired(tx)
+    return {"deleted": True, "id": row["id"]}
+
+
+@operation(
+    mutates=True, idempotent=True, answers=answers_of_restore(KEY), example="moss artifact restore plan/run-1-code"
+)
+def artifact_restore(
+    tx: Transaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    filters: ArtifactRestoreFilters | None = None,
+) -> dict[str, Any]:
+    """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
+    return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
+
+
+@operation(
+    mutates=True,
+    answers={
+        "id": text("ULID"),
+        "ttl_seconds": integer("how long it lives from now"),
+        "expires_at": moment("when it expires"),
+        "version": integer("its version, which stays"),
+    },
+    example="moss artifact touch plan/run-1-code --ttl-seconds 7200",
+)
+def artifact_touch(
+    tx: Transaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    ttl_seconds: TtlSeconds,
+) -> dict[str, Any]:
+    """Let an artifact live so many seconds from now; content and version stay. An expired one is not found."""
+    row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
+    lives = lifetime(tx, ttl_seconds)
+    tx.run(sql["touch"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change(), **lives})
+    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    sweep_expired(tx)
+    return {"id": row["id"], **lives, "version": row["version"]}
+
+
+def checked_kind(raw: str) -> str:
+    """A kind without blanks around it; a blank one is refused."""
+    kind = label(raw, what="kind")
+    if kind is None:
+        raise invalid("`kind` is blank; name the type of the data", path="kind")
+    return kind
+
+
+def lifetime(tx: Transaction, ttl_seconds: int | None, *, what: str = "ttl_seconds") -> dict[str, int | None]:
+    """The time to live, and when it ends."""
+    if ttl_seconds is None:
+        return {"ttl_seconds": None, "expires_at": None}
+    if ttl_seconds > TTL_MAX_S:
+        raise invalid(f"`{what}` is over {TTL_MAX_S}; without one an artifact never expires", path=what)
+    return {"ttl_seconds": ttl_seconds, "expires_at": tx.now + ttl_seconds}
+
+
+def sweep_expired(tx: Transaction) -> None:
+    """At most every five minutes makes a batch of expired artifacts deleted ones; never fails the write it rides on."""
+    last = tx.value(sql["last_sweep"])
+    if last is None or not 0 <= tx.now - last < SWEEP_EVERY_S:
+        tx.try_run(sql["sweep"], {"now": tx.now, "change": tx.next_change(), "most": SWEEP_ROWS})
+        tx.next_change(SWEEP_ROWS)
+        tx.try_run(sql["note_sweep"], {"now": tx.now})
+
+
+def _content(data: dict[str, Any], text: str | None) -> dict[str, Any]:
+    """The content with its measures, once it has passed the limits."""
+    return measured(_check_sizes(data, text), text)
+
+
+def _check_sizes(data: dict[str, Any], text: str | None) -> str:
+    """Refuse content above the limits; return the data as compact JSON."""
+    data_json = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    _check_limit("data", "DATA_TOO_LARGE", len(data_json), DATA_MAX_CHARS)
+    if text is not None:
+        _check_limit("text", "TEXT_TOO_LARGE", len(text), TEXT_MAX_CHARS)
+    return data_json
+
+
+def _check_limit(what: str, code: str, actual: int, limit: int) -> None:
+    if actual > limit:
+        raise MossError(
+            code,
+            f"`{what}` has {actual} characters, the limit is {limit}; split it into several artifacts",
+            details={"max_chars": limit, "actual_chars": actual},
+        )
+
+
+def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[str, Any]:
+    """A new artifact, or the next version of the one that has the name."""
+    named = None if row["name_norm"] is None else tx.row(sql["named"], row)
+    if named is not None:
+        old_id, expires_at, version = named
+        if expires_at is not None and expires_at <= tx.now:
+            tx.run(sql["soft_delete"], {"id": old_id, "now": tx.now, "change_seq": tx.next_change()})
+        elif mode == "error":
+            hint = 'choose another name, or store with `mode: "replace"` or `expected_version`'
+            raise artifacts.name_taken(row["workspace_raw"], row["name_raw"], hint)
+        else:
+            return _update_versioned(tx, row, version)
+    row["id"] = tx.new_id()
+    tx.run(sql["insert"], {**row, "tool": tx.tool, "change_seq": tx.next_change()})
+    return _stored(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)
+
+
+def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: int) -> dict[str, Any]:
+    """The next version of a named artifact; only when nothing changed is the reason looked up."""
+    if row["name_norm"] is None:
+        raise invalid("`expected_version` needs the name of the artifact to update", path="expected_version")
+    update = {**row, "tool": tx.tool, "change_seq": tx.next_change(), "expected_version": expected_version}
+    versioned.keep(tx, EXPECTED, update)
+    changed = tx.row(sql["update_versioned"].filled(where=EXPECTED), update)
+    if changed is not None:
+        same_id, workspace, name, version = changed
+        return _stored(same_id, workspace, name, row["kind"], version)
+    found = artifacts.find(tx, Address(None, row["workspace_raw"], row["name_raw"]), also=UNEXPIRED)
+    raise other_version(versioned, found, expected_version)
+
+
+def _stored(id: str, workspace: str, name: str | None, kind: str, version: int) -> dict[str, Any]:
+    return {"id": id, "workspace": workspace, "name": name, "kind": kind, "version": version}
+
+
+def _refuse_missing_text(rows: list[dict[str, Any]]) -> None:
+    missing = [row["id"] for row in rows if row["text"] is None]
+    if missing:
+        raise MossError(
+            "COMPOSE_MISSING_TEXT",
+            f"these artifacts have no text: {', '.join(missing)}; store them with one or leave them out",
+            details={"missing": missing},
+        )
+
+
+def _heading(row: dict[str, Any]) -> str:
+    role = f": {row['role']}" if row["role"] else ""
+    # On one line: a kind or role with line breaks could forge headers.
+    return " ".join(f"{row['kind']}{role} ({row['name_raw'] or row['id']})".split())
+
+
+def _part(row: dict[str, Any]) -> dict[str, Any]:
+    return {"id": row["id"], "name": row["name_raw"], "data": json.loads(row["data_json"]), "text": row["text"]}

@@ -1,0 +1,227 @@
+"""Capsules put together: content appended to a section, several capsules in one bundle."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.registry.arguments import ExpectedVersion, Id, Name, Ref, StoreMode, Workspace
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, nameless, object_of, text
+from moss_memory.rows.lookup import Address, address_of
+from moss_memory.rows.versions import refuse_another_version
+
+from . import sections as markdown
+from .capsule_responses import KEY, STORED, VERSION
+from .capsule_rows import capsules, fetch_key, measured, versioned
+from .capsule_tools import ITEMS_MAX, capsule_store, check_size, thin_recovery
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from moss_memory.storage.engine import Transaction
+
+    Format = Literal["markdown", "json"]
+    StoreAs = dict[str, Any]
+    AppendedText = str
+    SectionName = str
+    SectionNames = list[str]
+else:
+    Format = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
+    AppendedText = {"type": "string", "description": "text", "own_limit": True}
+    SectionName = {"type": "string", "description": "a header as it is written"}
+    SectionNames = {"type": "array", "items": {"type": "string"}, "description": "keep only these headers"}
+    StoreAs = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "workspace": {"type": "string"},
+            "title": {"type": "string"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "source": {"type": "string"},
+            "run_id": {"type": "string"},
+            "phase": {"type": "string"},
+            "role": {"type": "string"},
+            "mode": StoreMode,
+            "expected_version": {"type": "integer"},
+            "allow_thin": {"type": "boolean"},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+        "description": "also store the bundle",
+    }
+
+SEPARATOR = "\n\n---\n\n"
+
+_PART = Shape(
+    "CapsulePart",
+    {
+        "id": text("ULID"),
+        "workspace": text("namespace"),
+        "name": text("handle", optional=True),
+        "version": VERSION,
+        "display_name": text("what it is called in the bundle"),
+        "text": text("its text, or the wanted sections of it"),
+        "chars": integer("characters of that"),
+    },
+    table=(
+        Column("display_name", "title", least=8),
+        Column("name", least=8),
+        Column("workspace", least=8, goes=6),
+        Column("chars"),
+        Column("id", when=nameless),
+    ),
+)
+_UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    sizes=lambda call, values: check_size(call, values["content"]),
+    answers={
+        "id": text("ULID"),
+        "section_hit": text("the header as it stands in the capsule"),
+        "replaced": flag("whether a placeholder was replaced"),
+        "version": VERSION,
+        "fetch_key": KEY.or_absent(),
+    },
+    example='moss append auth --section "Next actions" --content "- rotate the keys"',
+)
+def capsule_append(
+    tx: Transaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    section: SectionName,
+    content: AppendedText,
+    expected_version: ExpectedVersion | None = None,
+) -> dict[str, Any]:
+    """Append content to one section of a capsule without rewriting the rest.
+
+    The section is named as its header is written, in any case. Replaces a placeholder such as `TBD`.
+    Durable when it returns.
+    """
+    address = Address(id, workspace, name)
+    if not content.strip():
+        raise invalid("`content` is blank; give the text to append", path="content")
+    row = capsules.find(tx, address)
+    refuse_another_version(versioned, row, expected_version)
+    target = _section(row["capsule_text"], section)
+    text, replaced = markdown.append_to(row["capsule_text"], target, content)
+    check_size(tx, text)
+    row |= measured(text)
+    versioned.change(tx, row)
+    answer = {"id": row["id"], "version": row["version"], "section_hit": target.heading, "replaced": replaced}
+    if row["name_raw"] is not None:
+        answer["fetch_key"] = fetch_key(row)
+    return answer
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    writes_with="store_as",
+    answers={
+        "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
+        "parts": list_of(_PART, "the parts of a JSON bundle", optional=True),
+        "bundle_chars": integer("characters of the bundle, or of all parts"),
+        "parts_count": integer("how many capsules are in it"),
+        "missing": list_of(_UNUSED, "capsules with none of the wanted sections", optional=True),
+        "stored": object_of(STORED, "the capsule that the bundle was stored as", optional=True),
+    },
+    example='moss compose auth shop/db --sections "Next actions"',
+)
+def capsule_compose(
+    tx: Transaction,
+    *,
+    items: list[Ref],
+    sections: SectionNames | None = None,
+    format: Format = "markdown",
+    store_as: StoreAs | None = None,
+) -> dict[str, Any]:
+    """Assemble 1 to 50 capsules into one bundle; all or nothing.
+
+    `store_as` also saves the Markdown bundle as a capsule, checked like any other.
+    """
+    if not 1 <= len(items) <= ITEMS_MAX:
+        raise invalid(f"`items` has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
+    if format == "json" and store_as is not None:
+        raise invalid("`store_as` needs the markdown format; JSON has no section headers", path="store_as")
+    if sections is not None and not any(title.strip() for title in sections):
+        raise invalid("`sections` is empty; name at least one header or leave it out", path="sections")
+    parts, missing = _parts(tx, items, sections)
+    if format == "json":
+        size = sum(part["chars"] for part in parts)
+        answer: dict[str, Any] = {"parts": parts, "bundle_chars": size, "parts_count": len(parts)}
+    else:
+        bundle = SEPARATOR.join([f"## {part['display_name']}\n\n{part['text']}" for part in parts])
+        size = len(bundle)
+        answer = {"bundle_text": bundle, "bundle_chars": size, "parts_count": len(parts)}
+    if sections is not None:
+        answer["missing"] = missing
+    _check_bundle_size(tx, size)
+    if store_as is not None:
+        if not parts:
+            raise invalid("no capsule holds any of the wanted sections; there is nothing to store", path="sections")
+        answer["stored"] = _stored(tx, {"capsule_text": answer["bundle_text"], **store_as})
+    return answer
+
+
+def _stored(tx: Transaction, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The bundle as a capsule; one that lacks sections is better stored as a text of its own, with them."""
+    try:
+        return capsule_store.within(tx, **arguments)
+    except MossError as error:
+        error.recovery = thin_recovery("capsule_store", arguments, error) or error.recovery
+        raise
+
+
+def _check_bundle_size(tx: Transaction, size: int) -> None:
+    limit = tx.config.capsule_max_chars
+    if size > limit:
+        raise MossError(
+            "COMPOSE_TOO_LARGE",
+            f"the bundle would have {size} characters, the limit is {limit}; "
+            "compose fewer capsules or keep only some sections",
+            details={"max_chars": limit, "actual_chars": size},
+        )
+
+
+def _section(text: str, title: str) -> markdown.Section:
+    """The first section with that header; a refusal lists the headers there are."""
+    if not title.strip():
+        raise invalid("`section` is blank; give the header of a section", path="section")
+    found = markdown.parse(text)
+    if not found:
+        raise invalid("the capsule has no Markdown headers to append to; use `capsule_update`", path="section")
+    for section in found:
+        if markdown.same_title(section.title, title):
+            return section
+    available = [section.title for section in found]
+    raise invalid(
+        f"section not found: {title[:200]}; available sections: {', '.join(available)[:1000]}",
+        path="section",
+        available=available,
+    )
+
+
+def _parts(
+    tx: Transaction, items: list[dict[str, Any]], sections: list[str] | None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The parts of a bundle, and those capsules that hold none of the wanted sections."""
+    parts, missing = [], []
+    for index, ref in enumerate(items):
+        tx.check_cancelled()
+        row = capsules.find(tx, address_of(ref, index))
+        text = row["capsule_text"] if sections is None else markdown.keep_sections(row["capsule_text"], sections)
+        part = {"id": row["id"], "workspace": row["workspace_raw"], "version": row["version"]}
+        if row["name_raw"] is not None:
+            part["name"] = row["name_raw"]
+        # On one line: a title with line breaks could forge sections.
+        part["display_name"] = " ".join((row["title"] or row["name_raw"] or row["id"]).split())
+        if text is None:
+            missing.append(part)
+        else:
+            parts.append({**part, "text": text, "chars": len(text)})
+    return parts, missing

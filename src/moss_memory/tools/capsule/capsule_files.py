@@ -1,0 +1,189 @@
+"""Capsules in and out of files, and for good out of the store."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from moss_memory.registry.arguments import Days, FilePath, IncludeDeleted, Workspace
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import FINDINGS, Column, Shape, file_path, integer, list_of, moment, text
+from moss_memory.rows.bulk_changes import PURGED, DryRun, is_real, purge
+from moss_memory.rows.list_filters import filters_from
+from moss_memory.storage.files.sandbox import ExportFile, ImportFile, large_warning, refuse_large
+
+from .capsule_rows import EXPORTED_COLUMNS, versioned
+from .import_lines import MOST_ERRORS, Importer, check_lines, parse_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Literal
+
+    from moss_memory.rows.list_filters import Filters
+    from moss_memory.storage.engine import ReadTransaction, Row, Transaction
+
+    ImportMode = Literal["error", "replace", "rename"]
+else:
+    ImportMode = {"type": "string", "enum": ["error", "replace", "rename"], "description": "on a collision"}
+
+FORMAT_VERSION = "1.0"
+_TOLD_EVERY = 200
+_PROBLEM = Shape(
+    "ImportProblem",
+    {
+        "line": integer("its number in the file"),
+        "id": text("its id, if it has one", optional=True),
+        "name": text("its name, if it has one", optional=True),
+        "code": text("what is wrong with it"),
+        "message": text("the same in a sentence"),
+    },
+    table=(Column("line"), Column("name", least=8, goes=3), Column("code"), Column("message", least=20, widest=0)),
+)
+
+
+@operation(
+    long=True,
+    destructive=True,
+    answers={
+        "path": file_path("the file"),
+        "count": integer("capsules in it"),
+        "exported_at": moment("when"),
+        "bytes": integer("its size"),
+        "warning": text("when it is too large to be imported as it is", optional=True),
+    },
+    example="moss export --path backup.jsonl",
+)
+def capsule_export(
+    tx: Transaction,
+    *,
+    path: FilePath | None = None,
+    workspace: Workspace | None = None,
+    include_deleted: IncludeDeleted = False,
+) -> dict[str, Any]:
+    """Write capsules to a JSONL file, the backup that `capsule_import` reads.
+
+    Without a path a new file in the exports folder. The file appears whole or not at all.
+    """
+    filters = filters_from(tx, workspace=workspace)
+    file = ExportFile(tx.config, path, default_stem=_default_stem(workspace, tx.now))
+    try:
+        count = write_lines(tx, file.write, filters, include_deleted=include_deleted)
+        file.finish()
+    except BaseException:
+        file.abort()
+        raise
+    answer: dict[str, Any] = {
+        "path": file.path,
+        "count": count,
+        "exported_at": tx.now,
+        "bytes": file.size_bytes,
+    }
+    warning = large_warning("the file", file.size_bytes, tx.config.import_max_bytes)
+    return {**answer, "warning": warning} if warning else answer
+
+
+@operation(
+    mutates=True,
+    long=True,
+    answers={
+        "imported": integer("capsules that came in"),
+        "skipped": integer("records that did not"),
+        "errors": list_of(_PROBLEM, "what was wrong with those, at most 1,000"),
+        **FINDINGS,
+    },
+    example="moss import --path backup.jsonl --mode rename",
+)
+def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error") -> dict[str, Any]:
+    """Read capsules from a JSONL file, all in one transaction.
+
+    On a collision of id or active name: `error` imports nothing, `replace` overwrites, `rename` adds a number.
+    """
+    from moss_memory.secrets.scanner import findings_in, told
+
+    file = ImportFile(tx.config, path)
+    try:
+        refuse_large(file.path, file.size_bytes, tx.config.import_max_bytes)
+        content = file.read()
+    finally:
+        file.close()
+    # Nobody waits until here: all that can be judged without the store is judged before its first statement.
+    lines, wrong = check_lines(tx, parse_lines(tx, content))
+    found = told(findings_in(content.decode("utf-8", "replace"), os.path.basename(file.path), tx.check_cancelled))
+    importer = Importer(tx, mode)
+    for start in range(0, len(lines), _TOLD_EVERY):
+        importer.take(lines[start : start + _TOLD_EVERY])
+        tx.progress(start, len(lines))
+    tx.check_cancelled()
+    importer.refuse_collisions()
+    tx.progress(len(lines), len(lines))
+    return {"imported": importer.imported, "skipped": len(wrong), "errors": wrong[:MOST_ERRORS], **found}
+
+
+@operation(
+    mutates=True,
+    across=True,
+    destructive=True,
+    long=True,
+    writes_if=is_real,
+    answers=PURGED,
+    example="moss purge --older-than 7d",
+)
+def capsule_purge(
+    tx: Transaction,
+    *,
+    workspace: Workspace | None = None,
+    older_than_days: Days | None = None,
+    dry_run: DryRun = False,
+) -> dict[str, Any]:
+    """Remove soft-deleted capsules for good, with their versions: from the store, the search index and the disk."""
+    return purge(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
+
+
+def stream_lines(
+    tx: ReadTransaction, *, write: Callable[[bytes], None], workspace: str | None, include_deleted: bool
+) -> int:
+    """Gives the lines of an export to a function; how many capsules they are."""
+    return write_lines(tx, write, filters_from(tx, workspace=workspace), include_deleted=include_deleted)
+
+
+def write_lines(tx: ReadTransaction, write: Callable[[bytes], None], filters: Filters, *, include_deleted: bool) -> int:
+    """Writes the lines of an export, oldest change first, and says how many capsules they are.
+
+    An import numbers the changes in this order, so lists keep theirs.
+    """
+    where = filters.where(*([] if include_deleted else ["deleted_at is null"]))
+    total = tx.value(f"select count(*) from capsules {where}", filters.parameters)
+    write(_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))
+    count = 0
+    order = "order by updated_at, change_seq"
+    columns = ", ".join(EXPORTED_COLUMNS)
+    for row in tx.stream(f"select {columns} from capsules {where} {order}", filters.parameters):
+        tx.check_cancelled()
+        write(_line(_record(row)))
+        count += 1
+        if count % _TOLD_EVERY == 0:
+            tx.progress(count, total)
+    tx.check_cancelled()
+    tx.progress(count, total)
+    return count
+
+
+def _record(row: Row) -> dict[str, Any]:
+    record = dict(zip(EXPORTED_COLUMNS, row, strict=True))
+    tags_json = record.pop("tags_json")
+    record["tags"] = json.loads(tags_json) if tags_json else []
+    return record
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+
+
+def _default_stem(workspace: str | None, now: int) -> str:
+    """`<workspace or all>-<time>`, with nothing in it that a file name could be misread by."""
+    stem = "all" if workspace is None else workspace
+    safe = "".join([character if character.isalnum() or character in "-_." else "-" for character in stem])
+    safe = safe.replace("..", "").strip(".-")[:60].encode()[:120].decode(errors="ignore") or "workspace"
+    return f"{safe}-{time.strftime('%Y-%m-%dT%H%M%S', time.gmtime(now))}"

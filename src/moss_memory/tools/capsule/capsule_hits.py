@@ -1,0 +1,84 @@
+"""Capsules among search hits: the page of `capsule_search`, and what `moss_search` shows of them."""
+
+from __future__ import annotations
+
+from moss_memory.search.query import parse
+from moss_memory.search.request import Request
+from moss_memory.search.snippet import snippet
+from moss_memory.search.strategy import search
+
+from .capsule_rows import FULL_COLUMNS, full_columns, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.rows.list_filters import Filters
+    from moss_memory.rows.values import Page
+    from moss_memory.storage.engine import ReadTransaction
+
+
+def search_capsules(
+    tx: ReadTransaction,
+    query: str,
+    filters: Filters,
+    page: Page,
+    *,
+    mode: str,
+    workspace_norm: str | None,
+    include_deleted: bool,
+) -> dict[str, Any]:
+    """One page of summaries with snippets, best match first."""
+    request = Request(
+        parse(query),
+        mode=mode,
+        sources=("capsule",),
+        workspace_norm=workspace_norm,
+        include_deleted=include_deleted,
+        conditions=filters.conditions,
+        parameters=filters.parameters,
+        limit=page.limit,
+        offset=page.offset,
+    )
+    hits = search(tx, request)
+    found = rows_by_number(tx, hits.rows("capsule"))
+    items = []
+    for hit in hits.items:
+        row = found[hit.document.row]
+        item = shown(row, include_text=False)
+        item["snippet"] = snippet(row["capsule_text"], hits.matcher, place=hit.place)
+        item["score"] = hit.score
+        items.append(item)
+    return {
+        "items": items,
+        "pagination": page.answer(returned=len(items), total=hits.total),
+        "sort": "relevance",
+        **hits.remarks(),
+    }
+
+
+def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+    """What `moss_search` shows of capsules, by row number: how to fetch them, their title and their text."""
+    return {row_id: _document(row) for row_id, row in rows_by_number(tx, row_ids).items()}
+
+
+def rows_by_number(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
+    """Capsules by row number, every column by name."""
+    if not row_ids:
+        return {}
+    chosen = tx.is_any("row_id", "row_ids")
+    rows = tx.rows(f"select row_id, {full_columns} from capsules where {chosen} order by row_id", {"row_ids": row_ids})
+    return {row_id: dict(zip(FULL_COLUMNS, columns, strict=True)) for row_id, *columns in rows}
+
+
+def _document(row: dict[str, Any]) -> dict[str, Any]:
+    named = row["name_raw"] is not None
+    return {
+        "id": row["id"],
+        "workspace": row["workspace_raw"],
+        "address": {"workspace": row["workspace_raw"], "name": row["name_raw"]} if named else {"id": row["id"]},
+        "title": row["title"] or row["name_raw"] or row["id"],
+        "version": row["version"],
+        "text": row["capsule_text"],
+        "updated_at": row["updated_at"],
+    }

@@ -1,0 +1,51 @@
+"""What capsule tools answer: a capsule, its summary, what leads back to it."""
+
+from __future__ import annotations
+
+from moss_memory.registry.responses import Column, Shape, fetch_key_of, integer, moment, nameless, text, texts
+
+KEY = fetch_key_of("capsule")
+VERSION = integer("1 when stored, one more with every change")
+
+_SUMMARY = {
+    "id": text("ULID"),
+    "workspace": text("namespace, as it was written"),
+    "workspace_norm": text("the form in which workspaces are compared", shown="never"),
+    "name": text("handle, as it was written", optional=True),
+    "name_norm": text("the form in which names are compared", optional=True, shown="never"),
+    "title": text("display title", optional=True),
+    "capsule_chars": integer("characters of its text"),
+    "tokens_estimate": integer("tokens of its text, about"),
+    "tags": texts("tags"),
+    "source": text("who wrote it", optional=True),
+    "run_id": text("workflow run", optional=True),
+    "phase": text("workflow phase", optional=True),
+    "role": text("agent role", optional=True),
+    "created_at": moment("when it was first stored"),
+    "updated_at": moment("when it last changed"),
+    "deleted_at": moment("when it was deleted", optional=True),
+    "version": VERSION,
+    "fetch_key": KEY,
+}
+NAME = Column("name", least=8)
+WORKSPACE = Column("workspace", least=8, goes=6)
+DELETED = Column("deleted_at", "deleted", goes=2, unless=None)
+ID = Column("id", when=nameless)
+
+SUMMARY = Shape(
+    "CapsuleSummary",
+    _SUMMARY,
+    table=(
+        NAME,
+        WORKSPACE,
+        Column("title", least=8, goes=7),
+        Column("capsule_chars", "chars", goes=4),
+        Column("updated_at", "updated", goes=3),
+        DELETED,
+        ID,
+    ),
+)
+CAPSULE = SUMMARY.with_fields(
+    {"capsule_text": text("the capsule itself, if asked for", optional=True, shown="whole")}, "Capsule"
+)
+STORED = Shape("StoredCapsule", {"id": text("ULID"), "fetch_key": KEY, "version": VERSION})

@@ -1,0 +1,355 @@
+"""Capsules: store, read, change, browse, search, append and compose."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.registry.arguments import (
+    AsOf,
+    ExpectedVersion,
+    Id,
+    IncludeDeleted,
+    IncludeText,
+    Name,
+    Phase,
+    Ref,
+    Role,
+    RunId,
+    Source,
+    StoreMode,
+    Tags,
+    Title,
+    Version,
+    Workspace,
+)
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Column, Shape, flag, list_of, object_of, text
+from moss_memory.rows.lookup import Address, address_of
+from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
+from moss_memory.rows.values import DEFAULT_WORKSPACE, label, norm, normalize, tags_json
+from moss_memory.rows.versions import PAST, is_now, refuse_another_version, time_asked
+
+from . import sections as markdown
+from .capsule_responses import CAPSULE, KEY, STORED
+from .capsule_rows import capsules, fetch_key, measured, shown, sql, versioned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import Call, Transaction
+
+    AllowThin = bool
+    CapsuleText = str
+    DeletedId = str
+    RestoreFilters = dict[str, Any]
+else:
+    RestoreFilters = restore_filters("workspace", "tag", "name_prefix", "run_id", "phase", "role")
+    DeletedId = {"type": "string", "description": "id, as lists show it with `include_deleted`"}
+    AllowThin = {"type": "boolean", "description": "skip the check of the six sections"}
+    CapsuleText = {"type": "string", "description": "the capsule, Markdown with the six sections", "own_limit": True}
+
+
+def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dict[str, Any] | None:
+    """The call that stores a thin capsule once the places to fill, which it adds, are filled."""
+    if error.code != "CAPSULE_TOO_THIN" or error.details is None:
+        return None
+    if "capsule_text" not in arguments:
+        return None
+    missing = markdown.missing_sections(arguments["capsule_text"])
+    text = markdown.with_places_to_fill(arguments["capsule_text"], missing)
+    reason = "write what each (fill in: …) asks for before you send it; `allow_thin: true` stores the text as it is"
+    return next_call(tool, {**arguments, "capsule_text": text}, reason)
+
+
+TITLE_MAX_CHARS = 1_000
+ITEMS_MAX = 50
+
+_REF = Shape(
+    "Reference",
+    {name: text("as it was given", optional=True) for name in ("id", "workspace", "name")},
+    line=lambda ref: "/".join(ref.values()),
+)
+_MISSING = Shape(
+    "MissingCapsule",
+    {
+        "ref": object_of(_REF, "what was asked for"),
+        "code": text("why it is not there, as errors have it"),
+        "message": text("the same in a sentence"),
+    },
+    table=(Column("ref", least=12, goes=2), Column("code"), Column("message", least=20, widest=0)),
+)
+
+
+def check_size(tx: Transaction | Call, text: str) -> None:
+    """Refuses a text above the limit, with how much it is over."""
+    limit = tx.config.capsule_max_chars
+    if len(text) > limit:
+        raise MossError(
+            "CAPSULE_TOO_LARGE",
+            f"the capsule would have {len(text)} characters, {len(text) - limit} more than the limit of {limit}; "
+            "compress it, keeping decisions and next actions",
+            details={"max_chars": limit, "actual_chars": len(text)},
+        )
+
+
+def check_text_size(call: Call, values: dict[str, Any]) -> None:
+    """Refuse a capsule above the limit before its text is looked through."""
+    check_size(call, values.get("capsule_text", ""))
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    sizes=check_text_size,
+    recover=thin_recovery,
+    answers=STORED,
+    example="moss store --name auth --tags auth,jwt < capsule.md",
+)
+def capsule_store(
+    tx: Transaction,
+    *,
+    capsule_text: CapsuleText,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+    name: Name | None = None,
+    title: Title | None = None,
+    tags: Tags | None = None,
+    source: Source | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    mode: StoreMode = "error",
+    expected_version: ExpectedVersion | None = None,
+    allow_thin: AllowThin = False,
+) -> dict[str, Any]:
+    """Save a capsule: a distilled hand-over that another session can load by name.
+
+    It needs six sections: Objective, Current status, Decisions, Next actions, Key locations, Open questions.
+    A taken name is refused unless `mode: "replace"`, which keeps the id and clears every optional field not
+    given again; the version before stays readable. Durable when it returns.
+    """
+    if expected_version is not None and (mode != "replace" or name is None):
+        raise invalid('`expected_version` needs a `name` and `mode` "replace"', path="expected_version")
+    row = {
+        "workspace_raw": workspace,
+        "workspace_norm": norm(workspace),
+        "name_raw": name,
+        "name_norm": None if name is None else normalize(name, what="name"),
+        "title": _title(title) or name,
+        "tags_json": tags_json(tags),
+        "source": label(source, what="source"),
+        "run_id": label(run_id, what="run_id"),
+        "phase": label(phase, what="phase"),
+        "role": label(role, what="role"),
+        **_checked_text(tx, capsule_text, allow_thin=allow_thin),
+        "created_at": tx.now,
+        "updated_at": tx.now,
+        "deleted_at": None,
+    }
+    if expected_version is not None:
+        return _replace(tx, capsules.find(tx, Address(None, workspace, name)), row, title, expected_version)
+    owner = None if name is None else tx.value(sql["name_taken"], row)
+    if owner is None:
+        row |= {"id": tx.new_id(), "version": 1, "version_at": tx.now, "version_tool": tx.tool}
+        tx.queue(sql["insert"], {**row, "change_seq": tx.next_change()})
+    elif mode == "error":
+        hint = 'choose another name, update that one, or store with `mode: "replace"`'
+        raise capsules.name_taken(workspace, str(name), hint)
+    else:
+        return _replace(tx, capsules.find(tx, Address(owner, None, None)), row, title, None)
+    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    return stored(row)
+
+
+def _replace(
+    tx: Transaction, kept: dict[str, Any], new: dict[str, Any], title: str | None, expected_version: int | None
+) -> dict[str, Any]:
+    """Gives a capsule new content, which keeps its id, its names and the time it was made."""
+    refuse_another_version(versioned, kept, expected_version)
+    row = {**kept, **_content_of(new), "title": _title(title) or kept["name_raw"]}
+    versioned.change(tx, row)
+    return stored(row)
+
+
+def stored(row: dict[str, Any]) -> dict[str, Any]:
+    """What a tool that wrote a capsule answers."""
+    return {"id": row["id"], "fetch_key": fetch_key(row), "version": row["version"]}
+
+
+@operation(
+    single_statement=is_now,
+    idempotent=True,
+    answers=CAPSULE.with_fields(PAST, "FetchedCapsule"),
+    example="moss fetch shop/auth",
+)
+def capsule_fetch(
+    tx: Transaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    include_text: IncludeText = True,
+    include_deleted: IncludeDeleted = False,
+    version: Version | None = None,
+    as_of: AsOf | None = None,
+) -> dict[str, Any]:
+    """Load one capsule by id, or by workspace and name, with its full text; also as it was in an earlier version."""
+    address = Address(id, workspace, name)
+    if version is None and as_of is None:
+        return shown(capsules.find(tx, address, include_deleted=include_deleted), include_text=include_text)
+    upto = time_asked(version, as_of)
+    row = capsules.find(tx, address, include_deleted=include_deleted)
+    old = versioned.at(tx, row, version=version, as_of=upto)
+    return {**shown(old, include_text=include_text), "current_version": row["version"]}
+
+
+@operation(
+    idempotent=True,
+    answers={
+        "items": list_of(CAPSULE, "what was found, in the order asked for", shown="answer"),
+        "errors": list_of(_MISSING, "what was not found"),
+    },
+    example="moss fetch-many auth shop/db",
+)
+def capsule_fetch_many(
+    tx: Transaction,
+    *,
+    items: list[Ref],
+    include_text: IncludeText = True,
+    include_deleted: IncludeDeleted = False,
+) -> dict[str, Any]:
+    """Load up to 50 capsules in one call, in the order asked for.
+
+    What is missing is reported in `errors` beside what was found.
+    """
+    if len(items) > ITEMS_MAX:
+        raise invalid(f"`items` has {len(items)} entries; at most {ITEMS_MAX} are allowed", path="items")
+    found: list[dict[str, Any]] = []
+    errors: list[dict[str, Any]] = []
+    for index, ref in enumerate(items):
+        tx.check_cancelled()
+        try:
+            row = capsules.find(tx, address_of(ref, index), include_deleted=include_deleted, suggest=False)
+        except MossError as error:
+            errors.append({"ref": ref, "code": error.code, "message": error.message})
+        else:
+            found.append(shown(row, include_text=include_text))
+    return {"items": found, "errors": errors}
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    sizes=check_text_size,
+    recover=thin_recovery,
+    answers=STORED,
+    example='moss update auth --title "Auth, second round"',
+)
+def capsule_update(
+    tx: Transaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    capsule_text: CapsuleText | None = None,
+    title: Title | None = None,
+    tags: Tags | None = None,
+    source: Source | None = None,
+    run_id: RunId | None = None,
+    phase: Phase | None = None,
+    role: Role | None = None,
+    expected_version: ExpectedVersion | None = None,
+    allow_thin: AllowThin = False,
+) -> dict[str, Any]:
+    """Change a capsule's text or metadata; its id, workspace and name stay.
+
+    An empty string clears `title`, `source`, `run_id`, `phase` or `role`; an empty list clears the tags.
+    """
+    address = Address(id, workspace, name)
+    labels = {"source": source, "run_id": run_id, "phase": phase, "role": role}
+    changes: dict[str, Any] = {key: label(value, what=key) for key, value in labels.items() if value is not None}
+    if title is not None:
+        changes["title"] = _title(title)
+    if tags is not None:
+        changes["tags_json"] = tags_json(tags)
+    if not changes and capsule_text is None:
+        fields = "`capsule_text`, `title`, `tags`, `source`, `run_id`, `phase` or `role`"
+        raise invalid(f"no fields to update; give {fields}")
+    if capsule_text is not None:
+        changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin)
+    row = capsules.find(tx, address)
+    refuse_another_version(versioned, row, expected_version)
+    row |= changes
+    versioned.change(tx, row, "change" if capsule_text is not None else "change_metadata")
+    return stored(row)
+
+
+@operation(
+    mutates=True, destructive=True, answers={"deleted": flag("true"), "id": text("ULID")}, example="moss delete auth"
+)
+def capsule_delete(
+    tx: Transaction,
+    *,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+) -> dict[str, Any]:
+    """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
+    row = capsules.find(tx, Address(id, workspace, name))
+    tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
+    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    return {"deleted": True, "id": row["id"]}
+
+
+@operation(mutates=True, idempotent=True, answers=answers_of_restore(KEY), example="moss restore shop/auth")
+def capsule_restore(
+    tx: Transaction,
+    *,
+    id: DeletedId | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    filters: RestoreFilters | None = None,
+) -> dict[str, Any]:
+    """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken.
+
+    By name the most recently deleted one.
+    """
+    return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
+
+
+def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
+    """The text with its measures, once it has passed size and structure."""
+    if not text.strip():
+        raise invalid("`capsule_text` is empty; write the six sections", path="capsule_text")
+    check_size(tx, text)
+    if allow_thin:
+        return measured(text)
+    missing, unfilled = markdown.missing_sections(text), markdown.unfilled_sections(text)
+    if missing or unfilled:
+        thin = [title for title in markdown.REQUIRED if title in missing or title in unfilled]
+        left = f"; still to be filled in: [{', '.join(unfilled)}]" if unfilled else ""
+        said = f"capsule missing required sections: [{', '.join(thin)}]{left}"
+        raise MossError("CAPSULE_TOO_THIN", said, details={"missing": thin})
+    return measured(text)
+
+
+def _content_of(row: dict[str, Any]) -> dict[str, Any]:
+    """What a replacement takes from the new capsule: everything but identity, names and times."""
+    kept = (
+        "id",
+        "workspace_raw",
+        "workspace_norm",
+        "name_raw",
+        "name_norm",
+        "created_at",
+        "updated_at",
+        "deleted_at",
+    )
+    return {key: value for key, value in row.items() if key not in kept}
+
+
+def _title(raw: str | None) -> str | None:
+    if raw is None or not raw.strip():
+        return None
+    if len(raw) > TITLE_MAX_CHARS:
+        raise invalid(f"`title` has {len(raw)} characters; at most {TITLE_MAX_CHARS} are allowed", path="title")
+    return raw

@@ -1,0 +1,285 @@
+"""The lines of an export file: how they are checked and how their collisions are settled."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.registry.operation import check_text
+from moss_memory.rows.values import NAME_MAX_CHARS, counted, estimate_tokens, label, normalize, tags_json
+
+from .capsule_rows import versioned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.rows.versions import Versioned
+    from moss_memory.storage.engine import Transaction
+
+    Where = dict[str, Any]
+    """Where a record stands: the number of its line, and where there are several files, its file."""
+    Line = tuple[Where, dict[str, Any]]
+    """Where a record stands, and the columns of the row in it."""
+
+_LABELS = ("source", "run_id", "phase", "role")
+_MAX_TIME = 2**53
+MOST_ERRORS = 1000
+"""How many errors an answer or a refusal names; all of them are counted."""
+
+
+def parse_lines(tx: Transaction, content: bytes) -> list[tuple[int, Any]]:
+    """Every line's JSON with its physical number, headers and blank lines left out; one bad line fails all."""
+    parsed: list[tuple[int, Any]] = []
+    broken: list[int] = []
+    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        if number % 1000 == 0:
+            tx.check_cancelled()
+        if not raw.strip():
+            continue
+        try:
+            value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            broken.append(number)
+            continue
+        if not (isinstance(value, dict) and "_moss_export" in value):
+            parsed.append((number, value))
+    if broken:
+        some = ", ".join(map(str, broken[:10])) + (" …" if len(broken) > 10 else "")
+        raise invalid(f"these lines are not JSON: {some}; nothing was imported", lines=broken[:1000])
+    return parsed
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+class InvalidRecordError(Exception):
+    """Why a line cannot become a capsule."""
+
+
+def check_lines(tx: Transaction, records: list[tuple[int, Any]]) -> tuple[list[Line], list[dict[str, Any]]]:
+    """The capsules that the lines hold, and what is wrong with those that hold none; it asks nothing of the store."""
+    sound: list[Line] = []
+    wrong: list[dict[str, Any]] = []
+    for count, (number, record) in enumerate(records, 1):
+        if count % 1000 == 0:
+            tx.check_cancelled()
+        try:
+            sound.append(({"line": number}, row_of(record)))
+        except (InvalidRecordError, MossError) as error:
+            wrong.append(invalid_record({"line": number}, record, error))
+    return sound, wrong
+
+
+def invalid_record(where: Where, record: Any, error: Exception) -> dict[str, Any]:
+    """The entry of `errors` for a record that cannot become a row."""
+    return problem(where, record, "INVALID_RECORD", str(getattr(error, "message", error)))
+
+
+class Importer:
+    """Takes capsules, or rows of another family with names, and settles each collision by the mode asked for."""
+
+    def __init__(
+        self, tx: Transaction, mode: str, *, versioned: Versioned = versioned, statements: dict[str, str] | None = None
+    ) -> None:
+        self._tx = tx
+        self._mode = mode
+        self._versioned = versioned
+        self._noun = versioned.family
+        self._sql = statements or versioned.sql
+        self.imported = 0
+        self.collisions: list[dict[str, Any]] = []
+        self._refused_ids: set[str] = set()
+        self._refused_names: set[tuple[str, str]] = set()
+
+    def take(self, lines: list[Line]) -> None:
+        """Takes some capsules at once where none collides, which takes half the time, else one after the other.
+
+        The search index is brought to the disk after each statement, however many rows it writes.
+        """
+        now = self._tx.now
+        for _, row in lines:
+            self._tx.check_cancelled()
+            if not row.get("version_at"):
+                row |= {"version_at": now, "version_tool": self._tx.tool}
+            row["created_at"] = now if row["created_at"] is None else row["created_at"]
+            row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
+        if not self.collisions and self._take_together([row for _, row in lines]):
+            self.imported += len(lines)
+            return
+        for where, row in lines:
+            self._take_one(where, row)
+
+    def _take_together(self, rows: list[dict[str, Any]]) -> bool:
+        ids = {f"id_{place}": row["id"] for place, row in enumerate(rows)}
+        if self._mode == "replace":
+            if len(set(ids.values())) < len(ids):
+                return False  # what the first of two makes is a version of its own
+            self._versioned.keep(self._tx, f"where id in (:{', :'.join(ids)})", ids)
+        last = self._tx.next_change(len(rows))
+        for seq, row in enumerate(rows, last - len(rows) + 1):
+            row["change_seq"] = seq
+        return self._tx.insert_all(self._sql["restore_over" if self._mode == "replace" else "insert"], rows)
+
+    def _take_one(self, where: Where, row: dict[str, Any]) -> None:
+        by_id = row["id"] in self._refused_ids or self._tx.row(self._sql["id_taken"], row) is not None
+        name_owner = self._name_owner(row)
+        if not by_id and name_owner is None:
+            self._insert(row)
+        elif self._mode == "error":
+            self._refuse(where, row, by_id=by_id)
+        elif self._mode == "replace":
+            self._replace(where, row, by_id=by_id, name_owner=name_owner)
+        else:
+            self._rename(row, by_id=by_id, name_taken=name_owner is not None)
+
+    def refuse_collisions(self) -> None:
+        """Fails the whole import when any line collided in a way its mode does not settle."""
+        refuse_collisions(self.collisions, self._mode)
+
+    def _name_owner(self, row: dict[str, Any]) -> str | None:
+        """The id of the active capsule that has the record's name; a deleted record claims no name."""
+        if row["name_norm"] is None or row["deleted_at"] is not None:
+            return None
+        if (row["workspace_norm"], row["name_norm"]) in self._refused_names:
+            return ""
+        owner: str | None = self._tx.value(self._sql["name_taken"], row)
+        return owner
+
+    def _insert(self, row: dict[str, Any]) -> None:
+        self._tx.run(self._sql["insert"], {**row, "change_seq": self._tx.next_change()})
+        self.imported += 1
+
+    def _refuse(self, where: Where, row: dict[str, Any], *, by_id: bool) -> None:
+        self._refused_ids.add(row["id"])
+        if row["name_norm"] is not None and row["deleted_at"] is None:
+            self._refused_names.add((row["workspace_norm"], row["name_norm"]))
+        if by_id:
+            self._collide(where, row, "ID_COLLISION", f"another {self._noun} has this id already")
+        else:
+            self._collide(where, row, "NAME_COLLISION", f"an active {self._noun} has this name already")
+
+    def _replace(self, where: Where, row: dict[str, Any], *, by_id: bool, name_owner: str | None) -> None:
+        if by_id and name_owner not in (None, row["id"]):
+            message = f"the id belongs to one {self._noun} and the name to another"
+            self._collide(where, row, "AMBIGUOUS_COLLISION", message)
+            return
+        target = row["id"] if by_id else name_owner
+        self._versioned.write(self._tx, {**row, "id": target}, self._sql["overwrite"])
+        self.imported += 1
+
+    def _rename(self, row: dict[str, Any], *, by_id: bool, name_taken: bool) -> None:
+        if by_id:
+            row["id"] = self._tx.new_id()
+        base, number = row["name_raw"], 0
+        while name_taken:
+            number += 1
+            suffix = f"-{number}"
+            row["name_raw"] = base.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
+            row["name_norm"] = normalize(row["name_raw"], what="name")
+            name_taken = self._name_owner(row) is not None
+        self._insert(row)
+
+    def _collide(self, where: Where, row: dict[str, Any], code: str, message: str) -> None:
+        self.collisions.append(problem(where, {"id": row["id"], "name_raw": row["name_raw"]}, code, message))
+
+
+def refuse_collisions(collisions: list[dict[str, Any]], mode: str) -> None:
+    """Fails an import in which something collided in a way that its mode does not settle."""
+    if collisions:
+        some = ", ".join([f"{one.get('file', '')} {one.get('line', '')}".strip() for one in collisions[:10]])
+        advice = "" if mode == "replace" else ', `mode: "replace"` overwrites where that is unambiguous'
+        raise MossError(
+            "CONFLICT",
+            f"{counted(len(collisions), 'line')} cannot stand beside what is there ({some}); nothing was imported. "
+            f'`mode: "rename"` keeps both{advice}',
+            details={"errors": collisions[:MOST_ERRORS], **_more(collisions)},
+        )
+
+
+def _more(collisions: list[dict[str, Any]]) -> dict[str, int]:
+    return {"errors_total": len(collisions)} if len(collisions) > MOST_ERRORS else {}
+
+
+def row_of(record: Any) -> dict[str, Any]:
+    """The columns of a record; normal forms and measures are computed anew, never believed."""
+    if not isinstance(record, dict):
+        raise InvalidRecordError("the line is not a JSON object")
+    workspace = _text(record, "workspace_raw", required=True)
+    name = _text(record, "name_raw")
+    text = _text(record, "capsule_text") or ""
+    return {
+        "id": _id(record),
+        "workspace_raw": workspace,
+        "workspace_norm": normalize(workspace or "", what="workspace_raw"),
+        "name_raw": name,
+        "name_norm": None if name is None else normalize(name, what="name_raw"),
+        "capsule_text": text,
+        "capsule_chars": len(text),
+        "tokens_estimate": estimate_tokens(text),
+        "tags_json": _tags(record),
+        "title": _text(record, "title"),
+        **{field: label(_text(record, field), what=field) for field in _LABELS},
+        "created_at": _time(record, "created_at"),
+        "updated_at": _time(record, "updated_at"),
+        "deleted_at": _time(record, "deleted_at"),
+        "version": _version(record),
+    }
+
+
+def _id(record: dict[str, Any]) -> str:
+    value = _text(record, "id", required=True) or ""
+    if not value.strip() or len(value) > NAME_MAX_CHARS:
+        raise InvalidRecordError(f"id is blank or longer than {NAME_MAX_CHARS} characters")
+    return value
+
+
+def _text(record: dict[str, Any], field: str, *, required: bool = False) -> str | None:
+    value = record.get(field)
+    if value is None and not required:
+        return None
+    if not isinstance(value, str):
+        raise InvalidRecordError(f"{field} is missing" if value is None else f"{field} must be a string")
+    check_text(value, field)
+    return value
+
+
+def _time(record: dict[str, Any], field: str) -> int | None:
+    value = record.get(field)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MAX_TIME:
+        raise InvalidRecordError(f"{field} must be a Unix time in whole seconds")
+    return value
+
+
+def _version(record: dict[str, Any]) -> int:
+    value = record.get("version")
+    if value is None:
+        return 1
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < _MAX_TIME:
+        raise InvalidRecordError(f"version must be a whole number from 1 to {_MAX_TIME - 1}")
+    return value
+
+
+def _tags(record: dict[str, Any]) -> str | None:
+    value = record.get("tags")
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
+        raise InvalidRecordError("tags must be a list of strings")
+    for tag in value:
+        check_text(tag, "tags")
+    return tags_json(value)
+
+
+def problem(where: Where, record: Any, code: str, message: str) -> dict[str, Any]:
+    """One entry of `errors`: where, what, and why."""
+    told: dict[str, Any] = dict(where)
+    if isinstance(record, dict):
+        for key, field in (("id", "id"), ("name", "name_raw")):
+            value = record.get(field)
+            if isinstance(value, str):
+                told[key] = value.encode("utf-8", "replace").decode()[:NAME_MAX_CHARS]
+    return {**told, "code": code, "message": message}

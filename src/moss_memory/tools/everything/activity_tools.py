@@ -1,0 +1,159 @@
+"""`moss_activity` and `moss_changes`: how much there is, how much happened each day, what changed since."""
+
+from __future__ import annotations
+
+from moss_memory.registry.arguments import Limit, Workspace
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, map_of, moment_ms, object_of, text
+from moss_memory.registry.tool_groups import FAMILIES
+from moss_memory.rows.values import Page, normalize
+from moss_memory.storage.queries import load_queries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+
+    Period = int
+    After = int
+else:
+    Period = {"type": "integer", "minimum": 1, "description": "days up to today"}
+    After = {"type": "integer", "minimum": 0, "description": "seq of the last change that is known"}
+
+sql = load_queries(__file__)
+
+_DAY_MS = 86_400_000
+_LONGEST = 366
+_NAMED = tuple(name for name in FAMILIES if name)
+_COUNTS = {
+    "capsule": ("capsules", "deleted_at is null", "deleted_at is not null", ""),
+    "artifact": ("artifacts", "deleted_at is null", "deleted_at is not null", "expires_at <= :now"),
+    "task": ("tasks", "", "", "kind = 'plan'"),
+    "record": ("records", "", "", ""),
+}
+"""The table of a family, which of its rows are there, which are gone, and which of those there do not count; each has
+an index."""
+
+_DAY = Shape(
+    "Day",
+    {
+        "day": text("the day in UTC, as 2026-01-31"),
+        **{name: integer(f"changes of {name}s", optional=True) for name in _NAMED},
+    },
+    table=(Column("day"), *(Column(name) for name in _NAMED)),
+)
+_LAST = Shape("LastChange", {"workspace": text("where, in its normal form"), "ts_ms": moment_ms("when")})
+_CHANGE = Shape(
+    "Change",
+    {
+        "seq": integer("its number, which only rises"),
+        "workspace": text("where, in its normal form", optional=True),
+        "tool": text("which tool made it"),
+        "address": text("what it is about", optional=True),
+        "ts_ms": moment_ms("when"),
+    },
+    table=(Column("seq"), Column("ts_ms", "when"), Column("tool"), Column("workspace"), Column("address", least=12)),
+)
+
+
+@operation(
+    idempotent=True,
+    listed=False,
+    answers={
+        "counts": map_of(integer(""), "how much there is of each family; entries of documents for reasoning"),
+        "days": list_of(_DAY, "the changes of each day on which there was one, oldest first", shown="answer"),
+        "last": object_of(_LAST, "the last change, where no `workspace` is given", optional=True, shown="apart"),
+        "seq": integer("the number of the last change, 0 when there was none"),
+    },
+    example="moss activity --days 7",
+)
+def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, days: Period = 63) -> dict[str, Any]:
+    """Count what there is of each family and what changed on each of the last days, at most 366."""
+    where = None if workspace is None else normalize(workspace, what="workspace")
+    enabled = [name for name in _NAMED if name not in tx.config.disabled_types]
+    first_day = tx.now_ms // _DAY_MS - min(days, _LONGEST) + 1
+    answer: dict[str, Any] = {
+        "counts": {name: _count(tx, name, where) for name in enabled},
+        "days": _days(tx, first_day, where, enabled),
+        "seq": tx.value(sql["last_change"]),
+    }
+    last = None if where is not None else _last(tx)
+    return {**answer, "last": last} if last else answer
+
+
+@operation(
+    idempotent=True,
+    listed=False,
+    answers={
+        "seq": integer("the number of the last change, 0 when there was none"),
+        "changes": list_of(_CHANGE, "the changes, oldest first; none without `after`", shown="answer"),
+        "has_more": flag("whether more follow"),
+    },
+    example="moss changes --after 100",
+)
+def moss_changes(tx: ReadTransaction, *, after: After | None = None, limit: Limit = 100) -> dict[str, Any]:
+    """List what changed after a change that is known, oldest first, or only tell the number of the last one."""
+    page = Page(limit, 0, maximum=1000)
+    last = tx.value(sql["last_change"])
+    if after is None:
+        return {"seq": last, "changes": [], "has_more": False}
+    found = tx.stream(sql["changes"], {"after": after, "last": last})
+    changes: list[dict[str, Any]] = []
+    for row in found:
+        change = dict(zip(_CHANGE.fields, row, strict=True))
+        if _family_of(change["tool"]) not in tx.config.disabled_types:
+            changes.append(_without_none(change))
+        if len(changes) > page.limit:
+            break
+    return {"seq": last, "changes": changes[: page.limit], "has_more": len(changes) > page.limit}
+
+
+def _without_none(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _count(tx: ReadTransaction, family: str, workspace: str | None) -> int:
+    parameters = {"now": tx.now, "workspace": workspace}
+    if family == "reasoning":
+        own = " where branch_id in (select branch_id from branches where workspace_norm = :workspace)"
+        return int(tx.value("select count(*) from doc_entries" + (own if workspace is not None else ""), parameters))
+    table, there, gone, without = _COUNTS[family]
+
+    def rows(*where: str) -> int:
+        wanted = " and ".join(filter(None, where))
+        return int(tx.value(f"select count(*) from {table}{wanted and ' where '}{wanted}", parameters))
+
+    if workspace is not None:
+        own = "workspace_norm = :workspace"
+        return rows(there, own) - (rows(there, without, own) if without else 0)
+    # All rows of a table are counted without looking at each, so a large store takes no longer than a small one.
+    return rows() - (rows(gone) if gone else 0) - (rows(there, without) if without else 0)
+
+
+def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: list[str]) -> list[dict[str, Any]]:
+    import time
+
+    found = tx.stream(
+        "select day, tool, changes from activity where workspace = :workspace and day >= :first order by day, tool",
+        {"workspace": workspace or "", "first": first_day},
+    )
+    days: dict[int, dict[str, int]] = {}
+    families: dict[str, str] = {}
+    for day, tool, changes in found:
+        family = families.get(tool) or families.setdefault(tool, _family_of(tool))
+        if family in enabled:
+            if day not in days:
+                days[day] = dict.fromkeys(enabled, 0)
+            days[day][family] += changes
+    return [{"day": time.strftime("%Y-%m-%d", time.gmtime(day * 86_400)), **counts} for day, counts in days.items()]
+
+
+def _family_of(tool: str) -> str:
+    """The family that a tool changes; those that work for several are mostly used for capsules."""
+    return next((family.name for family in FAMILIES.values() if family.has(tool)), "") or "capsule"
+
+
+def _last(tx: ReadTransaction) -> dict[str, Any] | None:
+    row = tx.row("select workspace, ts_ms from events where workspace is not null order by seq desc limit 1")
+    return None if row is None else dict(zip(("workspace", "ts_ms"), row, strict=True))

@@ -1,0 +1,91 @@
+"""`moss_tools` and `moss_call`: a client that lists few tools finds and calls all of them."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid, nearest, next_call
+from moss_memory.registry import catalog
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Column, Shape, Spelled, free, integer, list_of, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import Call
+
+    Question = str
+    ToolNames = list[str]
+    AnyTool = str
+    Arguments = dict[str, Any]
+else:
+    Question = {"type": "string", "description": "what you want to do, in words"}
+    ToolNames = {"type": "array", "items": {"type": "string"}, "description": "exact names"}
+    AnyTool = {"type": "string", "description": "its name"}
+    Arguments = {"type": "object", "description": "as its inputSchema says", "checked_later": True}
+
+MOST = 8
+
+_TOOL = Shape(
+    "Tool",
+    {
+        "name": text("what it is called"),
+        "description": text("what it does"),
+        "inputSchema": free("the JSON Schema of its arguments"),
+    },
+    table=(Column("name"), Column("description", least=20, widest=0)),
+)
+
+
+@operation(
+    idempotent=True,
+    storeless=True,
+    answers={
+        "tools": list_of(_TOOL, "at most 8, those named first, then the best match first", shown="answer"),
+        "total": integer("how many there are in all"),
+    },
+    example='moss tools "go back to an earlier version"',
+)
+def moss_tools(call: Call, *, query: Question | None = None, names: ToolNames | None = None) -> dict[str, Any]:
+    """Find tools that are not in your list, by a question or by name, with their schema; `moss_call` calls them."""
+    from .tool_index import found_by, known, shown  # it reads every room
+
+    if query is not None and not query.strip():
+        raise invalid("`query` is blank; say what you want to do, or leave it out", path="query")
+    closed = catalog.closed_by(call.config)
+    there = _open(known(), closed)
+    wanted = [_known(name, there, at) for at, name in enumerate(names or [])]
+    if query is not None:
+        wanted += _open(found_by(query), closed)
+    found = there if query is None and names is None else list(dict.fromkeys(wanted))
+    tools = [shown(name, call.config.workspace, closed or None) for name in found[:MOST]]
+    # Writing eight schemas anew would cost more than finding them.
+    json = f'{{"tools":[{",".join([tool.json for tool in tools])}],"total":{len(found)}}}'
+    return Spelled({"tools": tools, "total": len(found)}, json)
+
+
+def _open(names: list[str], closed: catalog.Closed) -> list[str]:
+    return [name for name in names if not closed.has(name)] if closed else names
+
+
+def _known(name: str, known: list[str], at: int) -> str:
+    if name in known:
+        return name
+    like = nearest(name, known)
+    raise MossError(
+        "NOT_FOUND",
+        f"there is no tool {name[:100]!r}; the nearest is `{like}`",
+        details={"path": f"names[{at}]", "nearest": like},
+        recovery=None if like is None else next_call("moss_tools", {"names": [like]}, "shows the nearest one"),
+    )
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    forwards=True,
+    answers=Shape("", {}, is_open=True),
+    example='moss call capsule_fetch --arguments \'{"name": "auth"}\'',
+)
+def moss_call(call: Call | None, *, tool: AnyTool, arguments: Arguments | None = None) -> dict[str, Any]:
+    """Call any tool, also one that is not in your list, and get its answer; `moss_tools` shows what it takes."""
+    return {"tool": tool, "arguments": {} if arguments is None else arguments}

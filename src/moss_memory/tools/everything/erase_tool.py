@@ -1,0 +1,157 @@
+"""`moss_erase`: what must not be there any more is taken out for good, from every place that Moss keeps."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+from moss_memory.registry.arguments import Id, Name, Workspace
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Shape, choice, flag, integer, object_of, texts
+from moss_memory.registry.tool_groups import module
+from moss_memory.rows.bulk_changes import SCOPE, DryRun, is_real
+from moss_memory.rows.lookup import Address
+
+from .backup_scan import copies_in
+from .quote_search import quotes_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from moss_memory.rows.hard_delete import Erasure
+    from moss_memory.rows.versions import Versioned
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    What = Literal["capsule", "artifact", "record", "note", "trace", "node", "task"]
+    ErasedVersion = int
+    InBranch = str
+    InDocument = str
+    EntrySeq = int
+    OfTarget = str
+    OfStep = str
+else:
+    What = {
+        "type": "string",
+        "enum": ["capsule", "artifact", "record", "note", "trace", "node", "task"],
+        "description": "of what",
+    }
+    ErasedVersion = {"type": "integer", "minimum": 1, "description": "only this earlier version"}
+    InBranch = {"type": "string", "description": "branch"}
+    InDocument = {"type": "string", "description": "document"}
+    EntrySeq = {"type": "integer", "minimum": 0, "description": "number of a note or trace entry"}
+    OfTarget = {"type": "string", "description": "plan or task"}
+    OfStep = {"type": "string", "description": "only this step"}
+
+_TYPES = ("capsule", "artifact", "record", "note", "trace", "node", "task")
+_TAKEN = {
+    "capsule": ("id", "workspace", "name", "version"),
+    "artifact": ("id", "workspace", "name", "version"),
+    "record": ("id", "workspace"),
+    "note": ("workspace", "branch", "doc", "seq"),
+    "trace": ("workspace", "branch", "doc", "seq"),
+    "node": ("id", "workspace", "branch", "doc"),
+    "task": ("workspace", "target", "step_id"),
+}
+"""What names a thing of each type."""
+_LONG = ("capsule", "artifact", "record")
+"""Types whose texts often begin with the same words: only who holds all of one quotes it."""
+
+_REMOVED = Shape(
+    "Removed",
+    {
+        "rows": integer("rows, or places that say nothing any more"),
+        "versions": integer("earlier versions"),
+        "vectors": integer("what was prepared for search by meaning"),
+    },
+)
+
+
+@operation(
+    mutates=True,
+    across=True,
+    destructive=True,
+    writes_if=is_real,
+    answers={
+        "type": choice(_TYPES, "what it was"),
+        "removed": object_of(_REMOVED, "how much is gone, or would be"),
+        "dry_run": flag("whether nothing was done"),
+        "complete": flag("false while a reader still holds its bytes; the next write removes them"),
+        "scope": SCOPE,
+        "copies": texts("what may still hold it: files in the home by path, what quotes it by type and address"),
+    },
+    example="moss erase shop/auth --dry-run",
+)
+def moss_erase(
+    tx: Transaction,
+    *,
+    type: What,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    version: ErasedVersion | None = None,
+    branch: InBranch | None = None,
+    doc: InDocument | None = None,
+    seq: EntrySeq | None = None,
+    target: OfTarget | None = None,
+    step_id: OfStep | None = None,
+    dry_run: DryRun = False,
+) -> dict[str, Any]:
+    """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk.
+
+    A note or trace entry (`seq`), a node (`id`) and a task's texts (`target`) leave their place; a record takes its
+    observations along. There is no way back.
+    """
+    given = {
+        "id": id, "workspace": workspace, "name": name, "version": version, "branch": branch, "doc": doc, "seq": seq,
+        "target": target, "step_id": step_id,
+    }  # fmt: skip
+    named = {key: value for key, value in given.items() if value is not None}
+    odd = next((key for key in named if key not in _TAKEN[type]), None)
+    if odd is not None:
+        raise invalid(f"`{odd}` names no {type}; it is told by {', '.join(_TAKEN[type])}", path=odd)
+    erasure, quotes = _whole_erasure(tx, type, named)
+    answer: dict[str, Any] = {"type": type, "removed": erasure.removed, "dry_run": dry_run, "complete": False}
+    answer |= {**tx.erases, "copies": [*copies_in(tx.config.home), *quotes]}
+    if not dry_run:
+        erasure.carry_out(tx)
+        tx.erase_after_commit(answer, told="complete", anything=True)
+    return answer
+
+
+def _whole_erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[Erasure, list[str]]:
+    """Return what is to be removed, with hand-overs that Moss wrote, and the addresses of all else that quotes it."""
+    erasure, workspace = _erasure(tx, type, named)
+    if named.get("version") is not None:
+        return erasure, []  # the versions after it are made of the same text
+    erased = named["target"] if type == "task" else None
+    handovers = module("moss_memory.tools.task.handoff_erase").Handovers(tx, workspace, erasure, erased)
+    whole = erasure.and_also([handovers.erasure()])
+    return whole, quotes_of(
+        tx, workspace, whole, rewritten=handovers.rewritten, named=handovers.named, in_part=type not in _LONG
+    )
+
+
+def _erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[Erasure, str]:
+    """Return what is to be removed and the workspace that it is in; nothing there is `NOT_FOUND`."""
+    if type in ("capsule", "artifact"):
+        versioned: Versioned = module(f"moss_memory.{type}.rows").versioned
+        version = named.get("version")
+        address = Address(named.get("id"), named.get("workspace"), named.get("name"))
+        row = versioned.rows.find(tx, address, include_deleted=True)
+        meant = versioned.erasure(tx, row) if version is None else versioned.erasure_of_version(tx, row, version)
+        return meant, row["workspace_norm"]
+    if type == "record":
+        erasing = module("moss_memory.tools.record.record_erase")
+        found: tuple[Erasure, str] = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
+        return found
+    workspace = named.get("workspace") or tx.config.workspace
+    if not workspace:
+        raise invalid(f"`workspace` is needed: the one that the {type} is in", path="workspace")
+    if type == "task":
+        erasing = module("moss_memory.tools.task.task_erase")
+        return erasing.erase_task(tx, workspace, named.get("target"), step_id=named.get("step_id")), workspace
+    place = {"branch": named.get("branch"), "doc": named.get("doc")}
+    if type == "node":
+        erasing = module("moss_memory.tools.reasoning.graph.node_erase")
+        return erasing.erase_node(tx, workspace, named.get("id"), **place), workspace
+    erasing = module("moss_memory.tools.reasoning.reasoning_erase")
+    return erasing.erase_entry(tx, workspace, type, **place, seq=named.get("seq")), workspace

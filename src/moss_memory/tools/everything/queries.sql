@@ -1,0 +1,110 @@
+-- What changed, in the order of the changes.
+
+-- name: last_change
+-- The number up to which nothing is added any more.
+select coalesce(max(seq), 0) from events
+
+-- name: changes
+select seq, workspace, tool, address, ts_ms from events where seq > :after and seq <= :last order by seq
+
+-- name: capsules
+-- What is active in each workspace.
+select workspace_norm, count(*), max(updated_at) from capsules where deleted_at is null group by workspace_norm
+
+-- name: artifacts
+select workspace_norm, count(*), max(updated_at) from artifacts
+where deleted_at is null and (expires_at is null or expires_at > :now) group by workspace_norm
+
+-- name: tasks
+select workspace_norm, count(case when kind = 'task' then 1 end), max(updated_at_ms) / 1000 from tasks
+group by workspace_norm
+
+-- name: records
+select workspace_norm, count(*), max(updated_at_ms) / 1000 from records group by workspace_norm
+
+-- name: notes
+select workspace_norm, count(case when written_as = 'note' and hidden = 0 then 1 end), max(ts_ms) / 1000
+from doc_entries group by workspace_norm
+
+-- name: graphs
+select workspace_norm, max(ts_ms) / 1000 from graph_versions group by workspace_norm
+
+-- name: spelled_in_capsules
+select workspace_raw from capsules where workspace_norm = :workspace and deleted_at is null
+order by updated_at desc, change_seq desc limit 1
+
+-- name: spelled_in_artifacts
+select workspace_raw from artifacts where workspace_norm = :workspace and deleted_at is null
+order by updated_at desc, change_seq desc limit 1
+
+-- name: spelled_in_records
+select workspace_raw from records where workspace_norm = :workspace order by row_id desc limit 1
+
+-- name: spelled_in_workspaces
+select workspace_raw from workspaces where workspace_norm = :workspace
+
+-- name: names
+-- The workspaces of a table one after the other: each step looks up the next name, so rows in between cost nothing.
+with recursive found(workspace_norm) as (
+  select min(workspace_norm) from {table}
+  union all
+  select (select min(workspace_norm) from {table} and workspace_norm > found.workspace_norm)
+  from found where found.workspace_norm is not null
+)
+select workspace_norm from found where workspace_norm is not null limit :limit
+
+-- name: recent
+select workspace, max(seq), max(ts_ms) from (
+  select seq, workspace, ts_ms from events order by seq desc limit :limit
+) as latest where workspace is not null group by workspace
+
+-- name: last_day
+select max(day) from activity where workspace = :workspace
+
+-- name: has_artifacts
+select 1 from artifacts
+where workspace_norm = :workspace and deleted_at is null and (expires_at is null or expires_at > :now) limit 1
+
+-- name: has_reasoning
+-- The branches of tasks and plans are left out: what is in them are tasks.
+select 1 from branches
+where workspace_norm = :workspace and (name < 'plan/' or (name >= 'plan0' and name < 'task/') or name >= 'task0')
+  and exists (select 1 from documents where documents.branch_id = branches.branch_id) limit 1
+
+-- name: held_capsules
+-- How much of everything one workspace holds.
+select count(*) from capsules where workspace_norm = :workspace and deleted_at is null
+
+-- name: held_artifacts
+select count(*) from artifacts
+where workspace_norm = :workspace and deleted_at is null and (expires_at is null or expires_at > :now)
+
+-- name: held_tasks
+select count(*) from tasks where workspace_norm = :workspace
+
+-- name: held_notes
+select count(*) from doc_entries where branch_id in (select branch_id from branches where workspace_norm = :workspace)
+
+-- name: held_nodes
+select count(*) from graph_versions
+where branch_id in (select branch_id from branches where workspace_norm = :workspace)
+  and type is not null and deleted = 0 and next_seq = 9223372036854775807
+
+-- name: held_records
+select count(*) from records where workspace_norm = :workspace
+
+-- name: held_deleted
+select (select count(*) from capsules where workspace_norm = :workspace and deleted_at is not null)
+  + (select count(*) from artifacts where workspace_norm = :workspace and (deleted_at is not null or expires_at <= :now))
+
+-- name: rename_events
+-- What happened in a workspace is told of it under its new name too.
+update events set workspace = :to where workspace = :was
+
+-- name: add_activity
+insert into activity (workspace, day, tool, changes)
+select :to, day, tool, changes from activity where workspace = :was
+on conflict (workspace, day, tool) do update set changes = activity.changes + excluded.changes
+
+-- name: forget_activity
+delete from activity where workspace = :was

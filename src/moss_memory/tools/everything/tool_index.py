@@ -1,0 +1,76 @@
+"""Tools found by the words of a question: made once in a process, when it is first asked."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+from moss_memory.registry import catalog
+from moss_memory.registry.responses import Spelled
+from moss_memory.search.tokens import STOP_WORDS, stems_of, words_in
+
+from .tool_descriptions import described, opened, placed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.operation import Operation
+
+_NAME, _SUMMARY, _REST = 4.0, 2.0, 1.0
+"""What a word weighs by where it stands: in the name, in the first line, in the rest and in the arguments."""
+
+
+def found_by(question: str) -> list[str]:
+    """The names of the tools that share words with a question, best first."""
+    scores: dict[str, float] = {}
+    postings = _postings()
+    for stem in dict.fromkeys(_stems(question)):
+        for name, weight in postings.get(stem, ()):
+            scores[name] = scores.get(name, 0.0) + weight
+    return sorted(scores, key=scores.__getitem__, reverse=True)
+
+
+@functools.cache
+def known() -> list[str]:
+    """Every listed tool, in listing order."""
+    return list(_described())
+
+
+@functools.lru_cache(maxsize=1_000)
+def shown(name: str, workspace: str, closed: catalog.Closed | None) -> Spelled:
+    """A tool as a model reads it: with its default workspace, if there is one, and nothing that is closed."""
+    tool = placed(_described()[name], workspace) if workspace else _described()[name]
+    tool = opened(tool, closed) if closed else tool
+    return Spelled(tool, json.dumps(tool, ensure_ascii=False, separators=(",", ":")))
+
+
+@functools.cache
+def _described() -> dict[str, dict[str, Any]]:
+    return {operation.name: described(operation) for operation in catalog.operations()}
+
+
+@functools.cache
+def _postings() -> dict[str, list[tuple[str, float]]]:
+    """The tools that have a word, each with the word's weight; one that few tools have says more."""
+    found: dict[str, dict[str, float]] = {}
+    for operation in catalog.operations():
+        for text, weight in _texts(operation):
+            for stem in _stems(text):
+                weights = found.setdefault(stem, {})
+                weights[operation.name] = max(weight, weights.get(operation.name, 0.0))
+    return {
+        stem: [(name, weight / (1.0 + 0.1 * len(weights))) for name, weight in weights.items()]
+        for stem, weights in found.items()
+    }
+
+
+def _texts(operation: Operation) -> list[tuple[str, float]]:
+    rest = [operation.description, *operation.parameters]
+    rest += [str(schema.get("description", "")) for schema in operation.parameters.values()]
+    family = catalog.toolset_of(operation.name)
+    return [(f"{operation.name} {family}", _NAME), (operation.summary, _SUMMARY), (" ".join(rest), _REST)]
+
+
+def _stems(text: str) -> list[str]:
+    return stems_of([word for word in words_in(text.replace("_", " ")) if word not in STOP_WORDS])

@@ -1,0 +1,205 @@
+"""What capsules and artifacts share over time: their versions, going back to one, and other names."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+from moss_memory.registry.arguments import ExpectedVersion, Id, Limit, Name, Offset, Workspace
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import (
+    FINDINGS,
+    PAGINATION,
+    Column,
+    Shape,
+    choice,
+    fetch_key_of,
+    flag,
+    integer,
+    list_of,
+    moment,
+    text,
+)
+from moss_memory.registry.tool_groups import module
+from moss_memory.rows.lookup import Address
+from moss_memory.rows.undelete import refuse_taken_name
+from moss_memory.rows.values import Page, normalize
+from moss_memory.rows.versions import refuse_another_version
+from moss_memory.secrets.scanner import told
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from moss_memory.rows.versions import Versioned
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    Family = Literal["capsule", "artifact"]
+    OldVersion = int
+    NewName = str
+    NewWorkspace = str
+else:
+    Family = {"type": "string", "enum": ["capsule", "artifact"], "description": "of what"}
+    OldVersion = {"type": "integer", "minimum": 1, "description": "the version to go back to"}
+    NewName = {"type": "string", "description": "its name from now on"}
+    NewWorkspace = {"type": "string", "description": "where it is from now on"}
+
+_VERSION = Shape(
+    "Version",
+    {
+        "version": integer("its number"),
+        "at": moment("when it was written"),
+        "tool": text("which tool wrote it"),
+        "source": text("who wrote a capsule, where it says so", optional=True),
+        "chars": integer("characters of its text, of an artifact's data and text"),
+        "change": text("what it changed, in a line"),
+        "erased": flag("whether its content was erased", optional=True, shown="if_true"),
+    },
+    table=(
+        Column("version"),
+        Column("at", "written"),
+        Column("tool", goes=3),
+        Column("source", least=8, goes=4, unless=None),
+        Column("chars", goes=2),
+        Column("change", least=20, widest=0),
+    ),
+)
+
+
+@operation(
+    idempotent=True,
+    answers={
+        "type": choice(("capsule", "artifact"), "what it is"),
+        "id": text("ULID"),
+        "workspace": text("namespace, as it was written"),
+        "name": text("handle, as it was written", optional=True),
+        "current": integer("the present version"),
+        "versions": list_of(_VERSION, "newest first, the present one included", shown="answer"),
+        "pagination": PAGINATION,
+    },
+    example="moss versions shop/auth",
+)
+def moss_history(
+    tx: ReadTransaction,
+    *,
+    type: Family,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """List the versions of a capsule or artifact, newest first: when each was written, how, and what it changed.
+
+    The fetch tool of its type loads one with `version`; `moss_revert` goes back to it.
+    """
+    from .diff_summary import described  # only this call compares texts
+
+    page = Page(limit, offset, maximum=100)
+    versioned = _versioned(tx, type)
+    row = versioned.rows.find(tx, Address(id, workspace, name), include_deleted=True)
+    total = versioned.count(tx, row) + 1
+    # One more than is shown: each is compared with the one before it.
+    found = versioned.read(tx, row, most=page.limit + (page.offset > 0), skip=max(page.offset - 1, 0))
+    if page.offset == 0:
+        found.insert(0, versioned.present(row))
+    shown = found[: page.limit]
+    before = [*found[1:], None]
+    versions = [described(versioned, one, earlier) for one, earlier in zip(shown, before, strict=False)]
+    answer: dict[str, Any] = {"type": type, "id": row["id"], "workspace": row["workspace_raw"]}
+    if row["name_raw"] is not None:
+        answer["name"] = row["name_raw"]
+    pagination = page.answer(returned=len(versions), total=total)
+    return {**answer, "current": row["version"], "versions": versions, "pagination": pagination}
+
+
+@operation(
+    mutates=True,
+    idempotent=True,
+    answers={
+        "id": text("ULID"),
+        "version": integer("the present version"),
+        "reverted_to": integer("the version whose content it has"),
+        "changed": flag("false when it had that content already: then nothing was written"),
+        **FINDINGS,
+    },
+    example="moss revert shop/auth --version 3",
+)
+def moss_revert(
+    tx: Transaction,
+    *,
+    type: Family,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    version: OldVersion,
+    expected_version: ExpectedVersion | None = None,
+) -> dict[str, Any]:
+    """Make an old version of a capsule or artifact the present one, as a new version; names and time to live stay."""
+    versioned = _versioned(tx, type)
+    row = versioned.rows.find(tx, Address(id, workspace, name), also=versioned.alive)
+    refuse_another_version(versioned, row, expected_version)
+    content = versioned.content(versioned.at(tx, row, version=version, as_of=None))
+    changed = content != versioned.content(row)
+    if changed:
+        row |= {**content, **versioned.measured(content)}
+        versioned.change(tx, row)
+    else:
+        tx.change_nothing()
+    answer = {"id": row["id"], "version": row["version"], "reverted_to": version, "changed": changed}
+    return answer | told(versioned.findings(row))
+
+
+@operation(
+    mutates=True,
+    across=True,
+    answers={
+        "id": text("ULID"),
+        "version": integer("the present version"),
+        "fetch_key": fetch_key_of("capsule", "artifact", name="RenamedKey"),
+    },
+    stores=True,
+    example="moss rename shop/auth --new-name sign-in",
+)
+def moss_rename(
+    tx: Transaction,
+    *,
+    type: Family,
+    id: Id | None = None,
+    workspace: Workspace | None = None,
+    name: Name | None = None,
+    new_name: NewName | None = None,
+    new_workspace: NewWorkspace | None = None,
+) -> dict[str, Any]:
+    """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
+    names = _new_names(new_name, new_workspace)
+    versioned = _versioned(tx, type)
+    row = versioned.rows.find(tx, Address(id, workspace, name), also=versioned.alive)
+    if row.get("title") is not None and row["title"] == row["name_raw"]:
+        names["title"] = names.get("name_raw", row["name_raw"])  # it was never given one of its own
+    row |= names
+    refuse_taken_name(tx, versioned, row, "choose another name, or rename that one first")
+    if "name_raw" in versioned.unversioned:
+        tx.run(versioned.sql["rename"], {**row, "now": tx.now, "change_seq": tx.next_change()})
+        tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    else:
+        versioned.change(tx, row, "rename")
+    return {"id": row["id"], "version": row["version"], "fetch_key": versioned.rows.fetch_key(row)}
+
+
+def _new_names(name: str | None, workspace: str | None) -> dict[str, str]:
+    """The columns of a row's new names, as they were given and as they are compared."""
+    if name is None and workspace is None:
+        raise invalid("`new_name` or `new_workspace` is needed", path="new_name")
+    names: dict[str, str] = {}
+    if name is not None:
+        names |= {"name_raw": name, "name_norm": normalize(name, what="new_name")}
+    if workspace is not None:
+        names |= {"workspace_raw": workspace, "workspace_norm": normalize(workspace, what="new_workspace")}
+    return names
+
+
+def _versioned(tx: ReadTransaction, family: str) -> Versioned:
+    """The rows of a family with their versions; a family that is switched off has none."""
+    if family in tx.config.disabled_types:
+        raise invalid(f"`type` {family!r} is disabled by the configuration", path="type")
+    found: Versioned = module(f"moss_memory.{family}.rows").versioned
+    return found

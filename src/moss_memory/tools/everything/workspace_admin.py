@@ -1,0 +1,201 @@
+"""One workspace renamed or deleted with all that is in it: calls for people, and no tools that an agent is told of."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid, nearest, next_call
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Shape, flag, integer, object_of, text
+from moss_memory.rows.bulk_changes import SCOPE, DryRun, change_all, is_real
+from moss_memory.rows.list_filters import filters_from
+from moss_memory.rows.values import normalize
+from moss_memory.storage.queries import load_queries
+from moss_memory.transfer.families import artifacts as artifact
+from moss_memory.transfer.families import capsules as capsule
+from moss_memory.transfer.families import records as record
+from moss_memory.transfer.workspace_import import TABLES as WORK_TABLES
+from moss_memory.transfer.workspace_import import delete_workspace
+
+from .workspace_tools import figures, spelled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    WorkspaceName = str
+    NewWorkspaceName = str
+else:
+    WorkspaceName = {"type": "string", "description": "the workspace"}
+    NewWorkspaceName = {"type": "string", "description": "its name from now on"}
+
+sql = load_queries(__file__)
+
+_NAMED = (capsule, artifact)
+_TABLES = (*WORK_TABLES.values(), *record.TABLES)
+_HELD = {
+    "capsules": "active capsules",
+    "artifacts": "active artifacts",
+    "tasks": "plans and tasks",
+    "notes": "entries of notes and traces",
+    "nodes": "nodes of graphs that are there",
+    "records": "records",
+    "deleted": "capsules and artifacts that were deleted or have expired",
+}
+_HOLDS = Shape("HeldByWorkspace", {name: integer(means) for name, means in _HELD.items()})
+_NOUNS = {
+    "tasks": ("plan or task", "plans and tasks"),
+    "notes": ("entry of notes and traces", "entries of notes and traces"),
+    "deleted": ("deleted one", "deleted ones"),
+}
+_RESTORED = ("capsules", "artifacts")
+"""What can be brought back after it was deleted."""
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    listed=False,
+    writes_if=is_real,
+    answers={
+        "workspace": text("its name from now on"),
+        "was": text("its name until now"),
+        "holds": object_of(_HOLDS, "what is in it", shown="opened"),
+        "dry_run": flag("whether nothing was done"),
+        "message": text("the same in a sentence"),
+        "warning": text("where the settings still say the old name", optional=True),
+    },
+    example="moss workspace rename shop store --dry-run",
+)
+def moss_workspace_rename(
+    tx: Transaction, *, name: WorkspaceName, new_name: NewWorkspaceName, dry_run: DryRun = False
+) -> dict[str, Any]:
+    """Give a workspace another name, with everything in it of every family: all of it or nothing.
+
+    Ids stay, except those of records, which follow from content and workspace. A name that another workspace has, or
+    that deleted capsules or artifacts still have, is `CONFLICT`.
+    """
+    was, to = normalize(name, what="name"), normalize(new_name, what="new_name")
+    held = _held(tx, name, was)
+    old = spelled(tx, was)
+    if to != was:
+        _refuse_taken(tx, new_name, to)
+    answer: dict[str, Any] = {"workspace": new_name, "was": old, "holds": held, "dry_run": dry_run}
+    verb = "Would rename" if dry_run else "Renamed"
+    answer["message"] = f"{verb} workspace {old!r} to {new_name!r}, with {_told(held) or 'nothing in it'}"
+    if tx.config.workspace and normalize(tx.config.workspace, what="workspace") == was != to:
+        answer["warning"] = f"the settings still say that {tx.config.workspace!r} is the default workspace"
+    if not dry_run:
+        _rename(tx, was, to, new_name)
+    return answer
+
+
+def _is_meant(values: dict[str, Any]) -> bool:
+    """Whether a deletion is more than the dry run that it is by itself."""
+    return values.get("dry_run") is False
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    listed=False,
+    writes_if=_is_meant,
+    answers={
+        "workspace": text("its name"),
+        "holds": object_of(_HOLDS, "what was deleted, or would be; what was deleted before stays so", shown="opened"),
+        "dry_run": flag("whether nothing was done"),
+        "message": text("the same in a sentence"),
+        "erased": flag("false while a reader still holds what is gone for good; the next write removes it"),
+        "scope": SCOPE,
+    },
+    example="moss workspace delete shop --yes",
+)
+def moss_workspace_delete(tx: Transaction, *, name: WorkspaceName, dry_run: DryRun = True) -> dict[str, Any]:
+    """Delete a workspace with everything in it of every family; a dry run, which says what would go, comes first.
+
+    Capsules and artifacts are deleted as one by one, and `capsule_restore` and `artifact_restore` bring them back with
+    their versions. Notes, traces, graphs, plans, tasks and records are gone for good.
+    """
+    workspace = normalize(name, what="name")
+    held = _held(tx, name, workspace)
+    answer: dict[str, Any] = {"workspace": spelled(tx, workspace), "holds": held, "dry_run": dry_run}
+    back = _told({key: held[key] for key in _RESTORED})
+    lost = _told({key: value for key, value in held.items() if key not in (*_RESTORED, "deleted")})
+    verb = "Would delete" if dry_run else "Deleted"
+    said = [f"{back}, which can be restored"] * bool(back) + [f"{lost}, for good"] * bool(lost)
+    answer["message"] = f"{verb} workspace {answer['workspace']!r}: {'; '.join(said) or 'nothing is left in it'}"
+    answer |= {"erased": False, **tx.erases}
+    if not dry_run:
+        _delete(tx, workspace, answer)
+    return answer
+
+
+def _held(tx: ReadTransaction, name: str, workspace: str) -> dict[str, int]:
+    """How much of everything is in a workspace; one with nothing at all is `NOT_FOUND`."""
+    if tx.config.disabled_types:
+        closed = " and ".join(sorted(tx.config.disabled_types))
+        raise invalid(f"a workspace is renamed and deleted whole, and the settings have switched off {closed}")
+    held = _figures_of(tx, workspace)
+    if held is None:
+        like = nearest(name, [spelled(tx, one) for one in figures(tx)], cutoff=0.5)
+        hint = f"; the nearest is {like!r}" if like else ""
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no workspace {name[:100]!r}{hint}",
+            details={"nearest": like} if like else None,
+            recovery=next_call("moss_workspaces", {}, "lists the workspaces there are"),
+        )
+    return held
+
+
+def _figures_of(tx: ReadTransaction, workspace: str) -> dict[str, int] | None:
+    """How much of everything is in a workspace; none where there is nothing, not even a branch."""
+    held = {key: int(tx.value(sql[f"held_{key}"], {"workspace": workspace, "now": tx.now})) for key in _HELD}
+    there = any(held.values()) or any(table.holds(tx, workspace) for table in _TABLES)
+    return held if there else None
+
+
+def _told(held: dict[str, int]) -> str:
+    """What is in a workspace, in words; what there is none of is left out."""
+    return ", ".join([f"{count} {_noun(key, count)}" for key, count in held.items() if count])
+
+
+def _noun(key: str, count: int) -> str:
+    one, many = _NOUNS.get(key, (key[:-1], key))
+    return one if count == 1 else many
+
+
+def _refuse_taken(tx: ReadTransaction, name: str, workspace: str) -> None:
+    there = _figures_of(tx, workspace)
+    if there is not None:
+        raise MossError(
+            "CONFLICT",
+            f"there is a workspace {name[:100]!r} already, with {_told(there) or 'its branches'}; take another name, "
+            "or delete that one first (`capsule_purge` removes what was deleted for good)",
+            details={"workspace": spelled(tx, workspace), "holds": there},
+        )
+
+
+def _rename(tx: Transaction, was: str, to: str, name: str) -> None:
+    names = {"workspace_raw": name, "workspace_norm": to}
+    inside = filters_from(tx, workspace=was)
+    change_all(tx, capsule.versioned, inside, names, dry_run=False, as_versions=True)
+    change_all(tx, artifact.versioned, inside, names, dry_run=False)
+    for table in (*(room.TABLE for room in _NAMED), *_TABLES):
+        table.rename(tx, was, to=to, spelled=name)
+    record.name_again(tx, to)
+    if to != was:
+        for statement in ("rename_events", "add_activity", "forget_activity"):
+            tx.run(sql[statement], {"was": was, "to": to})
+    tx.concerns(workspace=to)
+
+
+def _delete(tx: Transaction, workspace: str, answer: dict[str, Any]) -> None:
+    inside = filters_from(tx, workspace=workspace)
+    for room in _NAMED:
+        change_all(tx, room.versioned, inside, {"deleted_at": tx.now}, dry_run=False)
+    tx.go_on_after(tx.next_change())  # the numbers of events that go are not given out again
+    delete_workspace(tx, workspace)
+    record.delete_workspace(tx, workspace)
+    tx.concerns(workspace=workspace)
+    tx.erase_after_commit(answer, told="erased", anything=True)

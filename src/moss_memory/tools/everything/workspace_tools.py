@@ -1,0 +1,88 @@
+"""`moss_workspaces`: which workspaces there are, what is in them, and when they last changed."""
+
+from __future__ import annotations
+
+from moss_memory.registry.arguments import Limit, Offset
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import PAGINATION, Column, Shape, integer, list_of, moment, text
+from moss_memory.rows.values import Page
+from moss_memory.storage.queries import load_queries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+
+sql = load_queries(__file__)
+
+COUNTED = {
+    "capsules": ("capsule", "active capsules"),
+    "artifacts": ("artifact", "active artifacts that have not expired"),
+    "tasks": ("task", "tasks, whatever their status; not plans"),
+    "records": ("record", "records"),
+    "notes": ("reasoning", "notes that a branch shows"),
+}
+"""What is counted, of which family."""
+
+_SPELLED_IN = ("capsules", "artifacts", "records", "workspaces")
+"""The tables that keep the spelling of a workspace, in the order in which they are asked."""
+
+WORKSPACE = Shape(
+    "WorkspaceFigures",
+    {
+        "workspace": text("its name, as it was written"),
+        **{name: integer(means) for name, (_, means) in COUNTED.items()},
+        "updated_at": moment("when something in it last changed"),
+    },
+    table=(Column("workspace", least=12), *(Column(name) for name in COUNTED), Column("updated_at", "updated", goes=1)),
+)
+
+
+@operation(
+    idempotent=True,
+    answers={
+        "workspaces": list_of(WORKSPACE, "the workspaces, most recently changed first", shown="answer"),
+        "pagination": PAGINATION,
+    },
+    example="moss workspaces --limit 10",
+)
+def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 0) -> dict[str, Any]:
+    """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""
+    page = Page(limit, offset, maximum=500)
+    found = figures(tx)
+    ordered = sorted(found.items(), key=lambda one: (-one[1]["updated_at"], one[0]))
+    shown = ordered[page.offset : page.offset + page.limit]
+    return {
+        "workspaces": [{"workspace": spelled(tx, workspace), **figures} for workspace, figures in shown],
+        "pagination": page.answer(returned=len(shown), total=len(found)),
+    }
+
+
+def figures(tx: ReadTransaction) -> dict[str, dict[str, int]]:
+    """The figures of every workspace that holds something, by its normal form."""
+    closed = tx.config.disabled_types
+    found: dict[str, dict[str, int]] = {}
+    for name, (family, _) in COUNTED.items():
+        if family not in closed:
+            for workspace, count, updated_at in tx.stream(sql[name], {"now": tx.now}):
+                _add(found, workspace, updated_at)[name] = count
+    if "reasoning" not in closed:
+        for workspace, updated_at in tx.stream(sql["graphs"]):
+            _add(found, workspace, updated_at)
+    return found
+
+
+def _add(found: dict[str, dict[str, int]], workspace: str, updated_at: int) -> dict[str, int]:
+    figures = found.setdefault(workspace, {**dict.fromkeys(COUNTED, 0), "updated_at": updated_at})
+    figures["updated_at"] = max(figures["updated_at"], updated_at)
+    return figures
+
+
+def spelled(tx: ReadTransaction, workspace: str) -> str:
+    """A workspace as it was written, most recently where it was written in several ways."""
+    for table in _SPELLED_IN:
+        spelled = tx.value(sql[f"spelled_in_{table}"], {"workspace": workspace})
+        if spelled is not None:
+            return str(spelled)
+    return workspace

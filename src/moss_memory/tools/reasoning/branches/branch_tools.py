@@ -1,0 +1,317 @@
+"""Workspaces and branches: begin, look, branch off a snapshot, check out, rename, delete."""
+
+from __future__ import annotations
+
+import re
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Shape, file_path, flag, integer, list_of, object_of, text
+from moss_memory.rows.values import norm, shown_time
+from moss_memory.storage.consistency import DEEPEST
+from moss_memory.tools.reasoning.reasoning_arguments import BRANCH, Branch, PageLimit, RequiredWorkspace, checked_name
+from moss_memory.tools.reasoning.reasoning_responses import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
+
+from .document_refs import (
+    GRAPH,
+    MAIN,
+    NOTES,
+    TRACE,
+    BranchRow,
+    bootstrap,
+    branch_for_writing,
+    branch_named,
+    checkout_of,
+    find_branch,
+)
+from .visibility import show_and_hide
+from .visible_ranges import last_number, sql, take_numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    BranchName = str
+    ExistingBranch = str
+else:
+    BranchName = {"type": "string", "description": "branch name"}
+    ExistingBranch = {"type": "string", "description": "existing branch"}
+
+BRANCHES_MAX = 1000
+_CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    answers={
+        **WORKSPACE,
+        "storage_dir": file_path("the home folder"),
+        "schema_version": integer("of the store"),
+        "checkout": text("the branch that calls mean when they name none"),
+        "defaults": DEFAULTS,
+    },
+    example="moss branch init --workspace shop",
+)
+def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[str, Any]:
+    """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
+    bootstrap(tx, workspace)
+    tx.concerns(workspace=norm(workspace))
+    return {
+        "workspace": workspace,
+        "storage_dir": tx.config.home,
+        "schema_version": tx.schema_version,
+        "checkout": _checkout(tx, workspace),
+        "defaults": defaults(),
+    }
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        **WORKSPACE,
+        "schema_version": integer("of the store"),
+        "workspace_exists": flag("whether it has branches"),
+        "checkout": text("the branch that calls mean when they name none", nullable=True),
+        "defaults": DEFAULTS,
+        "last_event": object_of(
+            Shape("LastEvent", {"event_id": text("its id"), **WHEN}), "the last task event", nullable=True
+        ),
+        "last_doc_entry": object_of(
+            ENTRY.without("title", "format", "meta", "content", "source_event_id", name="LastEntry"),
+            "the last entry of any document",
+            nullable=True,
+        ),
+    },
+    example="moss branch status --workspace shop",
+)
+def branchmind_status(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show what a workspace has: its checkout, its last task event and its last entry."""
+    _, has_branches = tx.row(sql["workspace"], {"workspace": norm(workspace)}) or (None, False)
+    status = {
+        "workspace": workspace,
+        "schema_version": tx.schema_version,
+        "workspace_exists": bool(has_branches),
+        "checkout": _checkout(tx, workspace),
+        "defaults": defaults(),
+        "last_event": _last_event(tx, workspace),
+        "last_doc_entry": _last_doc_entry(tx, workspace),
+        "truncated": False,
+    }
+    return budget.fit([status], lambda rows: dict(rows[0]))
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={**WORKSPACE, "branch": object_of(BRANCH_ROW, "the new branch", shown="opened")},
+    example="moss branch create what-if --workspace shop",
+)
+def branchmind_branch_create(
+    tx: Transaction, *, workspace: RequiredWorkspace, name: BranchName, from_: Branch | None = None
+) -> dict[str, Any]:
+    """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
+    base = branch_for_writing(tx, workspace, from_, what="from")
+    _refuse_taken(tx, workspace, _new_name(name, what="name"))
+    if base.depth >= DEEPEST:
+        raise invalid(f"{base.name!r} already stands on {DEEPEST} bases; branch off one of those", path="from")
+    row = {
+        "branch_id": take_numbers(tx, series="branch"),
+        "workspace": norm(workspace),
+        "name": name,
+        "base_id": base.branch_id,
+        "base_seq": last_number(tx),
+        "depth": base.depth + 1,
+        "canonical": 0,
+    }
+    tx.run(sql["add_branch"], row)
+    tx.concerns(workspace=norm(workspace), address=name)
+    return {"workspace": workspace, "branch": {"name": name, "base_branch": base.name, "base_seq": row["base_seq"]}}
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={**WORKSPACE, "branches": list_of(BRANCH_ROW, "the branches, by name", shown="answer")},
+    example="moss branch list --workspace shop",
+)
+def branchmind_branch_list(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    limit: PageLimit = 200,
+    budget: Budget,
+) -> dict[str, Any]:
+    """List the branches of a workspace with their bases, those of plans and tasks too, by name."""
+    most = min(limit, BRANCHES_MAX)
+    rows = [
+        {"name": name, "base_branch": base, "base_seq": base_seq}
+        for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": norm(workspace), "limit": most + 1})
+    ]
+    cut = len(rows) > most
+    return budget.fit(
+        rows[:most],
+        lambda kept: {"workspace": workspace, "branches": kept, "truncated": cut},
+        least=0,
+    )
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=BRANCH,
+    answers={**WORKSPACE, "previous": text("the checkout before"), "current": text("the checkout now")},
+    example="moss branch checkout what-if --workspace shop",
+)
+def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: ExistingBranch) -> dict[str, Any]:
+    """Make a branch the one that calls without a branch use; tasks are not affected."""
+    branch = branch_for_writing(tx, workspace, ref, what="ref")
+    previous = _checkout(tx, workspace)
+    tx.run(sql["set_checkout"], {"workspace": norm(workspace), "branch_id": branch.branch_id})
+    tx.concerns(workspace=norm(workspace), address=branch.name)
+    return {"workspace": workspace, "previous": previous, "current": branch.name}
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={**WORKSPACE, "previous": text("its name before"), "current": text("its name now")},
+    example="moss branch rename what-if cache-in-redis --workspace shop",
+)
+def branchmind_branch_rename(
+    tx: Transaction, *, workspace: RequiredWorkspace, old: ExistingBranch, new: BranchName
+) -> dict[str, Any]:
+    """Rename a branch; documents, bases, tags and the checkout follow."""
+    branch = find_branch(tx, workspace, old, what="old")
+    if branch.canonical:
+        raise _refused(f"{old!r} belongs to a plan or task and keeps its name")
+    _refuse_taken(tx, workspace, _new_name(new, what="new"))
+    tx.run(sql["rename_branch"], {"branch_id": branch.branch_id, "name": new})
+    tx.concerns(workspace=norm(workspace), address=new)
+    return {"workspace": workspace, "previous": old, "current": new}
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={**WORKSPACE, "name": text("its name"), "deleted": flag("true")},
+    example="moss branch delete what-if --workspace shop",
+)
+def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: ExistingBranch) -> dict[str, Any]:
+    """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
+    branch = find_branch(tx, workspace, name, what="name")
+    _refuse_needed(tx, workspace, branch)
+    for table, column in (
+        ("doc_entries", "branch_id"),
+        ("graph_versions", "branch_id"),
+        ("graph_tags", "branch_id"),
+        ("documents", "branch_id"),
+        ("resets", "branch_id"),
+        ("tags", "branch_id"),
+        ("card_pins", "branch_id"),
+        ("graph_merges", "from_id"),
+        ("graph_conflicts", "from_id"),
+        ("graph_conflicts", "into_id"),
+        ("branches", "branch_id"),
+    ):
+        tx.run(f"delete from {table} where {column} = :branch_id", {"branch_id": branch.branch_id})
+    if branch.base_id is not None:
+        show_and_hide(tx, branch.base_id)
+    tx.concerns(workspace=norm(workspace), address=name)
+    return {"workspace": workspace, "name": name, "deleted": True}
+
+
+def defaults() -> dict[str, Any]:
+    """The branch and the documents that calls mean when they name none."""
+    return {"branch": MAIN, "docs": {"notes": NOTES, "graph": GRAPH, "trace": TRACE}}
+
+
+def _checkout(tx: ReadTransaction, workspace: str) -> str | None:
+    branch = checkout_of(tx, workspace)
+    return None if branch is None else branch.name
+
+
+def _last_event(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
+    closed = "task" in tx.config.disabled_types
+    row = None if closed else tx.row(sql["last_task_event"], {"workspace": norm(workspace)})
+    if row is None:
+        return None
+    event_id, ts_ms = row
+    return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms}
+
+
+def _last_doc_entry(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
+    row = tx.row(sql["last_entry"], {"workspace": norm(workspace)})
+    if row is None:
+        return None
+    seq, ts_ms, branch, doc, written_as = row
+    kind = "event" if written_as == "event" else "note"
+    return {"seq": seq, "ts": shown_time(ts_ms), "ts_ms": ts_ms, "branch": branch, "doc": doc, "kind": kind}
+
+
+def _new_name(name: str, *, what: str) -> str:
+    if _CANONICAL.fullmatch(checked_name(name, what=what)):
+        raise invalid(f"{name!r} is kept for the plan or task of that number; choose another name", path=what)
+    return name
+
+
+def _refuse_taken(tx: Transaction, workspace: str, name: str) -> None:
+    if branch_named(tx, workspace, name) is not None:
+        raise MossError(
+            "CONFLICT",
+            f"there is already a branch {name!r}; choose another name, or check that one out",
+            recovery=next_call(
+                "branchmind_checkout", {"workspace": workspace, "ref": name}, "goes on with that branch"
+            ),
+        )
+
+
+def _refuse_needed(tx: Transaction, workspace: str, branch: BranchRow) -> None:
+    """Refuses to delete what something else stands on, with the reason."""
+    name = branch.name
+    if name == MAIN:
+        raise _refused("'main' is the workspace's first branch and stays")
+    if branch.canonical:
+        raise _refused(f"{name!r} belongs to a plan or task and stays as long as that")
+    if _checkout(tx, workspace) == name:
+        raise MossError(
+            "CONFLICT",
+            f"{name!r} is checked out; check out another branch first",
+            recovery=_another_branch(tx, workspace),
+        )
+    derived = [other for (other,) in tx.rows(sql["derived_branches"], {"branch_id": branch.branch_id})]
+    if derived:
+        raise _refused(f"{name!r} is the base of {', '.join(map(repr, derived))}; delete those first")
+    conflict_id = tx.value(sql["open_conflict_of_branch"], {"branch_id": branch.branch_id})
+    if conflict_id is not None:
+        raise MossError(
+            "CONFLICT",
+            f"{name!r} has an open conflict, {conflict_id}; resolve it first",
+            recovery=next_call(
+                "branchmind_graph_conflict_show",
+                {"workspace": workspace, "conflict_id": conflict_id},
+                "shows both sides of the conflict",
+            ),
+        )
+
+
+def _another_branch(tx: Transaction, workspace: str) -> dict[str, Any]:
+    """The call that checks out `main`, or shows what else there is where that was renamed."""
+    if branch_named(tx, workspace, MAIN) is None:
+        return next_call("branchmind_branch_list", {"workspace": workspace}, "lists the branches there are")
+    return next_call("branchmind_checkout", {"workspace": workspace, "ref": MAIN}, "checks out another branch")
+
+
+def _refused(reason: str) -> MossError:
+    return MossError("CONFLICT", reason)

@@ -1,0 +1,204 @@
+"""What a branch shows: its own writes on top of the snapshot of its base, and of that one's base, without copying."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError
+from moss_memory.rows.values import shown_time
+from moss_memory.storage.consistency import DEEPEST
+from moss_memory.storage.named_rows import NamedRow
+from moss_memory.storage.queries import load_queries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Row, Transaction
+
+    Range = tuple[int, int, int]
+    """A branch's entries after one seq and up to another."""
+
+HEAD = 2**63 - 2
+"""The cut-off of a view that shows everything there is."""
+
+sql = load_queries(__file__)
+
+
+def take_numbers(tx: Transaction, count: int = 1, *, series: str = "seq") -> int:
+    """The first of so many consecutive numbers that nobody else gets; their order is the order of commits."""
+    last: int = tx.value(sql["take_numbers"], {"series": series, "count": count})
+    return last - count + 1
+
+
+def last_number(tx: ReadTransaction) -> int:
+    """The last seq that was taken."""
+    last: int = tx.value(sql["last_number"])
+    return last
+
+
+class Entry(NamedRow):
+    """One entry of a document."""
+
+    __slots__ = ()
+    seq: int
+    branch_id: int
+    written_as: str
+    title: str | None
+    format: str | None
+    meta_json: str | None
+    content: str
+    source_event_id: str | None
+    ts_ms: int
+
+    def shown(self, doc: str, names: dict[int, str]) -> dict[str, Any]:
+        """The entry as callers see it, with the names of branches; what it does not have is left out."""
+        shown: dict[str, Any] = {
+            "seq": self.seq,
+            "ts": shown_time(self.ts_ms),
+            "ts_ms": self.ts_ms,
+            "branch": names[self.branch_id],
+            "doc": doc,
+            "kind": "event" if self.written_as == "event" else "note",
+        }
+        if self.title is not None:
+            shown["title"] = self.title
+        if self.format is not None:
+            shown["format"] = self.format
+        if self.meta_json is not None:
+            shown["meta"] = json.loads(self.meta_json)
+        shown["content"] = self.content
+        if self.source_event_id is not None:
+            shown["source_event_id"] = self.source_event_id
+        return shown
+
+
+class View:
+    """One document as one branch shows it: which seqs of which branches, oldest first."""
+
+    __slots__ = ("_sources", "names", "ranges", "written")
+
+    def __init__(
+        self, ranges: list[Range], names: dict[int, str], written: bool, sources: list[tuple[int, int]] | None = None
+    ) -> None:
+        self._sources = sources or []
+        self.ranges = ranges
+        self.names = names
+        self.written = written
+        """Whether anything was ever written to it here."""
+
+    def shows(self, branch_id: int, seq: int) -> bool:
+        """Whether an entry of a branch is part of the view."""
+        return any(writer == branch_id and after < seq <= upto for writer, after, upto in self.ranges)
+
+    def writers(self) -> set[int]:
+        """The branches whose entries are part of the view."""
+        return {writer for writer, _, _ in self.ranges}
+
+    def sources(self) -> list[tuple[int, int]]:
+        """Every branch that the view reads and how far, nearest first, whether it wrote to the document or not."""
+        return self._sources
+
+    def newest(self, tx: ReadTransaction, doc: str, *, before: int, limit: int, query: str) -> list[Entry]:
+        """The last entries below a seq, newest first."""
+        return newest_in(tx, self.ranges, doc, before=before, limit=limit, query=query)
+
+    def head(self, tx: ReadTransaction, doc: str) -> int | None:
+        """The newest entry's seq, or none."""
+        for branch_id, after, upto in reversed(self.ranges):
+            place = {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto}
+            seq: int | None = tx.value(sql["newest_entry"], place)
+            if seq is not None:
+                return seq
+        return None
+
+
+def newest_in(
+    tx: ReadTransaction, ranges: list[Range], doc: str, *, before: int, limit: int, query: str
+) -> list[Entry]:
+    """The last entries below a seq within the ranges, newest first."""
+    found: list[Entry] = []
+    for branch_id, after, upto in reversed(ranges):
+        top = min(upto, before - 1)
+        if top > after and len(found) < limit:
+            place = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": limit - len(found)}
+            found.extend(map(Entry, tx.rows(sql[query], place)))
+    return found
+
+
+def log_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD) -> View:
+    """A document of entries as a branch showed it at a seq, by default now."""
+    ranges: list[Range] = []
+    names: dict[int, str] = {}
+    written = False
+    settled = False
+    for writer, name, cut_off, first_seq, reset_seq in chain(tx, branch_id, "log", doc):
+        names[writer] = name
+        top = min(cut_off, upto)
+        if settled or first_seq is None or first_seq > top:
+            continue
+        written = True
+        reset = None if reset_seq is None else tx.row(sql["last_reset"], {"branch_id": writer, "upto": top})
+        if reset is None:
+            ranges.insert(0, (writer, 0, top))
+        else:
+            own_after, reach_json = reset
+            reach = [(at, after, until) for at, after, until in json.loads(reach_json)]
+            ranges[:0] = [*reach, (writer, own_after, top)]
+            settled = True
+    return View(ranges, names, written)
+
+
+def graph_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD) -> View:
+    """A graph document as a branch shows it: the nearest version of a key wins."""
+    ranges: list[Range] = []
+    names: dict[int, str] = {}
+    sources = []
+    for writer, name, cut_off, first_seq, _ in chain(tx, branch_id, "graph", doc):
+        names[writer] = name
+        top = min(cut_off, upto)
+        sources.append((writer, top))
+        if first_seq is not None and first_seq <= top:
+            ranges.insert(0, (writer, 0, top))
+    return View(ranges, names, bool(ranges), sources)
+
+
+def chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row]:
+    """Return a branch and its bases, nearest first; refuse a chain that is longer than any that Moss makes."""
+    found = list(tx.rows(sql["chain"], {"branch_id": branch_id, "shape": shape, "doc": doc}))
+    if len(found) > DEEPEST + 1:
+        raise MossError(
+            "STORAGE_CORRUPT",
+            f"the bases of branch {found[0][1]!r} form a cycle, or a chain of more than {DEEPEST}; run `moss doctor`",
+            details={"table": "branches", "row": branch_id},
+        )
+    return found
+
+
+def cut(ranges: list[Range], branch_id: int, seq: int) -> list[Range]:
+    """The ranges up to and with one entry of a branch; empty when they do not show it."""
+    kept: list[Range] = []
+    for writer, after, upto in ranges:
+        if writer == branch_id and after < seq <= upto:
+            return [*kept, (writer, after, seq)]
+        kept.append((writer, after, upto))
+    return []
+
+
+def beyond(ranges: list[Range], known: list[Range]) -> list[Range]:
+    """What of the ranges the known ones do not cover, in the same order."""
+    left: list[Range] = []
+    for writer, after, upto in ranges:
+        parts = [(after, upto)]
+        for other, other_after, other_upto in known:
+            if other == writer:
+                parts = [piece for part in parts for piece in _without(part, other_after, other_upto)]
+        left.extend((writer, low, high) for low, high in parts)
+    return left
+
+
+def _without(part: tuple[int, int], after: int, upto: int) -> list[tuple[int, int]]:
+    low, high = part
+    if upto <= low or after >= high:
+        return [part]
+    return [(a, b) for a, b in ((low, min(high, after)), (max(low, upto), high)) if a < b]

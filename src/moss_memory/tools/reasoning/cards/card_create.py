@@ -1,0 +1,272 @@
+"""Writing cards: `think_card`, and one tool for each type of card."""
+
+from __future__ import annotations
+
+from moss_memory.registry.operation import operation
+from moss_memory.tools.reasoning.reasoning_arguments import (
+    REF,
+    Branch,
+    CardInput,
+    GraphDoc,
+    OneOrMore,
+    RequiredWorkspace,
+    Target,
+    TraceDoc,
+)
+from moss_memory.tools.reasoning.reasoning_responses import WRITTEN_CARD
+
+from .card_model import Card, card_place, commit_card, links, parse_card
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import Transaction
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think card 'The cache is never cleared.' -w shop",
+)
+def branchmind_think_card(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    card: CardInput,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    trace_doc: TraceDoc | None = None,
+    graph_doc: GraphDoc | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+) -> dict[str, Any]:
+    """Write a thinking card to trace and graph at once; the same card again changes nothing.
+
+    Types: frame, hypothesis, question, test, evidence, decision, note, update. Without `id` it gets one.
+    """
+    return _write_card(tx, None, workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+
+
+def _write_card(
+    tx: Transaction,
+    type: str | None,
+    workspace: str,
+    card: Any,
+    target: str | None,
+    branch: str | None,
+    trace_doc: str | None,
+    graph_doc: str | None,
+    supports: str | list[str] | None,
+    blocks: str | list[str] | None,
+) -> dict[str, Any]:
+    parsed = Card(
+        parse_card(card, workspace=workspace, type=type), links(supports, what="supports"), links(blocks, what="blocks")
+    )
+    place = card_place(
+        tx,
+        workspace,
+        target=target,
+        branch=branch,
+        trace_doc=trace_doc,
+        graph_doc=graph_doc,
+        writer=tx,
+        with_branch=True,
+    )
+    place.graph.concern(tx)
+    return commit_card(tx, place, parsed)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-hypothesis 'Say it in a line' -w shop",
+)
+def branchmind_think_add_hypothesis(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    card: CardInput,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    trace_doc: TraceDoc | None = None,
+    graph_doc: GraphDoc | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+) -> dict[str, Any]:
+    """Write a hypothesis card: what might be true."""
+    return _write_card(tx, "hypothesis", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-question 'Say it in a line' -w shop",
+)
+def branchmind_think_add_question(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    card: CardInput,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    trace_doc: TraceDoc | None = None,
+    graph_doc: GraphDoc | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+) -> dict[str, Any]:
+    """Write a question card: what is not known yet."""
+    return _write_card(tx, "question", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-test 'Say it in a line' -w shop",
+)
+def branchmind_think_add_test(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    card: CardInput,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    trace_doc: TraceDoc | None = None,
+    graph_doc: GraphDoc | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+) -> dict[str, Any]:
+    """Write a test card: how a hypothesis can be shown wrong."""
+    return _write_card(tx, "test", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-note 'Say it in a line' -w shop",
+)
+def branchmind_think_add_note(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    card: CardInput,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    trace_doc: TraceDoc | None = None,
+    graph_doc: GraphDoc | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+) -> dict[str, Any]:
+    """Write a note card: something worth keeping."""
+    return _write_card(tx, "note", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-decision 'Say it in a line' -w shop",
+)
+def branchmind_think_add_decision(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    card: CardInput,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    trace_doc: TraceDoc | None = None,
+    graph_doc: GraphDoc | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+) -> dict[str, Any]:
+    """Write a decision card: what was chosen and why."""
+    return _write_card(tx, "decision", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-evidence 'Say it in a line' -w shop",
+)
+def branchmind_think_add_evidence(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    card: CardInput,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    trace_doc: TraceDoc | None = None,
+    graph_doc: GraphDoc | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+) -> dict[str, Any]:
+    """Write an evidence card: what was seen, and what it supports or blocks."""
+    return _write_card(tx, "evidence", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-frame 'Say it in a line' -w shop",
+)
+def branchmind_think_add_frame(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    card: CardInput,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    trace_doc: TraceDoc | None = None,
+    graph_doc: GraphDoc | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+) -> dict[str, Any]:
+    """Write a frame card: what the problem is and what done means."""
+    return _write_card(tx, "frame", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=REF,
+    answers=WRITTEN_CARD,
+    example="moss think add-update 'Say it in a line' -w shop",
+)
+def branchmind_think_add_update(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    card: CardInput,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    trace_doc: TraceDoc | None = None,
+    graph_doc: GraphDoc | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+) -> dict[str, Any]:
+    """Write an update card: what changed in what was known."""
+    return _write_card(tx, "update", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)

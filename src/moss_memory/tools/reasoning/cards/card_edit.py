@@ -1,0 +1,343 @@
+"""Working with cards: link them, set their status, pin them, open and close subgoals, merge duplicates."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Column, Shape, choice, flag, list_of, number, object_of, text, texts
+from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, sql, take_numbers
+from moss_memory.tools.reasoning.graph.graph_batch import Changes, checked_id
+from moss_memory.tools.reasoning.graph.node_versions import Version, edge
+from moss_memory.tools.reasoning.reasoning_arguments import (
+    BRANCH,
+    LABEL_MAX_CHARS,
+    TITLE_MAX_CHARS,
+    Branch,
+    CardInput,
+    DryRun,
+    GraphDoc,
+    Meta,
+    OneOrMore,
+    RequiredWorkspace,
+    Target,
+    as_list,
+    checked_label,
+    meta_json,
+)
+from moss_memory.tools.reasoning.reasoning_responses import APPLIED, CARD_PLACE, EDGE, LAST_SEQ
+
+from .card_model import CARD_TYPES, Card, CardPlace, card_place, commit_card, parse_card
+from .duplicates import groups_of
+from .frontier import pins_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import Transaction
+
+    CardId = str
+    Relation = str
+    CardStatus = str
+    Pinned = bool
+    SubgoalTitle = str
+    SubgoalText = str
+else:
+    CardId = {"type": "string", "description": "id of a card"}
+    Relation = {"type": "string", "description": "e.g. supports, blocks"}
+    CardStatus = {"type": "string", "description": "e.g. open, closed, rejected"}
+    Pinned = {"type": "boolean", "description": "false unpins"}
+    SubgoalTitle = {"type": "string", "description": "what to find out"}
+    SubgoalText = {"type": "string", "description": "details"}
+
+IDS_MAX = 1000
+SUBGOAL = "subgoal"
+
+_APPLIED = object_of(APPLIED, "how much was written")
+_TOUCHED = {"updated": texts("cards that changed"), "unchanged": texts("cards that were so already")}
+_GROUP = Shape(
+    "SameCards",
+    {
+        "canonical": text("the oldest of them"),
+        "merged": texts("the others"),
+        "similarity": number("the least that any two share, from 0 to 1"),
+    },
+    table=(Column("canonical", least=8), Column("merged", least=8), Column("similarity")),
+)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    aliases=BRANCH,
+    answers={**CARD_PLACE, "edge": object_of(EDGE, "the link"), "applied": _APPLIED, "last_seq": LAST_SEQ},
+    example="moss think link CARD-4 blocks CARD-2 -w shop",
+)
+def branchmind_think_link(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    from_: CardId,
+    rel: Relation,
+    to: CardId,
+    meta: Meta | None = None,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+) -> dict[str, Any]:
+    """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
+    link = edge(
+        checked_id(from_, what="from"),
+        checked_id(rel, what="rel", most=LABEL_MAX_CHARS, reserved=False),
+        checked_id(to, what="to"),
+        meta=meta_json(meta),
+    )
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
+    changes = Changes(tx, place.graph)
+    for end in (from_, to):
+        if changes.live(end) is None:
+            raise no_such_card(place, end)
+    changes.upsert(link)
+    last_seq = changes.write()
+    place.graph.concern(tx)
+    written = link.changed(seq=last_seq, ts_ms=tx.now_ms)
+    return {**place.shown(), "edge": written.shown(), "applied": changes.applied, "last_seq": last_seq}
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=BRANCH,
+    answers={**CARD_PLACE, "status": text("their status now"), **_TOUCHED, "last_seq": LAST_SEQ.or_absent()},
+    example="moss think set-status CARD-2 closed -w shop",
+)
+def branchmind_think_set_status(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    ids: OneOrMore,
+    status: CardStatus,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+) -> dict[str, Any]:
+    """Set the status of one or more cards, all or none; the rest of them stays."""
+    wanted = checked_label(status, what="status")
+    if wanted is None:
+        raise invalid("`status` is blank; say what the cards are, e.g. closed", path="status")
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
+    changes = Changes(tx, place.graph)
+    cards = [_card(changes, place, one) for one in _ids(ids)]
+    updated = [card for card in cards if card.status != wanted]
+    for card in updated:
+        changes.upsert(card.with_status(wanted))
+    place.graph.concern(tx)
+    told = {"status": wanted, "updated": [card.key for card in updated]}
+    told["unchanged"] = [card.key for card in cards if card not in updated]
+    return {**place.shown(), **told, **({"last_seq": changes.write()} if updated else {})}
+
+
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=BRANCH,
+    answers={**CARD_PLACE, "pinned": flag("whether they are pinned now"), **_TOUCHED},
+    example="moss think pin CARD-2 -w shop",
+)
+def branchmind_think_pin(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    ids: OneOrMore,
+    pinned: Pinned = True,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+) -> dict[str, Any]:
+    """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
+    changes = Changes(tx, place.graph)
+    wanted = [str(_card(changes, place, one).key) for one in _ids(ids)]
+    branch_id, doc = place.graph.branch.branch_id, place.graph.doc
+    now = pins_of(tx, graph_view(tx, branch_id, doc), doc)
+    updated = [one for one in wanted if (one in now) != pinned]
+    for card_id in updated:
+        row = {"seq": take_numbers(tx), "branch_id": branch_id, "doc": doc, "card_id": card_id, "pinned": int(pinned)}
+        tx.run(sql["supersede_pin"], row)
+        tx.run(sql["add_pin"], row)
+    place.graph.concern(tx)
+    unchanged = [one for one in wanted if one not in updated]
+    return {**place.shown(), "pinned": pinned, "updated": updated, "unchanged": unchanged}
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    aliases=BRANCH,
+    answers={
+        **CARD_PLACE,
+        "subgoal_id": text("the new card"),
+        "question_id": text("the question above it"),
+        "child_trace_doc": text("the trace of its own"),
+        "child_graph_doc": text("the graph of its own"),
+        "inserted": flag("true"),
+        "last_seq": LAST_SEQ,
+    },
+    example="moss think subgoal-open CARD-2 -w shop --title 'Who clears the cache?'",
+)
+def branchmind_think_subgoal_open(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    question_id: CardId,
+    title: SubgoalTitle | None = None,
+    text: SubgoalText | None = None,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+) -> dict[str, Any]:
+    """Open a subgoal of a question, with a trace and a graph of its own."""
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
+    question = _card(Changes(tx, place.graph), place, question_id)
+    if question.type != "question":
+        raise no_such_card(place, question_id, kind="question")
+    named = (title or "").strip() or default_title(question.title or question.key)
+    told_text = (text or "").strip() or None
+    fields = {"id": None, "type": "question", "title": named, "text": told_text, "status": None, "tags": [SUBGOAL]}
+    told = commit_card(tx, place, Card({**fields, "meta": {}}, [], []))
+    subgoal_id = told["card_id"]
+    changes = Changes(tx, place.graph)
+    changes.upsert(edge(question_id, SUBGOAL, subgoal_id))
+    last_seq = changes.write()
+    docs = {"child_trace_doc": f"{subgoal_id}-trace", "child_graph_doc": f"{subgoal_id}-graph"}
+    for shape, doc in (("log", docs["child_trace_doc"]), ("graph", docs["child_graph_doc"])):
+        row = {"branch_id": place.graph.branch.branch_id, "shape": shape, "doc": doc, "first": last_seq, "last": None}
+        tx.run(sql["touch_document"], row)
+    place.graph.concern(tx)
+    named_ids = {"subgoal_id": subgoal_id, "question_id": question_id}
+    return {**place.shown(), **named_ids, **docs, "inserted": True, "last_seq": last_seq}
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    aliases=BRANCH,
+    answers={
+        **CARD_PLACE,
+        "subgoal_id": text("the subgoal"),
+        "status": choice(("closed",), "its status now"),
+        "return_card_id": text("the card that says what came out of it", optional=True),
+        "applied": _APPLIED,
+    },
+    example="moss think subgoal-close CARD-9 -w shop --return-card 'The worker clears it.'",
+)
+def branchmind_think_subgoal_close(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    subgoal_id: CardId,
+    return_card: CardInput | None = None,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+) -> dict[str, Any]:
+    """Close a subgoal, with a card that says what came out of it; the question above stays open."""
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
+    subgoal = _card(Changes(tx, place.graph), place, subgoal_id)
+    if SUBGOAL not in subgoal.tags():
+        raise no_such_card(place, subgoal_id, kind="subgoal")
+    told: dict[str, Any] = {}
+    applied = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
+    if return_card is not None:
+        written = commit_card(tx, place, Card(parse_card(return_card, workspace=workspace, what="return_card"), [], []))
+        told["return_card_id"] = written["card_id"]
+        applied.update((name, applied[name] + count) for name, count in written["graph_applied"].items())
+    changes = Changes(tx, place.graph)
+    if subgoal.status != "closed":
+        changes.upsert(subgoal.with_status("closed"))
+    if told:
+        link = edge(subgoal_id, "returns", told["return_card_id"])
+        if changes.live(str(link.key)) is None:
+            changes.upsert(link)
+    if any(changes.applied.values()):
+        changes.write()
+    place.graph.concern(tx)
+    total = {name: applied[name] + count for name, count in changes.applied.items()}
+    return {**place.shown(), "subgoal_id": subgoal_id, "status": "closed", **told, "applied": total}
+
+
+@operation(
+    mutates=True,
+    idempotent=True,
+    aliases=BRANCH,
+    writes_if=lambda values: not values.get("dry_run"),
+    answers={**CARD_PLACE, "groups": list_of(_GROUP, "cards that say the same"), "applied": _APPLIED},
+    example="moss think nominal-merge -w shop --dry-run",
+)
+def branchmind_think_nominal_merge(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    candidate_ids: OneOrMore | None = None,
+    dry_run: DryRun = False,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+) -> dict[str, Any]:
+    """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
+    place = _existing_place(tx, workspace, target, ref, graph_doc)
+    changes = Changes(tx, place.graph)
+    chosen = None
+    if candidate_ids is not None:
+        chosen = [_card(changes, place, one) for one in _ids(candidate_ids, what="candidate_ids")]
+    groups = groups_of(tx, place.graph, chosen)
+    for group in groups:
+        for card in group.others:
+            changes.upsert(card.with_status("merged"))
+            changes.upsert(edge(str(card.key), "dedup", str(group.canonical.key)))
+    if groups and not dry_run:
+        changes.write()
+    if not dry_run:
+        place.graph.concern(tx)
+    applied = dict.fromkeys(changes.applied, 0) if dry_run else changes.applied
+    return {**place.shown(), "groups": [group.shown() for group in groups], "applied": applied}
+
+
+def default_title(question: str) -> str:
+    """Return the title of a subgoal that was given none, of the title or the id of its question."""
+    return f"Subgoal of {question}"[:TITLE_MAX_CHARS]
+
+
+def _existing_place(
+    tx: Transaction, workspace: str, target: str | None, ref: str | None, graph_doc: str | None
+) -> CardPlace:
+    """Where cards are that a call changes: what is not there yet is not made, but `NOT_FOUND`."""
+    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    place.graph.graph(tx)
+    return place
+
+
+def _ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
+    found = as_list(ids)
+    if not 1 <= len(found) <= IDS_MAX:
+        raise invalid(f"`{what}` has {len(found)} entries; give 1 to {IDS_MAX}", path=what)
+    return found
+
+
+def _card(changes: Changes, place: CardPlace, card_id: str) -> Version:
+    """A live card; anything else is `NOT_FOUND`."""
+    card = changes.live(card_id)
+    if card is None or card.type not in CARD_TYPES:
+        raise no_such_card(place, card_id)
+    return card
+
+
+def no_such_card(place: CardPlace, card_id: str, *, kind: str = "card") -> MossError:
+    """The refusal of a card that is not there."""
+    return MossError(
+        "NOT_FOUND",
+        f"there is no {kind} {card_id[:100]!r} on branch {place.graph.branch.name!r}",
+        recovery=next_call("branchmind_think_query", place.arguments(), "lists the cards there are"),
+    )

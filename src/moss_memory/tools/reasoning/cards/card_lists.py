@@ -1,0 +1,218 @@
+"""Cards as they are read: the last changed, those that filters find, pinned ones, and what to go on with."""
+
+from __future__ import annotations
+
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import list_of, object_of
+from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, Status, TextPart, next_node, nodes_of
+from moss_memory.tools.reasoning.graph.node_versions import select
+from moss_memory.tools.reasoning.notes.note_tools import Rows
+from moss_memory.tools.reasoning.reasoning_arguments import (
+    BRANCH,
+    REF,
+    Branch,
+    Cursor,
+    CursorPage,
+    GraphDoc,
+    OneOrMore,
+    PageLimit,
+    RequiredWorkspace,
+    Target,
+    as_list,
+)
+from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_PLACE, NODE, PAGINATION, STATS
+
+from .card_model import CARD_TYPES, CardPlace, card_place, checked_type
+from .frontier import candidates, pins_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction
+    from moss_memory.tools.reasoning.branches.visible_ranges import View
+
+CARDS = list_of(NODE, "the cards, last changed first", shown="answer")
+
+
+@operation(
+    idempotent=True,
+    aliases=REF,
+    bounded=True,
+    answers={**CARD_PLACE, "stats": STATS, "cards": CARDS},
+    example="moss think context -w shop",
+)
+def branchmind_think_context(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+    limit_cards: PageLimit = 30,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show the last changed cards of a branch, and how many there are of each type."""
+    place = card_place(tx, workspace, target=target, branch=branch, graph_doc=graph_doc, with_branch=True)
+    view = place.graph.graph(tx)
+    cards = nodes_of(tx, view, place.graph.doc, cards_only(), CursorPage(None, limit_cards))
+    frame = {**place.shown(), "stats": stats_of(tx, view, place.graph.doc)}
+    return budget.fit(
+        cards,
+        lambda kept: {**frame, "cards": kept, "truncated": False},
+        least=0,
+    )
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={**CARD_PLACE, "cards": CARDS, **PAGINATION},
+    example="moss think query -w shop --types question --status open",
+)
+def branchmind_think_query(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+    ids: OneOrMore | None = None,
+    types: OneOrMore | None = None,
+    status: Status | None = None,
+    tags_any: OneOrMore | None = None,
+    tags_all: OneOrMore | None = None,
+    text: TextPart | None = None,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Find cards, last changed first; filters combine with and."""
+    kinds = list(CARD_TYPES) if types is None else _known_types(types, workspace)
+    filters = NodeFilters(ids=ids, types=kinds, status=status, tags_any=tags_any, tags_all=tags_all, text=text)
+    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    view = place.graph.graph(tx)
+    page = CursorPage(cursor, limit)
+    cards = nodes_of(tx, view, place.graph.doc, filters, page)
+    return _card_page(place, page, cards, "cards", budget)
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={**CARD_PLACE, "pins": list_of(NODE, "the pinned cards, last changed first", shown="answer"), **PAGINATION},
+    example="moss think pins -w shop",
+)
+def branchmind_think_pins(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    budget: Budget,
+) -> dict[str, Any]:
+    """List the pinned cards, last changed first."""
+    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    view = place.graph.graph(tx)
+    page = CursorPage(cursor, limit)
+    pinned = sorted(pins_of(tx, view, place.graph.doc))
+    filters = NodeFilters(ids=pinned, types=list(CARD_TYPES), trusted=True) if pinned else None
+    cards = Rows([], more=False) if filters is None else nodes_of(tx, view, place.graph.doc, filters, page)
+    return _card_page(place, page, cards, "pins", budget)
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={**CARD_PLACE, "candidates": list_of(CANDIDATE, "the cards to go on with, best first", shown="answer")},
+    example="moss think frontier -w shop",
+)
+def branchmind_think_frontier(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+    limit: PageLimit = 20,
+    budget: Budget,
+) -> dict[str, Any]:
+    """List the open questions, hypotheses and tests to go on with, best first, each with the reason.
+
+    What a decision that links to it has settled is not open.
+    """
+    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=min(limit, 200))
+    return budget.fit(
+        found,
+        lambda kept: {**place.shown(), "candidates": kept, "truncated": False},
+        least=0,
+    )
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **CARD_PLACE,
+        "candidate": object_of(
+            CANDIDATE, "the card to go on with; null when nothing is open", nullable=True, shown="opened"
+        ),
+    },
+    example="moss think next -w shop",
+)
+def branchmind_think_next(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show the one card to go on with, or null when nothing is open."""
+    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=1)
+    return budget.fit(
+        found,
+        lambda kept: {**place.shown(), "candidate": kept[0] if kept else None, "truncated": False},
+    )
+
+
+def cards_only() -> NodeFilters:
+    """The filter that lets cards through and no other node."""
+    return NodeFilters(types=list(CARD_TYPES))
+
+
+def stats_of(tx: ReadTransaction, view: View, doc: str) -> dict[str, Any]:
+    """How many cards a view shows, in all and of each type."""
+    kinds = ", ".join(f"'{kind}'" for kind in CARD_TYPES)
+    by_type = dict.fromkeys(CARD_TYPES, 0)
+    chosen = f"v.type in ({kinds}) and v.deleted = 0 group by v.type"
+    for kind, count in select(tx, view, doc, "v.type, count(*)", chosen, {}):
+        by_type[kind] += count
+    return {"cards": sum(by_type.values()), "by_type": {kind: count for kind, count in by_type.items() if count}}
+
+
+def _known_types(types: str | list[str], workspace: str) -> list[str]:
+    return [checked_type(one, what="types", workspace=workspace) for one in as_list(types)]
+
+
+def _card_page(place: CardPlace, page: CursorPage, cards: Rows, key: str, budget: Budget) -> dict[str, Any]:
+    return budget.fit(
+        cards,
+        lambda kept: {
+            **place.shown(),
+            key: kept,
+            "pagination": page.answer(len(kept), next_node(cards, kept)),
+            "truncated": False,
+        },
+    )

@@ -1,0 +1,325 @@
+"""Thinking cards: reading one in any of its forms, and committing it to trace and graph at once, only once."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from moss_memory.errors import MossError, invalid, nearest, next_call
+from moss_memory.tools.reasoning.branches.document_refs import (
+    GRAPH,
+    TRACE,
+    Place,
+    branch_for_writing,
+    find_branch,
+    place_of,
+)
+from moss_memory.tools.reasoning.branches.visible_ranges import last_number, log_view, sql
+from moss_memory.tools.reasoning.graph.graph_batch import Changes, checked_id, graph_tags
+from moss_memory.tools.reasoning.graph.node_versions import Version, edge, node
+from moss_memory.tools.reasoning.notes.note_tools import append, checked_note
+from moss_memory.tools.reasoning.reasoning_arguments import as_list, checked_label, checked_title, meta_json
+from moss_memory.tools.task.model.reasoning_refs import reference_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+CARD_TYPES = ("frame", "hypothesis", "question", "test", "evidence", "decision", "note", "update")
+CARD_FORMAT = "think_card"
+OPEN = "open"
+LINKS_MAX = 200
+_KEYS = ("id", "card_id", "type", "title", "text", "status", "tags", "meta")
+_LINE = re.compile(r"([A-Za-z_][\w-]*):(?:\s+(.*))?")
+
+
+class Card:
+    """A card in its normal form."""
+
+    __slots__ = ("blocks", "id", "meta", "status", "supports", "tags", "text", "title", "type")
+
+    def __init__(self, raw: dict[str, Any], supports: list[str], blocks: list[str]) -> None:
+        self.id = None if raw["id"] is None else checked_id(raw["id"], what="card.id")
+        self.type: str = raw["type"]
+        self.title = checked_title(raw["title"], what="card.title")
+        self.text: str | None = raw["text"]
+        self.status = checked_label(raw["status"], what="card.status") or OPEN
+        self.tags = graph_tags(raw["tags"], what="card.tags")
+        self.meta: dict[str, Any] = raw["meta"]
+        self.supports = sorted({checked_id(one, what="supports") for one in supports})
+        self.blocks = sorted({checked_id(one, what="blocks") for one in blocks})
+        if self.title is None and self.text is None:
+            raise invalid("`card` needs a title or a text; give at least one of them", path="card")
+
+    def said(self) -> dict[str, Any]:
+        """Everything that makes a repeated card the same one."""
+        return {
+            "card_id": self.id,
+            "type": self.type,
+            "title": self.title,
+            "text": self.text,
+            "status": self.status,
+            "tags": self.tags,
+            "meta": self.meta,
+            "supports": self.supports,
+            "blocks": self.blocks,
+        }
+
+    def node(self) -> Version:
+        """The card as a node of the graph."""
+        meta = meta_json(self.meta)
+        tags = self.tags
+        return node(str(self.id), self.type, title=self.title, text=self.text, status=self.status, tags=tags, meta=meta)
+
+    def edges(self) -> list[Version]:
+        """What the card supports and blocks."""
+        named = [("supports", one) for one in self.supports] + [("blocks", one) for one in self.blocks]
+        return [edge(str(self.id), rel, to) for rel, to in named]
+
+
+class CardPlace:
+    """Where a card goes, or is read: a branch, its trace document and its graph document."""
+
+    __slots__ = ("graph", "trace")
+
+    def __init__(self, trace: Place, graph: Place) -> None:
+        self.trace = trace
+        self.graph = graph
+
+    def shown(self) -> dict[str, str]:
+        """The place as answers name it."""
+        return {"branch": self.graph.branch.name, "graph_doc": self.graph.doc}
+
+    def arguments(self) -> dict[str, str]:
+        """The place as a further call takes it."""
+        here = {"workspace": self.graph.workspace, "ref": self.graph.branch.name}
+        return {**here, **({} if self.graph.doc == GRAPH else {"graph_doc": self.graph.doc})}
+
+
+def card_place(
+    tx: ReadTransaction,
+    workspace: str,
+    *,
+    target: str | None,
+    branch: str | None,
+    trace_doc: str | None = None,
+    graph_doc: str | None = None,
+    writer: Transaction | None = None,
+    with_branch: bool = False,
+) -> CardPlace:
+    """The documents that a thinking call means; `with_branch` lets a target's documents be used on another branch."""
+    for name, doc in (("trace_doc", trace_doc), ("graph_doc", graph_doc)):
+        if target is not None and doc is not None:
+            raise invalid(f"`target` already says where; leave `{name}` out", path=name)
+    if target is None or branch is None:
+        trace = place_of(tx, workspace, target=target, branch=branch, doc=trace_doc, kind=TRACE, writer=writer)
+        graph = place_of(tx, workspace, target=target, branch=branch, doc=graph_doc, kind=GRAPH, writer=writer)
+        return CardPlace(trace, graph)
+    if not with_branch:
+        raise invalid("`target` already says where; leave `branch` out", path="branch")
+    reference = reference_of(tx, workspace, target)
+    row = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
+    own = (reference.notes_doc, reference.trace_doc, reference.graph_doc)
+    return CardPlace(Place(workspace, row, reference.trace_doc, own), Place(workspace, row, reference.graph_doc, own))
+
+
+def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str = "card") -> dict[str, Any]:
+    """A card's fields from an object, a JSON text, `key: value` lines or plain text; `type` replaces the card's."""
+    raw = dict(given) if isinstance(given, dict) else _from_text(given, what)
+    if "card_id" in raw:
+        if raw.get("id") not in (None, raw["card_id"]):
+            raise invalid(f"`{what}.id` and `{what}.card_id` differ; give one of them", path=f"{what}.card_id")
+        raw["id"] = raw.pop("card_id")
+    fields: dict[str, Any] = {name: _text_field(raw.pop(name, None), f"{what}.{name}") for name in _KEYS[2:6]}
+    fields["id"] = _text_field(raw.pop("id", None), f"{what}.id")
+    fields["tags"] = _tags(raw.pop("tags", None), f"{what}.tags")
+    fields["meta"] = {**_meta(raw.pop("meta", None), f"{what}.meta"), **raw}
+    fields["type"] = checked_type(type or fields["type"] or "note", what=f"{what}.type", workspace=workspace)
+    return fields
+
+
+def checked_type(raw: str, *, what: str, workspace: str) -> str:
+    """One of the card types."""
+    kind = raw.strip().lower()
+    if kind not in CARD_TYPES:
+        like = nearest(kind, list(CARD_TYPES)) or "note"
+        error = invalid(
+            f"`{what}` is {raw[:100]!r}; the types of cards are {', '.join(CARD_TYPES)}",
+            path=what,
+            supported_types=list(CARD_TYPES),
+        )
+        error.recovery = next_call(
+            "branchmind_think_template",
+            {"workspace": workspace, "type": like},
+            f"shows a card of a type there is: {', '.join(CARD_TYPES)}",
+        )
+        raise error
+    return kind
+
+
+def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]:
+    """Writes a card to trace and graph, or nothing when it is there already; other content is a `CONFLICT`."""
+    changes = Changes(tx, place.graph)
+    if card.id is None:
+        card.id = _new_id(tx, changes)
+    elif (known := _known(tx, place, card.id)) is not None:
+        if known != _comparable(card.said()):
+            raise _differs(place, card.id, in_graph=changes.live(card.id) is not None)
+        return _only_in_graph(place, card, changes)
+    live = changes.live(card.id)
+    new_node = card.node()
+    if live is not None and live.state != new_node.state:
+        raise _differs(place, card.id, in_graph=True)
+    for version in [new_node, *card.edges()]:
+        before = changes.live(version.key)
+        if before is None or before.state != version.state:
+            changes.upsert(version)
+    entry = append(tx, place.trace, _trace_note(card), written_as="card", card_id=card.id)
+    last_seq = changes.write() if any(changes.applied.values()) else entry["seq"]
+    return {**_told(place, card.id, inserted=True, applied=changes.applied), "last_seq": last_seq}
+
+
+def _only_in_graph(place: CardPlace, card: Card, changes: Changes) -> dict[str, Any]:
+    """A card that the trace has: nothing to do, unless it was for another graph and this one never had it."""
+    if changes.exists(str(card.id)):
+        return _told(place, str(card.id), inserted=False)
+    for version in [card.node(), *card.edges()]:
+        changes.upsert(version)
+    last_seq = changes.write()
+    return {**_told(place, str(card.id), inserted=False, applied=changes.applied), "last_seq": last_seq}
+
+
+def links(values: str | list[str] | None, *, what: str) -> list[str]:
+    """The ids of other cards."""
+    found = as_list(values)
+    if len(found) > LINKS_MAX:
+        raise invalid(f"`{what}` has {len(found)} entries; at most {LINKS_MAX} are allowed", path=what)
+    return found
+
+
+def _from_text(text: str, what: str) -> dict[str, Any]:
+    stripped = text.strip()
+    if stripped.startswith("{"):
+        return _from_json(stripped, what)
+    return _from_lines(stripped) or {"text": text if stripped else None}
+
+
+def _from_json(text: str, what: str) -> dict[str, Any]:
+    from moss_memory.registry.operation import check_json
+
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise invalid(f"`{what}` begins like a JSON object and is none; mend it, or send text", path=what) from None
+    check_json(found, what)
+    return dict(found)
+
+
+def _from_lines(text: str) -> dict[str, Any]:
+    """The fields of `key: value` lines; empty when the text does not begin with a known key, or hold only pairs."""
+    fields: dict[str, Any] = {}
+    last = ""
+    lines = [(line, _LINE.fullmatch(line.strip())) for line in text.splitlines()]
+    keys = [found[1] for line, found in lines if found is not None]
+    only_pairs = all(found is not None for line, found in lines if line.strip())
+    if not keys or not (keys[0] in _KEYS or (only_pairs and any(key in _KEYS for key in keys))):
+        return {}
+    for line, found in lines:
+        if not fields and found is None:
+            return {}
+        if found is not None:
+            last = found[1]
+            fields[last] = found[2] or ""
+        else:
+            fields[last] = f"{fields[last]}\n{line}"
+    return fields
+
+
+def _text_field(value: Any, what: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise invalid(f"`{what}` must be a string", path=what)
+    return value.strip() or None
+
+
+def _tags(value: Any, what: str) -> list[str]:
+    if isinstance(value, str):
+        value = [tag for tag in value.split(",") if tag.strip()]
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
+        raise invalid(f"`{what}` must be a list of strings", path=what)
+    return value
+
+
+def _meta(value: Any, what: str) -> dict[str, Any]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.strip() else None
+        except (ValueError, RecursionError):
+            raise invalid(f"`{what}` must be a JSON object", path=what) from None
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise invalid(f"`{what}` must be an object", path=what)
+    from moss_memory.registry.operation import check_json
+
+    check_json(value, what)
+    return value
+
+
+def _trace_note(card: Card) -> Any:
+    said = {name: value for name, value in card.said().items() if name not in ("title", "text") and value}
+    if card.text is None:
+        said["title_only"] = True
+    return checked_note(card.text or card.title or "", title=card.title, format=CARD_FORMAT, meta=said)
+
+
+def _comparable(said: dict[str, Any]) -> str:
+    return json.dumps({name: value for name, value in said.items() if value}, sort_keys=True, ensure_ascii=False)
+
+
+def _known(tx: Transaction, place: CardPlace, card_id: str) -> str | None:
+    """What a card said when it was committed, as the trace document shows it; none when it never was."""
+    view = log_view(tx, place.trace.branch.branch_id, place.trace.doc)
+    for branch_id in view.writers():
+        key = {"branch_id": branch_id, "doc": place.trace.doc, "card_id": card_id}
+        for title, content, meta, seq in tx.rows(sql["card_entries"], key):
+            if view.shows(branch_id, seq):
+                said = json.loads(meta)
+                text = None if said.pop("title_only", False) else content
+                return _comparable({**said, "title": title, "text": text})
+    return None
+
+
+def _new_id(tx: Transaction, changes: Changes) -> str:
+    number = last_number(tx) + 1
+    while changes.exists(f"CARD-{number}"):
+        number += 1
+    return f"CARD-{number}"
+
+
+def _told(place: CardPlace, card_id: str, *, inserted: bool, applied: dict[str, int] | None = None) -> dict[str, Any]:
+    counts = applied or {}
+    return {
+        "branch": place.graph.branch.name,
+        "trace_doc": place.trace.doc,
+        "graph_doc": place.graph.doc,
+        "card_id": card_id,
+        "inserted": inserted,
+        "graph_applied": {name: counts.get(name, 0) for name in ("nodes_upserted", "edges_upserted")},
+    }
+
+
+def _differs(place: CardPlace, card_id: str, *, in_graph: bool) -> MossError:
+    """The refusal of a card whose id is taken, with the call that shows it: in the graph, or only in the trace."""
+    query = next_call("branchmind_think_query", {**place.arguments(), "ids": [card_id]}, "shows the card that is there")
+    trace = {"workspace": place.trace.workspace, "ref": place.trace.branch.name, "doc": place.trace.doc}
+    return MossError(
+        "CONFLICT",
+        f"there is already a card {card_id!r} with other content or edges; use another id, or set its status or links",
+        recovery=query if in_graph else next_call("branchmind_trace_hydrate", trace, "tells what the card said"),
+    )

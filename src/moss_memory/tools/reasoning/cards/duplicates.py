@@ -1,0 +1,112 @@
+"""Cards that say the same: equal in their words, or nearly so."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, sql
+from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, newest_first
+from moss_memory.tools.reasoning.graph.node_versions import Version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+    from moss_memory.tools.reasoning.branches.document_refs import Place
+    from moss_memory.tools.reasoning.branches.visible_ranges import View
+
+SIMILAR = 0.9
+MERGED = "merged"
+_CARDS_MAX = 10_000
+_WORD = re.compile(r"\w+")
+
+
+class Group:
+    """A card and the younger ones that say the same."""
+
+    __slots__ = ("canonical", "others", "similarity")
+
+    def __init__(self, canonical: Version) -> None:
+        self.canonical = canonical
+        self.others: list[Version] = []
+        self.similarity = 1.0
+
+    def shown(self) -> dict[str, Any]:
+        """The group as callers see it."""
+        merged = [card.key for card in self.others]
+        return {"canonical": self.canonical.key, "merged": merged, "similarity": round(self.similarity, 3)}
+
+
+def groups_of(tx: ReadTransaction, place: Place, cards: list[Version] | None) -> list[Group]:
+    """The groups among the cards given, or among all that are not merged yet; the oldest of each is canonical."""
+    view = graph_view(tx, place.branch.branch_id, place.doc)
+    if cards is None:
+        cards = _all_cards(tx, view, place.doc)
+    open_cards = [card for card in cards if card.status != MERGED]
+    born = {card.key: _born(tx, view, place.doc, card.key) for card in open_cards}
+    groups: list[Group] = []
+    index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]] = {}
+    for card in sorted(open_cards, key=lambda card: (born[card.key], card.seq)):
+        words = frozenset(_WORD.findall(_text(card)))
+        best = _most_alike(index, card, words)
+        if best is None:
+            group = Group(card)
+            groups.append(group)
+            for word in _prefix(words):
+                index.setdefault((card.type, word), []).append((group, words))
+        else:
+            group, similarity = best
+            group.others.append(card)
+            group.similarity = min(group.similarity, similarity)
+    return [group for group in groups if group.others]
+
+
+def _all_cards(tx: ReadTransaction, view: View, doc: str) -> list[Version]:
+    from .card_model import CARD_TYPES
+
+    found = []
+    for card in newest_first(tx, view, doc, NodeFilters(types=list(CARD_TYPES)), before=2**63 - 1):
+        found.append(card)
+        if len(found) == _CARDS_MAX:
+            break
+    return found
+
+
+def _born(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
+    """The seq of a card's first version that the view reaches."""
+    places = [{"branch_id": branch_id, "doc": doc, "key": key, "upto": upto} for branch_id, upto in view.sources()]
+    firsts: list[int | None] = [tx.value(sql["first_version"], place) for place in places]
+    return min(first for first in firsts if first is not None)
+
+
+def _text(card: Version) -> str:
+    said = f"{card.title or ''} {card.text or ''}"
+    folded = said.casefold() if said.isascii() else _composed(_composed(said).casefold())
+    return " ".join(folded.split())
+
+
+def _composed(text: str) -> str:
+    import unicodedata  # only texts beyond ASCII need it
+
+    return unicodedata.normalize("NFC", text)
+
+
+def _prefix(words: frozenset[str]) -> list[str]:
+    """So many words that two sets that share at least nine tenths must have one of them in common."""
+    ordered = sorted(words)
+    return ordered[: len(ordered) - math.ceil(SIMILAR * len(ordered)) + 1] or [""]
+
+
+def _most_alike(
+    index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]], card: Version, words: frozenset[str]
+) -> tuple[Group, float] | None:
+    best: tuple[Group, float] | None = None
+    for word in _prefix(words):
+        for group, others in index.get((card.type, word), ()):
+            together = len(words | others)
+            similarity = len(words & others) / together if together else float(_text(card) == _text(group.canonical))
+            if similarity >= SIMILAR and (best is None or similarity > best[1]):
+                best = (group, similarity)
+    return best

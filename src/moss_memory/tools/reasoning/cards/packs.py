@@ -1,0 +1,275 @@
+"""Packs that resume work: the last cards, notes and steps, what is open, and the next call; each fits its budget."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Shape, list_of, object_of, text
+from moss_memory.registry.tool_groups import FAMILY_OF
+from moss_memory.rows.values import label
+from moss_memory.tools.artifact.artifact_responses import ITEM
+from moss_memory.tools.capsule.capsule_responses import CAPSULE
+from moss_memory.tools.reasoning.branches.document_refs import NOTES, Place, place_of
+from moss_memory.tools.reasoning.graph.graph_tools import nodes_of
+from moss_memory.tools.reasoning.notes.note_tools import paged, tail
+from moss_memory.tools.reasoning.reasoning_arguments import (
+    BRANCH,
+    Branch,
+    CursorPage,
+    GraphDoc,
+    NotesDoc,
+    PageLimit,
+    RequiredWorkspace,
+    Target,
+    TraceDoc,
+)
+from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_PLACE, LAST_ENTRIES, NEXT, STATS
+
+from .card_lists import CARDS, cards_only, stats_of
+from .card_model import CardPlace, card_place
+from .frontier import candidates, next_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction
+
+    Include = list[Literal["capsules", "artifacts"]]
+    RunOfWork = str
+else:
+    Include = {
+        "type": "array",
+        "items": {"type": "string", "enum": ["capsules", "artifacts"]},
+        "description": "also the latest capsule, and the artifacts of the run",
+    }
+    RunOfWork = {"type": "string", "description": "default: the latest capsule's"}
+
+CANDIDATES = 5
+ARTIFACTS_MAX = 20
+
+_DOCS = Shape("Documents", {name: text("document") for name in ("notes", "trace", "graph")})
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **CARD_PLACE,
+        "stats": STATS,
+        "cards": CARDS,
+        "candidates": list_of(CANDIDATE, "the cards to go on with, best first"),
+        "next": NEXT,
+    },
+    example="moss think pack -w shop --max-chars 2000",
+)
+def branchmind_think_pack(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+    limit_cards: PageLimit = 10,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
+    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    view = place.graph.graph(tx)
+    cards = nodes_of(tx, view, place.graph.doc, cards_only(), CursorPage(None, limit_cards))
+    found = candidates(tx, view, place.graph.doc, limit=CANDIDATES)
+    stats = stats_of(tx, view, place.graph.doc)
+    following = next_of(place, found, stats["cards"])
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        parts = _parted(kept)
+        shown = {**place.shown(), "stats": stats, "cards": parts["cards"], "candidates": parts["candidates"]}
+        return {**shown, "next": following, "truncated": False}
+
+    rows = [*_labelled("candidates", found), *_labelled("cards", cards)]
+    return budget.fit(rows, build, least=0)
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **CARD_PLACE,
+        "trace_doc": text("document of its trace"),
+        "candidates": list_of(CANDIDATE, "the cards to go on with, best first"),
+        "trace": LAST_ENTRIES,
+    },
+    example="moss think watch -w shop",
+)
+def branchmind_think_watch(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    graph_doc: GraphDoc | None = None,
+    trace_doc: TraceDoc | None = None,
+    limit: PageLimit = 10,
+    trace_limit: PageLimit = 20,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show what is open and what happened last: the frontier and the end of the trace."""
+    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
+    page = CursorPage(None, trace_limit)
+    steps = tail(tx, place.trace, page)
+    found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=min(limit, 200))
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        parts = _parted(kept)
+        trace = paged(page, steps, parts["trace"])
+        shown = {**place.shown(), "trace_doc": place.trace.doc, "candidates": parts["candidates"]}
+        return {**shown, "trace": trace, "truncated": False}
+
+    rows = [*_labelled("candidates", found), *_labelled("trace", steps)]
+    return budget.fit(rows, build, least=0)
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        "branch": text("branch"),
+        "docs": object_of(_DOCS, "where they are"),
+        "notes": LAST_ENTRIES,
+        "trace": LAST_ENTRIES,
+        "cards": CARDS,
+        "stats": STATS,
+        "capsules": list_of(CAPSULE, "the latest capsule of the workspace", optional=True),
+        "artifacts": list_of(ITEM, "the last artifacts of the run", optional=True),
+        "next": NEXT,
+    },
+    example="moss think context-pack --target TASK-001 -w shop",
+)
+def branchmind_context_pack(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    notes_doc: NotesDoc | None = None,
+    trace_doc: TraceDoc | None = None,
+    graph_doc: GraphDoc | None = None,
+    notes_limit: PageLimit = 20,
+    trace_limit: PageLimit = 50,
+    limit_cards: PageLimit = 30,
+    include: Include | None = None,
+    run_id: RunOfWork | None = None,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
+    if target is not None and notes_doc is not None:
+        raise invalid("`target` already says where; leave `notes_doc` out", path="notes_doc")
+    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
+    notes = place_of(tx, workspace, target=target, branch=ref, doc=notes_doc, kind=NOTES)
+    pack = _Pack(tx, place, notes, notes_limit, trace_limit, limit_cards)
+    following = _next_of_work(tx, place, target, pack)
+    extra, cut = _beside(tx, workspace, include or [], run_id)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        parts = _parted(kept)
+        beside = {name: parts[name] for name in extra}
+        return {**pack.shown(parts), **beside, "next": following, "truncated": cut}
+
+    rows = [*(row for name, found in extra.items() for row in _labelled(name, found)), *pack.rows()]
+    return budget.fit(rows, build, least=0)
+
+
+class _Pack:
+    """The last notes, trace entries and cards of one place."""
+
+    def __init__(
+        self,
+        tx: ReadTransaction,
+        place: CardPlace,
+        notes: Place,
+        notes_limit: int,
+        trace_limit: int,
+        limit_cards: int,
+    ) -> None:
+        self._place = place
+        self._notes_doc = notes.doc
+        self._pages = {"notes": CursorPage(None, notes_limit), "trace": CursorPage(None, trace_limit)}
+        self._logs = {
+            "notes": tail(tx, notes, self._pages["notes"]),
+            "trace": tail(tx, place.trace, self._pages["trace"]),
+        }
+        view = place.graph.graph(tx)
+        self._cards = nodes_of(tx, view, place.graph.doc, cards_only(), CursorPage(None, limit_cards))
+        self.candidates = candidates(tx, view, place.graph.doc, limit=1)
+        self.stats = stats_of(tx, view, place.graph.doc)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Everything in it, the newest first."""
+        labelled = [
+            row for name, rows in (*self._logs.items(), ("cards", self._cards)) for row in _labelled(name, rows)
+        ]
+        return sorted(labelled, key=lambda one: -int(one["row"].get("seq") or one["row"]["last_seq"]))
+
+    def shown(self, parts: dict[str, list[Any]]) -> dict[str, Any]:
+        """The pack with those parts that fit."""
+        docs = {"notes": self._notes_doc, "trace": self._place.trace.doc, "graph": self._place.graph.doc}
+        logs = {name: paged(self._pages[name], rows, parts[name]) for name, rows in self._logs.items()}
+        branch = self._place.graph.branch.name
+        # Without any row the budget is tight, and the next call is worth more than the counts.
+        stats = self.stats if any(parts.values()) else {**self.stats, "by_type": {}}
+        return {"branch": branch, "docs": docs, **logs, "cards": parts["cards"], "stats": stats}
+
+
+def _labelled(name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows that remember which part of the answer they belong to."""
+    return [{"part": name, "row": row} for row in rows]
+
+
+def _parted(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    parts: dict[str, list[Any]] = {
+        name: [] for name in ("artifacts", "candidates", "capsules", "cards", "notes", "trace")
+    }
+    for one in kept:
+        parts[one["part"]].append(one["row"])
+    return parts
+
+
+def _next_of_work(tx: ReadTransaction, place: CardPlace, target: str | None, pack: _Pack) -> dict[str, Any]:
+    """The next call: a target's own, else what its cards ask for."""
+    if target is None or "task" in tx.config.disabled_types:
+        return next_of(place, pack.candidates, pack.stats["cards"])
+    from moss_memory.tools.task.model.task_rows import find_task
+    from moss_memory.tools.task.model.task_status import Standing
+
+    workspace = place.graph.workspace
+    return Standing(tx, workspace, find_task(tx, workspace, target)).next()
+
+
+def _beside(
+    tx: ReadTransaction, workspace: str, include: Include, run_id: str | None
+) -> tuple[dict[str, list[dict[str, Any]]], bool]:
+    """The latest capsule of the workspace, the last artifacts of the run, and whether that has more of them."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    closed = tx.config.disabled_types
+    include = [name for name in include if FAMILY_OF[name] not in closed]
+    if not include:
+        return found, False
+    from moss_memory.tools.artifact.artifact_tools import artifact_list
+    from moss_memory.tools.capsule.capsule_lists import capsule_latest
+
+    latest = {} if "capsule" in closed else capsule_latest.body(tx, workspace=workspace, include_text=True)
+    capsule = latest.get("item")
+    cut = False
+    if "capsules" in include:
+        found["capsules"] = [] if capsule is None else [capsule]
+    if "artifacts" in include:
+        run = label(run_id, what="run_id") or (capsule or {}).get("run_id")
+        found["artifacts"] = []
+        if run:
+            listed = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)
+            found["artifacts"], cut = listed["items"], listed["pagination"]["has_more"]
+    return found, cut

@@ -1,0 +1,468 @@
+"""The graph of a branch: apply a batch of changes, query, validate, compare two branches."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Shape, flag, integer, list_of, moment_ms, object_of, text
+from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_branch, place_of
+from moss_memory.tools.reasoning.branches.visible_ranges import View, beyond, graph_view
+from moss_memory.tools.reasoning.notes.note_tools import Rows, Side, next_cursor, one_that_has
+from moss_memory.tools.reasoning.reasoning_arguments import (
+    REF,
+    Branch,
+    Cursor,
+    CursorPage,
+    Doc,
+    FromBranch,
+    OneOrMore,
+    PageLimit,
+    RequiredWorkspace,
+    Target,
+    ToBranch,
+    as_list,
+    checked_name,
+)
+from moss_memory.tools.reasoning.reasoning_responses import (
+    APPLIED,
+    CHANGE,
+    DANGLING,
+    EDGE,
+    LAST_SEQ,
+    NODE,
+    PAGINATION,
+    PLACE,
+)
+
+from .graph_batch import Changes, graph_tags
+from .node_versions import (
+    Version,
+    columns,
+    nearest_first,
+    present,
+    range_parameters,
+    select,
+    shown_key,
+    versions,
+    visible,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any, Literal
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    OpName = Literal["node_upsert", "node_delete", "edge_upsert", "edge_delete"]
+    Ops = list[dict[str, Any]]
+    Status = str
+    TextPart = str
+    IncludeEdges = bool
+    IncludeDeletedNodes = bool
+else:
+    OpName = {"type": "string", "enum": ["node_upsert", "node_delete", "edge_upsert", "edge_delete"]}
+    Ops = {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "op": OpName,
+                "id": {"type": "string"},
+                "type": {"type": "string"},
+                "title": {"type": "string"},
+                "text": {"type": "string"},
+                "status": {"type": "string"},
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "meta": {"type": "object"},
+                "from": {"type": "string"},
+                "rel": {"type": "string"},
+                "to": {"type": "string"},
+            },
+            "required": ["op"],
+            "additionalProperties": False,
+        },
+        "description": "nodes have id and type, edges from, rel and to",
+    }
+    Status = {"type": "string", "description": "exact status"}
+    TextPart = {"type": "string", "description": "part of title or text, in any case"}
+    IncludeEdges = {"type": "boolean", "description": "with the edges between the nodes"}
+    IncludeDeletedNodes = {"type": "boolean", "description": "also deleted ones"}
+
+EDGES_MAX = 1000
+ERRORS_MAX = 500
+IDS_MAX = 1000
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    aliases=REF,
+    answers={
+        **PLACE,
+        "applied": object_of(APPLIED, "how much was written"),
+        "last_seq": LAST_SEQ,
+        "last_ts_ms": moment_ms("when", shown="never"),
+    },
+    example="""moss graph apply --workspace shop --ops '[{"op":"node_upsert","id":"q1","type":"question"}]'""",
+)
+def branchmind_graph_apply(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    ops: Ops,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+) -> dict[str, Any]:
+    """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
+    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH, writer=tx)
+    changes = Changes(tx, place)
+    changes.apply(ops)
+    last_seq = changes.write()
+    place.concern(tx)
+    return {**place.shown(), "applied": changes.applied, "last_seq": last_seq, "last_ts_ms": tx.now_ms}
+
+
+@operation(
+    idempotent=True,
+    aliases=REF,
+    bounded=True,
+    answers={
+        **PLACE,
+        "nodes": list_of(NODE, "the nodes, last changed first", shown="answer"),
+        "edges": list_of(EDGE, "the edges between them"),
+        **PAGINATION,
+    },
+    example="moss graph query --workspace shop --types hypothesis,test --status open",
+)
+def branchmind_graph_query(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+    ids: OneOrMore | None = None,
+    types: OneOrMore | None = None,
+    status: Status | None = None,
+    tags_any: OneOrMore | None = None,
+    tags_all: OneOrMore | None = None,
+    text: TextPart | None = None,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    include_edges: IncludeEdges = True,
+    edges_limit: PageLimit = 200,
+    include_deleted: IncludeDeletedNodes = False,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Find nodes of a branch's graph, last changed first, with the edges between them; filters combine with and."""
+    page = CursorPage(cursor, limit)
+    filters = NodeFilters(
+        ids=ids, types=types, status=status, tags_any=tags_any, tags_all=tags_all, text=text, deleted=include_deleted
+    )
+    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    view = place.graph(tx)
+    nodes = nodes_of(tx, view, place.doc, filters, page)
+    most = min(edges_limit, EDGES_MAX)
+    edges = _edges_between(tx, view, place.doc, nodes, include_deleted) if include_edges else []
+    rows = sorted([*nodes, *edges[:most]], key=lambda one: -int(one["last_seq"]))
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        shown = [one for one in kept if "id" in one]
+        ids = {one["id"] for one in shown}
+        return {
+            "branch": place.branch.name,
+            "doc": place.doc,
+            "nodes": shown,
+            "edges": [one for one in kept if "rel" in one and one["from"] in ids and one["to"] in ids],
+            "pagination": page.answer(len(shown), next_node(nodes, shown)),
+            "truncated": len(edges) > most,
+        }
+
+    least = next((at + 1 for at, one in enumerate(rows) if "id" in one), 0)
+    return budget.fit(rows, build, least=least)
+
+
+@operation(
+    idempotent=True,
+    aliases=REF,
+    bounded=True,
+    answers={
+        **PLACE,
+        "ok": flag("whether every edge ends in nodes that are there"),
+        "stats": object_of(
+            Shape("GraphStats", {"nodes": integer("live nodes"), "edges": integer("live edges")}),
+            "how much was checked",
+        ),
+        "errors": list_of(DANGLING, "edges that end in no node"),
+    },
+    example="moss graph validate --workspace shop",
+)
+def branchmind_graph_validate(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+    max_errors: PageLimit = 50,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Check that every edge of a branch's graph ends in nodes that are there."""
+    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    view = place.graph(tx)
+    live = "v.deleted = 0 and v.type is"
+    ids = {key for (key,) in select(tx, view, place.doc, "v.key", f"{live} not null", {})}
+    edges = list(versions(tx, view, place.doc, f"{live} null"))
+    errors = [_dangling(one, ids) for one in sorted(edges, key=_by_key) if not {one.from_id, one.to_id} <= ids]
+    most = min(max_errors, ERRORS_MAX)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        return {
+            "branch": place.branch.name,
+            "doc": place.doc,
+            "ok": not errors,
+            "stats": {"nodes": len(ids), "edges": len(edges)},
+            "errors": kept,
+            "truncated": len(errors) > most,
+        }
+
+    return budget.fit(errors[:most], build, least=0)
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "from": text("branch that is compared with"),
+        "to": text("branch whose state is shown"),
+        "doc": text("document"),
+        "changes": list_of(CHANGE, "what differs, newest first", shown="answer"),
+        **PAGINATION,
+    },
+    example="moss graph diff main what-if --workspace shop",
+)
+def branchmind_graph_diff(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    from_: FromBranch,
+    to: ToBranch,
+    doc: Doc = GRAPH,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
+    page = CursorPage(cursor, limit)
+    older, newer = both_graphs(tx, workspace, from_, to, doc, names=("from", "to"))
+    differing = _differences(tx, older.view, newer.view, doc)
+    found = [version for version in differing if version.seq < page.before()]
+    rows = Rows([_change(version) for version in found[: page.limit]], more=len(found) > page.limit)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        shown = [{name: value for name, value in one.items() if name != "seq"} for one in kept]
+        answer = {"from": from_, "to": to, "doc": doc, "changes": shown}
+        return {**answer, "pagination": page.answer(len(kept), next_cursor(rows, kept)), "truncated": False}
+
+    return budget.fit(rows, build)
+
+
+class NodeFilters:
+    """What nodes must meet: values compared exactly, tags in their normal form, a part of title or text."""
+
+    __slots__ = ("deleted", "ids", "open_only", "status", "tags_all", "tags_any", "text", "types")
+
+    def __init__(
+        self,
+        *,
+        ids: str | list[str] | None = None,
+        types: str | list[str] | None = None,
+        status: str | None = None,
+        tags_any: str | list[str] | None = None,
+        tags_all: str | list[str] | None = None,
+        text: str | None = None,
+        deleted: bool = False,
+        open_only: bool = False,
+        trusted: bool = False,
+    ) -> None:
+        self.ids = None if ids is None else as_list(ids)
+        self.types = None if types is None else as_list(types)
+        self.status = status
+        self.tags_any = None if tags_any is None else graph_tags(as_list(tags_any), what="tags_any")
+        self.tags_all = graph_tags(as_list(tags_all), what="tags_all")
+        self.text = (text or "").casefold()
+        self.deleted = deleted
+        self.open_only = open_only
+        """Only nodes that are open, or have no status."""
+        for name, values in (("ids", self.ids), ("types", self.types), ("tags_any", self.tags_any)):
+            if values is not None and not trusted and not 1 <= len(values) <= IDS_MAX:
+                raise invalid(f"`{name}` has {len(values)} entries; give 1 to {IDS_MAX} or leave it out", path=name)
+
+    def streams(self, tx: ReadTransaction) -> list[tuple[str, str, dict[str, Any]]]:
+        """Tables and conditions that together find the nodes, each one led by an index; `{at}` is the range."""
+        condition, values = self._conditions(tx)
+        if self.ids is not None:
+            return [("graph_versions v", f"{tx.is_any('v.key', 'ids')} and {condition}", values)]
+        if self.open_only:
+            kinds = tx.is_any("v.type || ''", "types")
+            return self._open_streams(f"v.status = 'open' and {kinds} and {condition}", condition, values)
+        if self.tags_all or self.tags_any:
+            tagged = "graph_tags o join graph_versions v on v.seq = o.seq"
+            led = f"o.branch_id = :branch_{{at}} and o.doc = :doc and o.tag = :driver and {condition}"
+            drivers = self.tags_all[:1] or self.tags_any or []
+            return [(tagged, led, {**values, "driver": tag}) for tag in drivers]
+        plain = "graph_versions v"
+        if self.types is not None:
+            return [(plain, f"v.type = :driver and {condition}", {**values, "driver": one}) for one in self.types]
+        return [(plain, condition, values)]
+
+    def _open_streams(
+        self, led_by_status: str, condition: str, values: dict[str, Any]
+    ) -> list[tuple[str, str, dict[str, Any]]]:
+        """By the status: closed nodes become many, open ones stay few; the type must not lead."""
+        plain = "graph_versions v"
+        without = [f"v.status is null and v.type = :driver and {condition}" for _ in self.types or ()]
+        led = [(plain, one, {**values, "driver": kind}) for one, kind in zip(without, self.types or (), strict=True)]
+        return [(plain, led_by_status, values), *led]
+
+    def _conditions(self, tx: ReadTransaction) -> tuple[str, dict[str, Any]]:
+        conditions = ["v.type is not null"] if self.deleted else ["v.type is not null", "v.deleted = 0"]
+        values: dict[str, Any] = {}
+        if self.ids is not None:
+            values["ids"] = self.ids
+        if self.types is not None:
+            values["types"] = self.types
+            if self.ids is not None or self.tags_all or self.tags_any:
+                conditions.append(tx.is_any("v.type", "types"))
+        if self.status is not None:
+            conditions.append("v.status = :status")
+            values["status"] = self.status
+        for number, tag in enumerate(self.tags_all):
+            conditions.append(_has_tag(f"g.tag = :tag_all{number}"))
+            values[f"tag_all{number}"] = tag
+        if self.tags_any is not None:
+            conditions.append(_has_tag(tx.is_any("g.tag", "tags_any")))
+            values["tags_any"] = self.tags_any
+        return " and ".join(conditions), values
+
+    def accept(self, node: Version) -> bool:
+        """Whether a node passes what SQL cannot compare in every language's letters."""
+        return not self.text or any(self.text in (said or "").casefold() for said in (node.title, node.text))
+
+
+def _has_tag(condition: str) -> str:
+    return (
+        "exists (select 1 from graph_tags g where g.branch_id = v.branch_id and g.doc = v.doc and g.seq = v.seq"
+        f" and {condition})"
+    )
+
+
+def nodes_of(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, page: CursorPage) -> Rows:
+    """One page of the nodes that a view shows and the filters let through, last changed first."""
+    found: list[Version] = []
+    for version in newest_first(tx, view, doc, filters, before=page.before()):
+        if filters.accept(version):
+            found.append(version)
+            if len(found) > page.limit:
+                break
+    return Rows([version.shown() for version in found[: page.limit]], more=len(found) > page.limit)
+
+
+def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, *, before: int) -> Iterator[Version]:
+    """The versions of all ranges and streams, merged lazily: only as many are read as are asked for."""
+    ranges = nearest_first(view)
+    sources = []
+    for tables, condition, values in filters.streams(tx):
+        parameters = {**range_parameters(ranges, doc), **values, "before": before}
+        for at in range(len(ranges)):
+            led = condition.replace("{at}", str(at))
+            newest = "o.seq" if tables.startswith("graph_tags") else "v.seq"
+            # The few that are asked for by id lead, not the order of all.
+            order = "v.seq + 0" if filters.ids is not None else newest
+            sources.append(
+                tx.stream(
+                    f"select {columns} from {tables} where {visible(ranges, at)} and {led} and {newest} < :before"
+                    f" order by {order} desc",
+                    parameters,
+                )
+            )
+    if len(sources) == 1:
+        return map(Version, sources[0])
+    return _without_repeats([map(Version, source) for source in sources])
+
+
+def _without_repeats(sources: list[Iterator[Version]]) -> Iterator[Version]:
+    import heapq  # most graphs have one range and one stream
+
+    last = 0
+    for version in heapq.merge(*sources, key=lambda version: -version.seq):
+        if version.seq != last:
+            yield version
+        last = version.seq
+
+
+def next_node(nodes: Rows, shown: list[Any]) -> int | None:
+    """Where the page after the shown nodes begins; none when there is none."""
+    if not nodes.more and len(shown) == len(nodes):
+        return None
+    return int(shown[-1]["last_seq"]) if shown else int(nodes[0]["last_seq"]) + 1
+
+
+def _edges_between(
+    tx: ReadTransaction, view: View, doc: str, nodes: Iterable[dict[str, Any]], deleted: bool
+) -> list[dict[str, Any]]:
+    """The edges that begin and end in these nodes, newest first."""
+    ids = [node["id"] for node in nodes]
+    ends = " and ".join(tx.is_any(f"v.{end}", "ids") for end in ("from_id", "to_id"))
+    found = versions(tx, view, doc, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
+    return [edge.shown() for edge in sorted(found, key=lambda edge: -edge.seq)]
+
+
+def _by_key(version: Version) -> tuple[str, ...]:
+    return (version.from_id, version.rel, version.to_id)
+
+
+def _dangling(edge: Version, ids: set[str]) -> dict[str, Any]:
+    missing = [end for end in dict.fromkeys((edge.from_id, edge.to_id)) if end not in ids]
+    return {
+        "code": "EDGE_ENDPOINT_MISSING",
+        "edge": shown_key(edge.key),
+        "missing": missing,
+        "message": f"no node {' and no node '.join(missing)}",
+    }
+
+
+def both_graphs(
+    tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
+) -> tuple[Side, Side]:
+    """Two branches and their views of a graph that at least one of them must have."""
+    checked_name(doc, what="doc")
+    branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
+    sides = [Side(branch, graph_view(tx, branch.branch_id, doc)) for branch in branches]
+    if not any(side.view.written for side in sides):
+        one_that_has(tx, workspace, branches, doc)
+    return sides[0], sides[1]
+
+
+def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> list[Version]:
+    """The versions of the newer view whose state the older one does not have, newest first."""
+    touched: set[str] = set()
+    for ranges, known in ((newer.ranges, older.ranges), (older.ranges, newer.ranges)):
+        for branch_id, after, upto in beyond(ranges, known):
+            keys = tx.stream(
+                "select distinct key from graph_versions where branch_id = :id and doc = :doc and seq > :after"
+                " and seq <= :upto",
+                {"id": branch_id, "doc": doc, "after": after, "upto": upto},
+            )
+            touched.update(key for (key,) in keys)
+    before, now = present(tx, older, doc, touched), present(tx, newer, doc, touched)
+    changed = [one for key, one in now.items() if one.state != (before[key].state if key in before else "")]
+    return sorted(changed, key=lambda one: -one.seq)
+
+
+def _change(version: Version) -> dict[str, Any]:
+    named = {"kind": "node", "id": version.key} if version.type else {"kind": "edge", "key": shown_key(version.key)}
+    return {**named, "to": version.shown(), "seq": version.seq}

@@ -1,0 +1,189 @@
+"""Versions of nodes and edges: what they hold, when two say the same, which one a branch shows, writing new ones."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.rows.values import norm
+from moss_memory.storage.named_rows import NamedRow
+from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, sql, take_numbers
+from moss_memory.tools.reasoning.notes.note_tools import touch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Row, Transaction
+    from moss_memory.tools.reasoning.branches.document_refs import Place
+    from moss_memory.tools.reasoning.branches.visible_ranges import Range, View
+
+GONE = ""
+"""The state of everything that is deleted or was never there: they are all the same."""
+_PRESENT = "v.next_seq = 9223372036854775807"
+EDGE_MARK = "|"
+"""Stands between the parts of an edge's key; no id and no rel may hold it."""
+
+
+class Version(NamedRow):
+    """One version of a node, which has a type, or of an edge, which has ends."""
+
+    __slots__ = ()
+    seq: int
+    key: str
+    type: Any  # none of an edge
+    title: str | None
+    text: str | None
+    status: str | None
+    tags_json: str | None
+    from_id: Any  # none of a node, as the next two
+    rel: Any
+    to_id: Any
+    meta_json: str | None
+    deleted: int
+    state: str
+    ts_ms: int
+
+    def shown(self) -> dict[str, Any]:
+        """The node or edge as callers see it; what it does not have is left out."""
+        return self._node() if self.type is not None else self._edge()
+
+    def _node(self) -> dict[str, Any]:
+        shown: dict[str, Any] = {"id": self.key, "type": self.type}
+        for name in ("title", "text", "status"):
+            if getattr(self, name) is not None:
+                shown[name] = getattr(self, name)
+        shown["tags"] = self.tags()
+        return {**shown, **self._common()}
+
+    def _edge(self) -> dict[str, Any]:
+        return {**shown_key(self.key), **self._common()}
+
+    def _common(self) -> dict[str, Any]:
+        meta = {"meta": json.loads(self.meta_json)} if self.meta_json else {}
+        return {**meta, "deleted": bool(self.deleted), "last_seq": self.seq, "last_ts_ms": self.ts_ms}
+
+    def tags(self) -> list[str]:
+        """A node's tags."""
+        return list(json.loads(self.tags_json)) if self.tags_json else []
+
+    def with_status(self, status: str) -> Version:
+        """The same node with another status, still to be written."""
+        return node(
+            self.key, self.type, title=self.title, text=self.text, status=status, tags=self.tags(), meta=self.meta_json
+        )
+
+    def tombstone(self) -> Version:
+        """The version that says the same is deleted."""
+        return self.changed(deleted=1, state=GONE)
+
+
+columns = ", ".join(f"v.{column}" for column in Version.columns)
+
+
+def node(
+    id: str,
+    type: str,
+    *,
+    title: str | None = None,
+    text: str | None = None,
+    status: str | None = None,
+    tags: list[str] | None = None,
+    meta: str | None = None,
+) -> Version:
+    """A version of a node that is still to be written; `meta` is its JSON."""
+    tags_json = json.dumps(tags, ensure_ascii=False) if tags else None
+    state = _state([type, title, text, status, tags or []], meta)
+    return Version((0, id, type, title, text, status, tags_json, None, None, None, meta, 0, state, 0))
+
+
+def edge(from_id: str, rel: str, to_id: str, *, meta: str | None = None) -> Version:
+    """A version of an edge that is still to be written; `meta` is its JSON."""
+    key = EDGE_MARK.join((from_id, rel, to_id))
+    return Version((0, key, None, None, None, None, None, from_id, rel, to_id, meta, 0, _state([key], meta), 0))
+
+
+def _state(parts: list[Any], meta: str | None) -> str:
+    """A fingerprint of what a version says; the order of keys in its meta does not matter."""
+    import hashlib  # only writes to a graph need it
+
+    free = None if meta is None else json.dumps(json.loads(meta), sort_keys=True, ensure_ascii=False)
+    text = json.dumps([*parts, free], ensure_ascii=False, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def shown_key(key: str) -> Any:
+    """A key as callers see it: a node's id, or an edge's parts."""
+    if EDGE_MARK not in key:
+        return key
+    from_id, rel, to_id = key.split(EDGE_MARK)
+    return {"from": from_id, "rel": rel, "to": to_id}
+
+
+def visible(ranges: list[Range], at: int) -> str:
+    """The condition that the version `v` is what a range shows of its key and no nearer range says otherwise."""
+    shadows = [
+        f"not exists (select 1 from graph_versions s{near} where s{near}.branch_id = :branch_{near}"
+        f" and s{near}.doc = :doc and s{near}.key = v.key and s{near}.seq <= :upto_{near})"
+        for near in range(at)
+    ]
+    # The number stands in the statement where it is the head's, so that the index of present versions can serve.
+    there = _PRESENT if ranges[at][2] == HEAD else f"v.seq <= :upto_{at} and v.next_seq > :upto_{at}"
+    own = f"v.branch_id = :branch_{at} and v.doc = :doc and {there}"
+    return " and ".join([own, *shadows])
+
+
+def nearest_first(view: View) -> list[Range]:
+    """The ranges of a graph view in the order in which they answer."""
+    return view.ranges[::-1]
+
+
+def range_parameters(ranges: list[Range], doc: str) -> dict[str, Any]:
+    """The values of the names that `visible` uses."""
+    values: dict[str, Any] = {"doc": doc}
+    for at, (branch_id, _, upto) in enumerate(ranges):
+        values[f"branch_{at}"] = branch_id
+        values[f"upto_{at}"] = upto
+    return values
+
+
+def versions(
+    tx: ReadTransaction, view: View, doc: str, condition: str, values: dict[str, Any] | None = None
+) -> Iterator[Version]:
+    """Every version that the view shows and that meets a condition, range by range."""
+    return map(Version, select(tx, view, doc, columns, condition, values or {}))
+
+
+def select(
+    tx: ReadTransaction, view: View, doc: str, what: str, condition: str, values: dict[str, Any]
+) -> Iterator[Row]:
+    """Some columns of every version that the view shows and that meets a condition, range by range."""
+    ranges = nearest_first(view)
+    parameters = {**range_parameters(ranges, doc), **values}
+    for at in range(len(ranges)):
+        yield from tx.stream(
+            f"select {what} from graph_versions v where {visible(ranges, at)} and {condition}",
+            parameters,
+        )
+
+
+def present(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> dict[str, Version]:
+    """The versions that the view shows of these keys, tombstones too."""
+    found = versions(tx, view, doc, tx.is_any("v.key", "keys"), {"keys": list(keys)})
+    return {version.key: version for version in found}
+
+
+def write(tx: Transaction, place: Place, new: list[Version]) -> int:
+    """Writes new versions in order; gives the seq of the last."""
+    first = take_numbers(tx, len(new))
+    own = {"branch_id": place.branch.branch_id, "doc": place.doc, "workspace": norm(place.workspace)}
+    for seq, version in enumerate(new, first):
+        tx.run(sql["supersede"], {**own, "key": version.key, "seq": seq})
+        row = dict(zip(Version.columns, version, strict=True))
+        tx.run(sql["add_version"], {**row, **own, "seq": seq, "ts_ms": tx.now_ms})
+        if version.tags_json:
+            for tag in json.loads(version.tags_json):
+                tx.run(sql["add_version_tag"], {**own, "tag": tag, "seq": seq})
+    last = first + len(new) - 1
+    touch(tx, place.branch.branch_id, place.doc, first, last, shape="graph")
+    return last

@@ -1,0 +1,482 @@
+"""Notes as a history: commit, log, documents, tags, ref movements, reset."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import flag, integer, list_of, object_of, text, texts
+from moss_memory.rows.values import norm, shown_time
+from moss_memory.storage.named_rows import NamedRow
+from moss_memory.tools.reasoning.branches.document_refs import NOTES, STANDARD_DOCS, BranchRow, find_branch, place_of
+from moss_memory.tools.reasoning.branches.visibility import show_and_hide
+from moss_memory.tools.reasoning.branches.visible_ranges import (
+    HEAD,
+    chain,
+    cut,
+    graph_view,
+    log_view,
+    sql,
+    take_numbers,
+)
+from moss_memory.tools.reasoning.reasoning_arguments import (
+    BRANCH,
+    Branch,
+    Cursor,
+    CursorPage,
+    Doc,
+    Meta,
+    OneOrMore,
+    PageLimit,
+    Point,
+    RequiredWorkspace,
+    TagName,
+    as_list,
+    checked_name,
+    checked_title,
+)
+from moss_memory.tools.reasoning.reasoning_responses import (
+    COMMIT,
+    DOCUMENT,
+    MOVE,
+    NEW_COMMIT,
+    PAGINATION,
+    TAG,
+    WORKSPACE,
+)
+
+from .note_tools import Rows, append, checked_note, next_cursor, tail
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    Artifact = str
+    Message = str
+    Force = bool
+else:
+    Artifact = {"type": "string", "description": "content of the note"}
+    Message = {"type": "string", "description": "what this commit says, in a line"}
+    Force = {"type": "boolean", "description": "move a tag that exists"}
+
+_LINE_CHARS = 200
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={
+        **WORKSPACE,
+        "branch": text("the checkout"),
+        "docs": texts("documents"),
+        "commits": list_of(NEW_COMMIT, "one for each document", shown="answer"),
+    },
+    example="moss history commit --workspace shop --message 'Rotation moved' 'The cron job is gone.'",
+)
+def branchmind_commit(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    artifact: Artifact,
+    message: Message,
+    docs: OneOrMore = NOTES,
+    meta: Meta | None = None,
+) -> dict[str, Any]:
+    """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
+    if not message.strip():
+        raise invalid("`message` is blank; say in a line what this commit is", path="message")
+    checked_title(message, what="message")
+    note = checked_note(artifact, title=message, meta=meta, what="artifact")
+    names = [checked_name(doc, what="docs") for doc in as_list(docs)]
+    if not names:
+        raise invalid("`docs` is empty; name at least one document or leave it out", path="docs")
+    places = [place_of(tx, workspace, target=None, branch=None, doc=doc, kind=NOTES, writer=tx) for doc in names]
+    entries = [append(tx, place, note) for place in places]
+    places[0].concern(tx)
+    kept = ("seq", "ts", "ts_ms", "branch", "doc")
+    commits = [{**{key: entry[key] for key in kept}, "message": message} for entry in entries]
+    return {"workspace": workspace, "branch": places[0].branch.name, "docs": names, "commits": commits}
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **WORKSPACE,
+        "ref": text("branch"),
+        "doc": text("document"),
+        "head_seq": integer("number of the last note", nullable=True),
+        "commits": list_of(COMMIT, "the notes, newest first", shown="answer"),
+        **PAGINATION,
+    },
+    example="moss history log --workspace shop",
+)
+def branchmind_log(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    ref: Branch | None = None,
+    doc: Doc = NOTES,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 20,
+    budget: Budget,
+) -> dict[str, Any]:
+    """List the notes of a document as commits, newest first."""
+    page = CursorPage(cursor, limit)
+    place = place_of(tx, workspace, target=None, branch=ref, doc=doc, kind=NOTES)
+    notes = tail(tx, place, page, query="notes_before")
+    rows = Rows([_commit(note) for note in notes], more=notes.more)
+    head = place.log(tx).head(tx, place.doc)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        return {
+            "workspace": workspace,
+            "ref": place.branch.name,
+            "doc": place.doc,
+            "head_seq": head,
+            "commits": kept,
+            "pagination": page.answer(len(kept), next_cursor(rows, kept)),
+            "truncated": False,
+        }
+
+    return budget.fit(rows, build)
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={**WORKSPACE, "ref": text("branch"), "docs": list_of(DOCUMENT, "the documents, by name", shown="answer")},
+    example="moss notes docs --workspace shop",
+)
+def branchmind_docs_list(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    ref: Branch | None = None,
+    budget: Budget,
+) -> dict[str, Any]:
+    """List the documents that a branch shows, with their number of entries and their last seq."""
+    branch = find_branch(tx, workspace, ref, what="ref")
+    rows = _documents(tx, branch)
+    return budget.fit(
+        rows,
+        lambda kept: {"workspace": workspace, "ref": branch.name, "docs": kept, "truncated": False},
+        least=0,
+    )
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={**WORKSPACE, "tag": object_of(TAG, "the tag", shown="opened")},
+    example="moss history tag-create before-rewrite --workspace shop",
+)
+def branchmind_tag_create(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    name: TagName,
+    from_: Point | None = None,
+    force: Force = False,
+) -> dict[str, Any]:
+    """Name a commit, so that reset and other tags can mean it: `from` is its seq or a tag, default the head."""
+    checked_name(name, what="name")
+    checkout = find_branch(tx, workspace, None)
+    if _find_tag(tx, workspace, name) is not None and not force:
+        raise MossError(
+            "CONFLICT",
+            f"there is already a tag {name!r}; choose another name, or move it with `force: true`",
+            recovery=next_call("branchmind_tag_list", {"workspace": workspace}, "lists the tags there are"),
+        )
+    branch_id, doc, seq = (
+        _head_of(tx, workspace, checkout) if from_ is None else _point(tx, workspace, from_, what="from")
+    )
+    row = {
+        "workspace": norm(workspace),
+        "name": name,
+        "branch_id": branch_id,
+        "doc": doc,
+        "seq": seq,
+        "now_ms": tx.now_ms,
+    }
+    tx.run(sql["set_tag"], row)
+    tx.concerns(workspace=norm(workspace), address=name)
+    stored = _find_tag(tx, workspace, name)
+    assert stored is not None, "it was just written"
+    return {"workspace": workspace, "tag": stored.shown()}
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={**WORKSPACE, "tags": list_of(TAG, "the tags, by name", shown="answer")},
+    example="moss history tag-list --workspace shop",
+)
+def branchmind_tag_list(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    budget: Budget,
+) -> dict[str, Any]:
+    """List the tags of a workspace by name."""
+    rows = [Tag(row).shown() for row in tx.rows(sql["list_tags"], {"workspace": norm(workspace)})]
+    return budget.fit(
+        rows,
+        lambda kept: {"workspace": workspace, "tags": kept, "truncated": False},
+        least=0,
+    )
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={**WORKSPACE, "name": text("its name"), "deleted": flag("true")},
+    example="moss history tag-delete before-rewrite --workspace shop",
+)
+def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: TagName) -> dict[str, Any]:
+    """Delete a tag; what it pointed to stays."""
+    checked_name(name, what="name")
+    if not tx.run(sql["delete_tag"], {"workspace": norm(workspace), "name": name}):
+        raise _no_such_tag(workspace, name)
+    tx.concerns(workspace=norm(workspace), address=name)
+    return {"workspace": workspace, "name": name, "deleted": True}
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **WORKSPACE,
+        "ref": text("branch"),
+        "entries": list_of(MOVE, "how its head moved, newest first", shown="answer"),
+        **PAGINATION,
+    },
+    example="moss history reflog --workspace shop",
+)
+def branchmind_reflog(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    ref: Branch | None = None,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    budget: Budget,
+) -> dict[str, Any]:
+    """List how a branch's head moved, commits and resets, newest first; it leads back to what a reset hid."""
+    page = CursorPage(cursor, limit)
+    branch = find_branch(tx, workspace, ref, what="ref")
+    moves = _movements(tx, branch, page)
+    rows = Rows(moves[: page.limit], more=len(moves) > page.limit)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        return {
+            "workspace": workspace,
+            "ref": branch.name,
+            "entries": [{key: value for key, value in move.items() if key != "seq"} for move in kept],
+            "pagination": page.answer(len(kept), next_cursor(rows, kept)),
+            "truncated": False,
+        }
+
+    return budget.fit(rows, build)
+
+
+@operation(
+    mutates=True,
+    aliases=BRANCH,
+    answers={
+        **WORKSPACE,
+        "ref": text("branch"),
+        "doc": text("document"),
+        "old_seq": integer("the head before"),
+        "new_seq": integer("the head now"),
+    },
+    example="moss history reset before-rewrite --workspace shop",
+)
+def branchmind_reset(
+    tx: Transaction, *, workspace: RequiredWorkspace, to: Point, ref: Branch | None = None
+) -> dict[str, Any]:
+    """Move the head of a branch's notes to one of its commits (seq or tag); the reflog leads back to later ones."""
+    branch = find_branch(tx, workspace, ref, what="ref")
+    writer, doc, seq = _point(tx, workspace, to, what="to")
+    reach = _reach(tx, branch, writer, seq) if doc == NOTES else []
+    if not reach:
+        raise _never_shown(workspace, branch, to)
+    old_seq = log_view(tx, branch.branch_id, NOTES).head(tx, NOTES)
+    number = take_numbers(tx)
+    own_after = number
+    last_writer, last_after, _ = reach[-1]
+    if last_writer == branch.branch_id and not _wrote_since(tx, branch, seq):
+        reach.pop()
+        own_after = last_after  # nothing lies in between: the range just goes on
+    row = {
+        "seq": number,
+        "own_after": own_after,
+        "branch_id": branch.branch_id,
+        "old_seq": old_seq,
+        "new_seq": seq,
+        "message": f"reset to {to}",
+        "reach_json": json.dumps(reach, separators=(",", ":")),
+        "ts_ms": tx.now_ms,
+    }
+    tx.run(sql["add_reset"], row)
+    tx.run(sql["note_reset"], {"branch_id": branch.branch_id, "seq": row["seq"]})
+    show_and_hide(tx, branch.branch_id)
+    tx.concerns(workspace=norm(workspace), address=branch.name)
+    return {"workspace": workspace, "ref": branch.name, "doc": NOTES, "old_seq": old_seq, "new_seq": seq}
+
+
+class Tag(NamedRow):
+    """A name for a commit."""
+
+    __slots__ = ()
+    name: str
+    branch: str
+    doc: str
+    seq: int
+    created_at_ms: int
+
+    def shown(self) -> dict[str, Any]:
+        """The tag as callers see it."""
+        return dict(zip(self.columns, self, strict=True))
+
+
+def _commit(note: dict[str, Any]) -> dict[str, Any]:
+    meta = {"meta": note["meta"]} if "meta" in note else {}
+    times = {key: note[key] for key in ("seq", "ts", "ts_ms")}
+    return {**times, "message": note.get("title") or _first_line(note["content"]), "content": note["content"], **meta}
+
+
+def _first_line(content: str) -> str:
+    line = content.strip().partition("\n")[0].strip()
+    return line if len(line) <= _LINE_CHARS else line[: _LINE_CHARS - 1] + "…"
+
+
+def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
+    """Every document that the branch shows, written here or in its bases."""
+    names = set(STANDARD_DOCS)
+    for branch_id, upto in _ancestry(tx, branch):
+        rows = tx.rows(sql["documents_of"], {"branch_id": branch_id})
+        names.update(doc for doc, _, first_seq in rows if first_seq <= upto)
+    counted = []
+    for doc in sorted(names):
+        log = [("count_entries", one) for one in log_view(tx, branch.branch_id, doc).ranges]
+        graph = [("count_versions", one) for one in graph_view(tx, branch.branch_id, doc).ranges]
+        entries, last = 0, None
+        for query, (branch_id, after, upto) in (*log, *graph):
+            found = tx.row(sql[query], {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto})
+            count, newest = found or (0, None)
+            entries += count
+            last = last if newest is None else max(last or 0, newest)
+        counted.append({"doc": doc, "entries": entries, "last_seq": last})
+    return counted
+
+
+def _ancestry(tx: ReadTransaction, branch: BranchRow) -> list[tuple[int, int]]:
+    """The branch and its bases with their cut-offs."""
+    return [(branch_id, upto) for branch_id, _, upto, _, _ in chain(tx, branch.branch_id, "log", NOTES)]
+
+
+def _head_of(tx: Transaction, workspace: str, checkout: BranchRow) -> tuple[int, str, int]:
+    head = log_view(tx, checkout.branch_id, NOTES).head(tx, NOTES)
+    if head is None:
+        raise MossError(
+            "NOT_FOUND",
+            f"branch {checkout.name!r} has no commit that a tag could name; commit one first",
+            recovery=next_call("branchmind_log", {"workspace": workspace}, "lists the commits of the checkout"),
+        )
+    return checkout.branch_id, NOTES, head
+
+
+def _point(tx: Transaction, workspace: str, point: str | int, *, what: str) -> tuple[int, str, int]:
+    """The branch, document and seq of the note that a seq or a tag means."""
+    seq = point if isinstance(point, int) else None
+    if isinstance(point, str):
+        tag = _find_tag(tx, workspace, checked_name(point, what=what))
+        if tag is not None:
+            seq = tag.seq
+        elif point.isascii() and point.isdigit() and len(point) < 19:
+            seq = int(point)
+        else:
+            raise _no_such_tag(workspace, point)
+    branch_id, doc, written_as = tx.row(sql["entry"], {"workspace": norm(workspace), "seq": seq}) or (None, None, None)
+    if written_as in (None, "event"):
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no commit {point} in workspace {workspace!r}",
+            recovery=next_call("branchmind_log", {"workspace": workspace}, "lists the commits of the checkout"),
+        )
+    return branch_id, doc, int(seq or 0)
+
+
+def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tuple[int, int, int]]:
+    """What the branch showed when an entry was its head; empty when it never was."""
+    if writer == branch.branch_id:
+        return cut(log_view(tx, branch.branch_id, NOTES, upto=seq).ranges, writer, seq)
+    if branch.base_id is None:
+        return []
+    return cut(log_view(tx, branch.base_id, NOTES, upto=branch.base_seq or 0).ranges, writer, seq)
+
+
+def _wrote_since(tx: Transaction, branch: BranchRow, seq: int) -> bool:
+    """Whether the branch has notes of its own after one of them."""
+    place = {"branch_id": branch.branch_id, "doc": NOTES, "after": seq, "upto": HEAD}
+    return tx.value(sql["newest_entry"], place) is not None
+
+
+def _movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list[dict[str, Any]]:
+    """One more movement than the page holds, newest first, with the heads before and after."""
+    limit = page.limit + 1
+    own = [doc for doc, shape, _ in tx.rows(sql["documents_of"], {"branch_id": branch.branch_id}) if shape == "log"]
+    moves: list[dict[str, Any]] = []
+    for doc in own:
+        moves += _commits(tx, branch, doc, before=page.before(), limit=limit)
+    place = {"branch_id": branch.branch_id, "before": page.before(), "limit": limit}
+    for seq, old_seq, new_seq, message, ts_ms in tx.rows(sql["resets_before"], place):
+        moves.append(_movement(seq, ts_ms, NOTES, old_seq, new_seq, message))
+    moves.sort(key=lambda move: -int(move["seq"]))
+    return moves[:limit]
+
+
+def _commits(tx: ReadTransaction, branch: BranchRow, doc: str, *, before: int, limit: int) -> list[dict[str, Any]]:
+    moves = []
+    place = {"branch_id": branch.branch_id, "doc": doc, "before": before, "limit": limit}
+    for seq, title, beginning, ts_ms in tx.rows(sql["commits_before"], place):
+        earlier = log_view(tx, branch.branch_id, doc, upto=seq - 1)
+        old_seq = earlier.head(tx, doc)
+        moves.append(_movement(seq, ts_ms, doc, old_seq, seq, title or _first_line(beginning)))
+    return moves
+
+
+def _movement(seq: int, ts_ms: int, doc: str, old_seq: int | None, new_seq: int, message: str) -> dict[str, Any]:
+    times = {"ts": shown_time(ts_ms), "ts_ms": ts_ms}
+    return {"seq": seq, **times, "doc": doc, "old_seq": old_seq, "new_seq": new_seq, "message": message}
+
+
+def _find_tag(tx: ReadTransaction, workspace: str, name: str) -> Tag | None:
+    row = tx.row(sql["tag"], {"workspace": norm(workspace), "name": name})
+    return None if row is None else Tag(row)
+
+
+def _no_such_tag(workspace: str, name: str) -> MossError:
+    return MossError(
+        "NOT_FOUND",
+        f"there is no tag {name[:100]!r} in workspace {workspace!r}",
+        recovery=next_call("branchmind_tag_list", {"workspace": workspace}, "lists the tags there are"),
+    )
+
+
+def _never_shown(workspace: str, branch: BranchRow, to: str | int) -> MossError:
+    return MossError(
+        "NOT_FOUND",
+        f"the notes of branch {branch.name!r} never showed {to}; its reflog lists what they did show",
+        recovery=next_call(
+            "branchmind_reflog", {"workspace": workspace, "ref": branch.name}, "lists the heads of the branch"
+        ),
+    )

@@ -1,0 +1,326 @@
+"""Documents of entries: append a note, show a slice, compare two branches, export what a target has."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import TRUNCATED, Shape, object_of, text
+from moss_memory.rows.values import norm
+from moss_memory.tools.reasoning.branches.document_refs import NOTES, TRACE, BranchRow, Place, find_branch, place_of
+from moss_memory.tools.reasoning.branches.visible_ranges import (
+    Entry,
+    View,
+    beyond,
+    log_view,
+    newest_in,
+    sql,
+    take_numbers,
+)
+from moss_memory.tools.reasoning.reasoning_arguments import (
+    REF,
+    Branch,
+    Content,
+    Cursor,
+    CursorPage,
+    Doc,
+    DocKind,
+    EntryTitle,
+    Format,
+    FromBranch,
+    Meta,
+    PageLimit,
+    RequiredWorkspace,
+    Target,
+    ToBranch,
+    checked_label,
+    checked_name,
+    checked_title,
+    meta_json,
+)
+from moss_memory.tools.reasoning.reasoning_responses import ENTRIES, ENTRY, PLACE
+from moss_memory.tools.task.model.reasoning_refs import reference_of
+from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
+from moss_memory.tools.task.model.task_rows import summary_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+_SLICE = object_of(
+    Shape(
+        "Slice",
+        {**{name: field.or_absent() for name, field in PLACE.items()}, **ENTRIES, "truncated": TRUNCATED.or_absent()},
+    ),
+    "its last entries, oldest first; a tight budget leaves out where they are",
+    shown="apart",
+)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    aliases=REF,
+    answers={"entry": object_of(ENTRY, "the note as it was written", shown="opened")},
+    example="moss notes add --workspace shop 'Tokens are rotated by a cron job, not by the proxy.'",
+)
+def branchmind_notes_commit(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    content: Content,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+    title: EntryTitle | None = None,
+    format: Format | None = None,
+    meta: Meta | None = None,
+) -> dict[str, Any]:
+    """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
+    note = checked_note(content, title=title, format=format, meta=meta)
+    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=NOTES, writer=tx)
+    place.concern(tx)
+    return {"entry": append(tx, place, note)}
+
+
+@operation(
+    idempotent=True,
+    aliases=REF,
+    bounded=True,
+    answers={**PLACE, **ENTRIES},
+    example="moss notes show --workspace shop --doc-kind notes",
+)
+def branchmind_show(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+    doc_kind: DocKind = "trace",
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
+    page = CursorPage(cursor, limit)
+    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
+    rows = tail(tx, place, page)
+    return budget.fit(rows, lambda kept: _slice(place, page, rows, kept))
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "target": object_of(TARGET, "the plan or task; left out where tasks are switched off", optional=True),
+        "reasoning_ref": REFERENCE,
+        "notes": _SLICE,
+        "trace": _SLICE,
+    },
+    example="moss notes export TASK-001 --workspace shop",
+)
+def branchmind_export(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target,
+    notes_limit: PageLimit = 20,
+    trace_limit: PageLimit = 50,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
+    reference = reference_of(tx, workspace, target)
+    summary = summary_of(tx, workspace, reference.task)
+    notes = place_of(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)
+    trace = place_of(tx, workspace, target=target, branch=None, doc=None, kind=TRACE)
+    pages = {NOTES: CursorPage(None, notes_limit), TRACE: CursorPage(None, trace_limit)}
+    rows = {NOTES: tail(tx, notes, pages[NOTES]), TRACE: tail(tx, trace, pages[TRACE])}
+    labelled: list[dict[str, Any]] = [{"part": kind, "row": row} for kind in (NOTES, TRACE) for row in rows[kind]]
+    labelled.sort(key=lambda one: -int(one["row"]["seq"]))
+    labelled.insert(0, {"part": "target", "row": summary})
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        parts = {kind: [one["row"] for one in kept if one["part"] == kind] for kind in rows}
+        slices = {
+            "notes": _slice(notes, pages[NOTES], rows[NOTES], parts[NOTES]),
+            "trace": _slice(trace, pages[TRACE], rows[TRACE], parts[TRACE]),
+        }
+        target = kept[0]["row"] if kept else {name: summary[name] for name in ("id", "kind", "title", "status")}
+        if not kept:  # the budget is tight, and the reference says where the documents are
+            slices = {name: {key: part[key] for key in ("entries", "pagination")} for name, part in slices.items()}
+        about = {} if "task" in tx.config.disabled_types else {"target": target}
+        return {**about, "reasoning_ref": reference.shown(), **slices, "truncated": False}
+
+    return budget.fit(labelled, build, least=0)
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "from": text("branch that lacks them"),
+        "to": text("branch that shows them"),
+        "doc": text("document"),
+        **ENTRIES,
+    },
+    example="moss notes diff main what-if --workspace shop",
+)
+def branchmind_diff(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    from_: FromBranch,
+    to: ToBranch,
+    doc: Doc = NOTES,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
+    page = CursorPage(cursor, limit)
+    older, newer = both_logs(tx, workspace, from_, to, doc, names=("from", "to"))
+    only_there = beyond(newer.view.ranges, older.view.ranges)
+    found = newest_in(tx, only_there, doc, before=page.before(), limit=page.limit + 1, query="entries_before")
+    shown = [entry.shown(doc, newer.view.names) for entry in found[: page.limit]]
+    rows = Rows(shown, more=len(found) > page.limit)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        answer = {"from": from_, "to": to, "doc": doc}
+        return {**answer, **paged(page, rows, kept), "truncated": False}
+
+    return budget.fit(rows, build)
+
+
+class Side:
+    """One of the two branches of a comparison or a merge, and what it shows of the document."""
+
+    __slots__ = ("branch", "view")
+
+    def __init__(self, branch: BranchRow, view: View) -> None:
+        self.branch = branch
+        self.view = view
+
+
+def both_logs(
+    tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
+) -> tuple[Side, Side]:
+    """Two branches and their views of a document that at least one of them must have."""
+    checked_name(doc, what="doc")
+    branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
+    sides = [Side(branch, log_view(tx, branch.branch_id, doc)) for branch in branches]
+    if not any(side.view.written for side in sides):
+        one_that_has(tx, workspace, branches, doc)
+    return sides[0], sides[1]
+
+
+def one_that_has(tx: ReadTransaction, workspace: str, branches: list[BranchRow], doc: str) -> None:
+    """Refuses a document that none of the branches has."""
+    for branch in branches[:-1]:
+        try:
+            Place(workspace, branch, doc).log(tx)
+            return
+        except MossError:
+            continue
+    Place(workspace, branches[-1], doc).log(tx)
+
+
+class Note:
+    """A note that has passed its checks."""
+
+    __slots__ = ("content", "format", "meta", "meta_text", "title")
+
+    def __init__(self, content: str, title: str | None, format: str | None, meta: dict[str, Any] | None) -> None:
+        self.content = content
+        self.title = title
+        self.format = format
+        self.meta = meta or None
+        self.meta_text = meta_json(meta)
+
+
+def checked_note(
+    content: str,
+    *,
+    title: str | None = None,
+    format: str | None = None,
+    meta: dict[str, Any] | None = None,
+    what: str = "content",
+) -> Note:
+    """A note within its limits; an empty one is refused."""
+    if not content.strip():
+        raise invalid(f"`{what}` is empty; write what is worth remembering", path=what)
+    checked_title(title, what="title")
+    return Note(content, title, checked_label(format, what="format"), meta)
+
+
+def append(
+    tx: Transaction,
+    place: Place,
+    note: Note,
+    *,
+    written_as: str = "note",
+    source_event_id: str | None = None,
+    card_id: str | None = None,
+) -> dict[str, Any]:
+    """Writes one entry and shows it."""
+    seq = take_numbers(tx)
+    row = {
+        "seq": seq,
+        "branch_id": place.branch.branch_id,
+        "workspace": norm(place.workspace),
+        "doc": place.doc,
+        "written_as": written_as,
+        "title": note.title,
+        "format": note.format,
+        "meta_json": note.meta_text,
+        "content": note.content,
+        "source_event_id": source_event_id,
+        "card_id": card_id,
+        "ts_ms": tx.now_ms,
+    }
+    tx.run(sql["add_entry"], row)
+    touch(tx, place.branch.branch_id, place.doc, seq, seq)
+    written = Entry([row[column] for column in Entry.columns])
+    return written.shown(place.doc, {place.branch.branch_id: place.branch.name})
+
+
+def touch(tx: Transaction, branch_id: int, doc: str, first: int, last: int, *, shape: str = "log") -> None:
+    """Remembers that a branch wrote to a document itself."""
+    place = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
+    tx.run(sql["touch_document"], place)
+
+
+class Rows(list["dict[str, Any]"]):
+    """Entries of one page, newest first, and whether older ones follow."""
+
+    __slots__ = ("more",)
+
+    def __init__(self, rows: list[dict[str, Any]], *, more: bool) -> None:
+        super().__init__(rows)
+        self.more = more
+
+
+def tail(tx: ReadTransaction, place: Place, page: CursorPage, *, query: str = "entries_before") -> Rows:
+    """The last entries of a document below the page's cursor, newest first."""
+    view = place.log(tx)
+    found = view.newest(tx, place.doc, before=page.before(), limit=page.limit + 1, query=query)
+    shown = [entry.shown(place.doc, view.names) for entry in found[: page.limit]]
+    return Rows(shown, more=len(found) > page.limit)
+
+
+def paged(page: CursorPage, rows: Rows, kept: list[Any], *, key: str = "entries") -> dict[str, Any]:
+    """The kept ones of the rows, oldest first, and how to go on from there."""
+    return {key: kept[::-1], "pagination": page.answer(len(kept), next_cursor(rows, kept))}
+
+
+def next_cursor(rows: Rows, kept: list[Any]) -> int | None:
+    """Where the page after the kept rows begins; none when there is none."""
+    if not rows.more and len(kept) == len(rows):
+        return None
+    return int(kept[-1]["seq"]) if kept else int(rows[0]["seq"]) + 1
+
+
+def _slice(place: Place, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
+    return {**place.shown(), **paged(page, rows, kept), "truncated": kept != list(rows)}

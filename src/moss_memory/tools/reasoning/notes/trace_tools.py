@@ -1,0 +1,311 @@
+"""Traces: steps of thinking in order, read back and checked."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import invalid
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
+from moss_memory.rows.hard_delete import ERASED
+from moss_memory.tools.reasoning.branches.document_refs import TRACE, Place, place_of
+from moss_memory.tools.reasoning.branches.visible_ranges import sql
+from moss_memory.tools.reasoning.cards.card_model import links
+from moss_memory.tools.reasoning.reasoning_arguments import (
+    BRANCH,
+    Branch,
+    Cursor,
+    CursorPage,
+    Meta,
+    OneOrMore,
+    PageLimit,
+    RequiredWorkspace,
+    Target,
+    TraceDoc,
+    checked_label,
+)
+from moss_memory.tools.reasoning.reasoning_responses import ENTRIES, ENTRY, PLACE
+
+from .note_tools import Note, append, checked_note, paged, tail
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    StepTitle = str
+    StepMessage = str
+    StepMode = str
+    Thought = str
+    Number = int
+    Needed = bool
+    IsRevision = bool
+    ThoughtBranch = str
+else:
+    StepTitle = {"type": "string", "description": "what was done, in a line"}
+    StepMessage = {"type": "string", "description": "what came of it"}
+    StepMode = {"type": "string", "description": "e.g. explore, verify"}
+    Thought = {"type": "string", "description": "the thought itself"}
+    Number = {"type": "integer", "minimum": 1}
+    Needed = {"type": "boolean", "description": "whether another one follows"}
+    IsRevision = {"type": "boolean", "description": "corrects an earlier thought"}
+    ThoughtBranch = {"type": "string", "description": "name of the line of thought"}
+
+STEP_FORMAT = "trace_step"
+_NUMBERS = ("thought_number", "total_thoughts")
+_CAMEL = {
+    "thoughtNumber": "thought_number",
+    "totalThoughts": "total_thoughts",
+    "nextThoughtNeeded": "next_thought_needed",
+    "isRevision": "is_revision",
+    "revisesThought": "revises_thought",
+    "branchFromThought": "branch_from_thought",
+    "branchId": "branch_id",
+}
+
+_MISSTEP = Shape(
+    "Misstep",
+    {"code": text("what is wrong"), "seq": integer("number of the step"), "message": text("the same in a sentence")},
+    table=(Column("seq"), Column("code"), Column("message", least=20, widest=0)),
+)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    aliases=BRANCH,
+    answers={**PLACE, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
+    example="moss trace step 'Read the proxy log' -w shop --message 'no retries'",
+)
+def branchmind_trace_step(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    step: StepTitle,
+    message: StepMessage | None = None,
+    mode: StepMode | None = None,
+    supports: OneOrMore | None = None,
+    blocks: OneOrMore | None = None,
+    meta: Meta | None = None,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    doc: TraceDoc | None = None,
+) -> dict[str, Any]:
+    """Append a step to a trace: what was done and what came of it."""
+    if not step.strip():
+        raise invalid("`step` is blank; say in a line what was done", path="step")
+    said = {
+        "mode": checked_label(mode, what="mode"),
+        "supports": links(supports, what="supports"),
+        "blocks": links(blocks, what="blocks"),
+    }
+    told = {**(meta or {}), **{name: value for name, value in said.items() if value}}
+    what = "step" if message is None or not message.strip() else "message"
+    content = step if what == "step" else message
+    note = checked_note(str(content), title=step, format=STEP_FORMAT, meta=told, what=what)
+    return _append(tx, place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    aliases={**BRANCH, **_CAMEL},
+    answers={**PLACE, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
+    example="moss trace sequential-step 'The proxy retries.' 1 3 true -w shop",
+)
+def branchmind_trace_sequential_step(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    thought: Thought,
+    thought_number: Number,
+    total_thoughts: Number,
+    next_thought_needed: Needed,
+    is_revision: IsRevision | None = None,
+    revises_thought: Number | None = None,
+    branch_from_thought: Number | None = None,
+    branch_id: ThoughtBranch | None = None,
+    meta: Meta | None = None,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    doc: TraceDoc | None = None,
+) -> dict[str, Any]:
+    """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
+    said = {
+        "thought_number": thought_number,
+        "total_thoughts": max(total_thoughts, thought_number),
+        "next_thought_needed": next_thought_needed,
+        "is_revision": is_revision,
+        "revises_thought": revises_thought,
+        "branch_from_thought": branch_from_thought,
+        "branch_id": checked_label(branch_id, what="branch_id"),
+    }
+    told = {**(meta or {}), **{name: value for name, value in said.items() if value is not None}}
+    title = f"Thought {thought_number}/{said['total_thoughts']}"
+    note = checked_note(thought, title=title, format=STEP_FORMAT, meta=told, what="thought")
+    return _append(tx, place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={**PLACE, **ENTRIES},
+    example="moss trace hydrate -w shop --limit 20",
+)
+def branchmind_trace_hydrate(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    doc: TraceDoc | None = None,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 50,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
+    page = CursorPage(cursor, limit)
+    place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
+    rows = tail(tx, place, page)
+    return budget.fit(
+        rows,
+        lambda kept: {**place.shown(), **paged(page, rows, kept), "truncated": False},
+    )
+
+
+@operation(
+    idempotent=True,
+    aliases=BRANCH,
+    bounded=True,
+    answers={
+        **PLACE,
+        "ok": flag("whether nothing is wrong"),
+        "checked": integer("how many steps were looked at"),
+        "errors": list_of(_MISSTEP, "what is wrong with them"),
+    },
+    example="moss trace validate -w shop",
+)
+def branchmind_trace_validate(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: Target | None = None,
+    ref: Branch | None = None,
+    doc: TraceDoc | None = None,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
+    place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
+    check = _Check()
+    for seq, title, meta, erased in _steps(tx, place):
+        if erased:
+            check.erased()
+        else:
+            check.step(seq, title, meta)
+    return budget.fit(
+        check.errors,
+        lambda kept: {
+            **place.shown(),
+            "ok": not check.errors,
+            "checked": check.checked,
+            "errors": kept,
+            "truncated": False,
+        },
+        least=0,
+    )
+
+
+def _append(tx: Transaction, place: Place, note: Note) -> dict[str, Any]:
+    place.concern(tx)
+    entry = append(tx, place, note, written_as="step")
+    return {**place.shown(), "entry": entry}
+
+
+def _steps(tx: ReadTransaction, place: Place) -> Iterator[tuple[int, str | None, dict[str, Any], bool]]:
+    """The steps of a trace document, oldest first, each with whether it was erased; other entries are passed over."""
+    for branch_id, after, upto in place.log(tx).ranges:
+        key = {"branch_id": branch_id, "doc": place.doc, "after": after, "upto": upto, "erased": ERASED}
+        for seq, title, meta, erased in tx.stream(sql["steps_of"], key):
+            yield seq, title, json.loads(meta) if meta else {}, bool(erased)
+
+
+class _Line:
+    """One line of thought: the numbers it has used, and whether it has come to its end."""
+
+    __slots__ = ("ended", "last", "used")
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.used: set[int] = set()
+        self.ended = False
+
+
+class _Check:
+    """Follows the steps of a trace and remembers what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.checked = 0
+        self.errors: list[dict[str, Any]] = []
+        self._lines: dict[str, _Line] = {}
+        self._erased = 0
+
+    def erased(self) -> None:
+        """Counts a step of which nothing is known any more: it may have been any thought that is missing."""
+        self.checked += 1
+        self._erased += 1
+
+    def step(self, seq: int, title: str | None, meta: dict[str, Any]) -> None:
+        """Checks one step."""
+        self.checked += 1
+        if not title:
+            self._wrong("MISSING_FIELD", seq, "the step has no title")
+        if not any(name in meta for name in _NUMBERS):
+            return
+        missing = [name for name in (*_NUMBERS, "next_thought_needed") if name not in meta]
+        if missing or not all(isinstance(meta[name], int) for name in _NUMBERS):
+            self._wrong("MISSING_FIELD", seq, f"the thought lacks {', '.join(missing) or 'whole numbers'}")
+            return
+        self._thought(seq, meta)
+
+    def _thought(self, seq: int, meta: dict[str, Any]) -> None:
+        number = meta["thought_number"]
+        left_at, trunk = meta.get("branch_from_thought"), self._lines.get("")
+        if left_at is not None and (trunk is None or left_at not in trunk.used) and not self._erased:
+            self._wrong("GAP", seq, f"thought {number} branches off thought {left_at}, which is not there")
+        line = self._line(meta, number)
+        if number in line.used:
+            self._wrong("REPEAT", seq, f"thought {number} is there already")
+        elif not line.last + 1 <= number <= line.last + 1 + self._erased:
+            self._wrong("GAP", seq, f"thought {number} follows thought {line.last}")
+        self._check_revision(seq, meta, line)
+        line.used.add(number)
+        line.last = max(line.last, number)
+        line.ended = not meta["next_thought_needed"]
+
+    def _line(self, meta: dict[str, Any], number: int) -> _Line:
+        """The line of thought that a step belongs to; one that has ended may be followed by a new one from 1 on."""
+        name = str(meta.get("branch_id") or "")
+        line = self._lines.get(name)
+        if line is None or (line.ended and number == 1):
+            line = self._lines[name] = _Line()
+            trunk = self._lines.get("")
+            if name and trunk is not None and number > 1:
+                # It takes up the thoughts before it, and counts on from where it left them or from the last one.
+                left_at = meta.get("branch_from_thought")
+                line.last = trunk.last if number == trunk.last + 1 or not isinstance(left_at, int) else left_at
+                line.used = {one for one in trunk.used if one <= line.last}
+        return line
+
+    def _check_revision(self, seq: int, meta: dict[str, Any], line: _Line) -> None:
+        revised = meta.get("revises_thought")
+        if meta.get("is_revision") and revised is None:
+            self._wrong("BAD_REVISION", seq, "the revision does not say which thought it revises")
+        elif revised is not None and not self._erased and (not isinstance(revised, int) or revised not in line.used):
+            self._wrong("BAD_REVISION", seq, f"thought {revised} is no earlier thought")
+
+    def _wrong(self, code: str, seq: int, message: str) -> None:
+        self.errors.append({"code": code, "seq": seq, "message": message})

@@ -1,0 +1,135 @@
+"""The kinds of arguments that reasoning tools take, and the checks that their texts and names share."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import invalid
+from moss_memory.rows.values import NAME_MAX_CHARS, has_control
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    RequiredWorkspace = str
+    Target = str
+    Branch = str
+    FromBranch = str
+    IntoBranch = str
+    ToBranch = str
+    Doc = str
+    DocKind = Literal["notes", "trace"]
+    Content = str
+    EntryTitle = str
+    Format = str
+    Meta = dict[str, Any]
+    Cursor = int
+    PageLimit = int
+    DryRun = bool
+    OneOrMore = str | list[str]
+    TagName = str
+    Point = str | int
+    CardInput = dict[str, Any] | str
+    TraceDoc = str
+    GraphDoc = str
+    NotesDoc = str
+else:
+
+    def _text(description):
+        return {"type": "string", "description": description}
+
+    def _number(description, minimum):
+        return {"type": "integer", "minimum": minimum, "description": description}
+
+    RequiredWorkspace = _text("project namespace")
+    Target = _text("PLAN-001 or TASK-001, instead of branch and doc")
+    Branch = _text("default: the checkout")
+    FromBranch = _text("branch that is compared or merged")
+    IntoBranch = _text("branch that receives")
+    ToBranch = _text("branch whose state is shown")
+    Doc = _text("document name")
+    DocKind = {"type": "string", "enum": ["notes", "trace"], "description": "which document of a target"}
+    Content = _text("text of the note")
+    EntryTitle = _text("short title")
+    Format = _text("e.g. markdown")
+    Meta = {"type": "object", "description": "free-form JSON"}
+    Cursor = _number("next_cursor of the page before", 0)
+    PageLimit = _number("most rows", 1)
+    DryRun = {"type": "boolean", "description": "only tell, write nothing"}
+    OneOrMore = {"type": ["string", "array"], "items": {"type": "string"}}
+    TagName = _text("tag name")
+    Point = {"type": ["string", "integer"], "description": "seq or tag name"}
+    CardInput = {"type": ["object", "string"], "description": "{title, text, ...}, `key: value` lines, or plain text"}
+    TraceDoc = _text("default trace")
+    GraphDoc = _text("default graph")
+    NotesDoc = _text("default notes")
+
+REF = {"ref": "branch"}
+"""For tools that take a `branch`: `ref` means the same."""
+BRANCH = {"branch": "ref"}
+"""For tools that take a `ref`: `branch` means the same."""
+
+TITLE_MAX_CHARS = 10_000
+LABEL_MAX_CHARS = 128
+_LAST_SEQ = 2**63 - 1
+
+
+def checked_name(raw: str, *, what: str) -> str:
+    """A branch, document or tag name: compared exactly, so only its size and its characters are checked."""
+    if not raw.strip():
+        raise invalid(f"`{what}` is blank; give a name", path=what)
+    if len(raw) > NAME_MAX_CHARS:
+        raise invalid(f"`{what}` has {len(raw)} characters; at most {NAME_MAX_CHARS} are allowed", path=what)
+    if has_control(raw):
+        raise invalid(f"`{what}` contains a control character; remove tabs, line breaks and the like", path=what)
+    return raw
+
+
+def checked_title(text: str | None, *, what: str) -> str | None:
+    """A title within its limit; texts have that of the configuration, which the store checks before anything else."""
+    if text is not None and len(text) > TITLE_MAX_CHARS:
+        raise invalid(f"`{what}` has {len(text)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
+    return text
+
+
+def checked_label(raw: str | None, *, what: str) -> str | None:
+    """A short text without control characters, such as a status; blank means none."""
+    if raw is None or not raw.strip():
+        return None
+    label = raw.strip()
+    if len(label) > LABEL_MAX_CHARS or has_control(label):
+        raise invalid(f"`{what}` needs at most {LABEL_MAX_CHARS} characters and no control characters", path=what)
+    return label
+
+
+def meta_json(meta: dict[str, Any] | None) -> str | None:
+    """Free-form JSON as it is stored; empty means none."""
+    if not meta:
+        return None
+    return json.dumps(meta, ensure_ascii=False, separators=(",", ":"))
+
+
+def as_list(values: str | list[str] | None) -> list[str]:
+    """What was given as one string or as a list, as a list without duplicates."""
+    if values is None:
+        return []
+    return [values] if isinstance(values, str) else list(dict.fromkeys(values))
+
+
+class CursorPage:
+    """A window on rows that are numbered by seq, going on from a cursor."""
+
+    __slots__ = ("cursor", "limit")
+
+    def __init__(self, cursor: int | None, limit: int, *, maximum: int = 200) -> None:
+        self.cursor = cursor
+        self.limit = min(limit, maximum)
+
+    def before(self) -> int:
+        """The seq below which a page of the newest rows lies."""
+        return _LAST_SEQ if self.cursor is None else self.cursor
+
+    def answer(self, count: int, next_cursor: int | None) -> dict[str, Any]:
+        """The pagination object; without a next cursor this was the last page."""
+        more = {} if next_cursor is None else {"next_cursor": next_cursor}
+        return {"cursor": self.cursor, **more, "has_more": next_cursor is not None, "limit": self.limit, "count": count}

@@ -1,0 +1,327 @@
+"""What reasoning tools answer: entries, commits, branches, nodes, edges, conflicts, cards."""
+
+from __future__ import annotations
+
+from moss_memory.registry.responses import (
+    LONG,
+    NEXT_CALL,
+    Column,
+    Shape,
+    choice,
+    either,
+    flag,
+    free,
+    integer,
+    list_of,
+    map_of,
+    moment_ms,
+    object_of,
+    text,
+    texts,
+    time_text,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.registry.responses import Row
+
+WORKSPACE = {"workspace": text("project namespace, as it was given")}
+PLACE = {"branch": text("branch"), "doc": text("document")}
+CARD_PLACE = {"branch": text("branch"), "graph_doc": text("document of its graph")}
+LAST_SEQ = integer("number of the last version written")
+
+_SEQ = Column("seq")
+_WRITTEN = Column("ts_ms", "written", goes=6)
+_TYPE = Column("type", goes=5)
+_STATUS = Column("status", least=6, goes=3)
+_KIND = Column("kind", least=6, goes=3)
+_GONE = Column("deleted", unless=False)
+
+WHEN = {
+    "ts": time_text("when it was written", shown="never"),
+    "ts_ms": moment_ms("the same in milliseconds", label="written"),
+}
+
+CURSOR_PAGE = Shape(
+    "CursorPage",
+    {
+        "cursor": integer("where this page began", nullable=True),
+        "next_cursor": integer("where the next page begins; absent on the last", optional=True),
+        "has_more": flag("whether rows follow"),
+        "limit": integer("most rows of a page"),
+        "count": integer("rows on this page"),
+    },
+)
+PAGINATION = {"pagination": object_of(CURSOR_PAGE, "where this page lies", shown="page")}
+
+ENTRY = Shape(
+    "Entry",
+    {
+        "seq": integer("its number, unique in the store"),
+        **WHEN,
+        "branch": text("branch on which it was written"),
+        "doc": text("document"),
+        "kind": choice(("note", "event"), "event for what a task's change wrote"),
+        "title": text("short title", optional=True),
+        "format": text("what its text is", optional=True),
+        "meta": free("free-form JSON", optional=True),
+        "content": text("its text", shown="whole"),
+        "source_event_id": text("the task event or the merged entry that it comes from", optional=True),
+    },
+    table=(
+        _SEQ,
+        _WRITTEN,
+        Column("branch", least=6, goes=8),
+        Column("kind", goes=4, unless="note"),
+        Column("title", least=8, goes=5),
+        Column("content", least=16, widest=LONG),
+    ),
+)
+ENTRIES = {"entries": list_of(ENTRY, "the entries, oldest first", shown="answer"), **PAGINATION}
+_LOG = Shape("Entries", ENTRIES)
+LAST_ENTRIES = object_of(_LOG, "the last entries, oldest first", shown="apart")
+"""A part of an answer that is a document."""
+
+COMMIT = Shape(
+    "Commit",
+    {
+        "seq": integer("its number, unique in the store"),
+        **WHEN,
+        "message": text("what it says, in a line"),
+        "content": text("its text", shown="whole"),
+        "meta": free("free-form JSON", optional=True),
+    },
+    table=(_SEQ, _WRITTEN, Column("message", least=16), Column("content", least=12, widest=LONG)),
+)
+NEW_COMMIT = Shape(
+    "NewCommit",
+    {
+        "seq": integer("its number, unique in the store"),
+        **WHEN,
+        **PLACE,
+        "message": text("what it says, in a line"),
+    },
+    table=(_SEQ, _WRITTEN, Column("branch", least=6), Column("doc", least=6), Column("message")),
+)
+DOCUMENT = Shape(
+    "Document",
+    {
+        "doc": text("its name"),
+        "entries": integer("how many entries or versions the branch shows"),
+        "last_seq": integer("number of the last of them", nullable=True),
+    },
+    table=(Column("doc", least=12), Column("entries"), Column("last_seq", "last")),
+)
+TAG = Shape(
+    "Tag",
+    {
+        "name": text("its name"),
+        **PLACE,
+        "seq": integer("number of the commit that it names"),
+        "created_at_ms": moment_ms("when it was made or moved"),
+    },
+    table=(
+        Column("name", least=12),
+        _SEQ,
+        Column("branch", least=6),
+        Column("doc", least=6),
+        Column("created_at_ms", "tagged", goes=7),
+    ),
+)
+MOVE = Shape(
+    "Move",
+    {
+        **WHEN,
+        "doc": text("document"),
+        "old_seq": integer("the head before", nullable=True),
+        "new_seq": integer("the head after"),
+        "message": text("the commit's message, or what it was reset to"),
+    },
+    table=(
+        _WRITTEN,
+        Column("doc", least=6, goes=4),
+        Column("old_seq", "from"),
+        Column("new_seq", "to"),
+        Column("message", least=16),
+    ),
+)
+BRANCH_ROW = Shape(
+    "Branch",
+    {
+        "name": text("its name"),
+        "base_branch": text("the branch whose snapshot it stands on", nullable=True),
+        "base_seq": integer("the last number of that snapshot", nullable=True),
+    },
+    table=(Column("name", least=12), Column("base_branch", "base", least=8), Column("base_seq", "at")),
+)
+DEFAULTS = object_of(
+    Shape(
+        "Defaults",
+        {
+            "branch": text("the first branch"),
+            "docs": map_of(text("document"), "documents by what they are for"),
+        },
+    ),
+    "the branch and documents that calls mean when they name none",
+    shown="never",
+)
+_NODE_FIELDS = {
+    "id": text("its id"),
+    "type": text("what it is, such as question"),
+    "title": text("short title", optional=True),
+    "text": text("details", optional=True),
+    "status": text("such as open", optional=True),
+    "tags": texts("tags, in lower case"),
+}
+_VERSION = {
+    "meta": free("free-form JSON", optional=True),
+    "deleted": flag("whether this version deletes it"),
+    "last_seq": integer("number of this version"),
+    "last_ts_ms": moment_ms("when it was written", shown="never"),
+}
+_ENDS = {"from": text("id of the node it leaves"), "rel": text("how they relate"), "to": text("id of the other node")}
+
+
+def _titled(node: Row) -> Row:
+    """A node as a row: its text stands for a title that it lacks."""
+    return node if "title" in node or "text" not in node else {**node, "title": node["text"]}
+
+
+NODE = Shape(
+    "Node",
+    {**_NODE_FIELDS, **_VERSION},
+    table=(
+        Column("id", least=8),
+        _TYPE,
+        _STATUS,
+        Column("title", least=16),
+        Column("tags", least=8, goes=8, unless=[]),
+        _GONE,
+    ),
+    row=_titled,
+)
+EDGE = Shape(
+    "Edge",
+    {**_ENDS, **_VERSION},
+    table=(Column("from", least=8), Column("rel", least=6), Column("to", least=8), _GONE),
+)
+EDGE_KEY = Shape("EdgeKey", _ENDS, line=lambda edge: "{from} -{rel}-> {to}".format(**edge))
+_KEY = either((text("a node's id"), object_of(EDGE_KEY, "an edge's ends")), "a node's id, or an edge's ends")
+
+
+def _change_row(change: Row) -> Row:
+    """A change as a row: what it is about, and the state that it leads to."""
+    state = change["to"]
+    told = {"key": change.get("key", change.get("id")), "change": "deleted" if state.get("deleted") else "changed"}
+    return {**{key: state.get(key) for key in ("type", "status", "title")}, "kind": change["kind"], **told}
+
+
+CHANGE = Shape(
+    "Change",
+    {
+        "kind": choice(("node", "edge"), "what changed"),
+        "id": text("a node's id", optional=True),
+        "key": object_of(EDGE_KEY, "an edge's ends", optional=True),
+        "to": either((object_of(NODE, "a node"), object_of(EDGE, "an edge")), "its state on the branch `to`"),
+    },
+    table=(Column("change"), _KIND, Column("key", least=12), _TYPE, _STATUS, Column("title", least=16, goes=9)),
+    row=_change_row,
+)
+DANGLING = Shape(
+    "DanglingEdge",
+    {
+        "code": text("EDGE_ENDPOINT_MISSING"),
+        "edge": object_of(EDGE_KEY, "the edge"),
+        "missing": texts("ids that no node has"),
+        "message": text("the same in a sentence"),
+    },
+    table=(Column("code"), Column("edge", least=12), Column("message", least=20, widest=0)),
+)
+CONFLICT = Shape(
+    "Conflict",
+    {
+        "conflict_id": text("a hash of what conflicts"),
+        "kind": choice(("node", "edge"), "what it is about"),
+        "key": _KEY,
+        "status": choice(("open", "resolved"), "whether it is settled"),
+        "created_at_ms": moment_ms("when it was found"),
+    },
+    table=(
+        Column("conflict_id"),
+        _KIND,
+        Column("key", least=12),
+        _STATUS,
+        Column("created_at_ms", "found", goes=7),
+    ),
+)
+_STATE = Shape("State", {name: field.or_absent() for name, field in {**NODE.fields, **EDGE.fields}.items()})
+WHOLE_CONFLICT = Shape(
+    "WholeConflict",
+    {
+        **CONFLICT.fields,
+        "from": text("branch that was merged"),
+        "into": text("branch that receives"),
+        "doc": text("document"),
+        "resolution": choice(("use_from", "use_into", "superseded"), "how it was settled", optional=True),
+        "resolved_at_ms": moment_ms("when it was settled", optional=True),
+        "base": object_of(_STATE, "what both started from; null if nothing", nullable=True, shown="side"),
+        "theirs": object_of(_STATE, "the merged branch's state", shown="side"),
+        "ours": object_of(_STATE, "the destination's state", shown="side"),
+    },
+)
+"""A conflict with both sides; a side is empty where the budget has no room for it."""
+APPLIED = Shape(
+    "Applied",
+    {
+        "nodes_upserted": integer("nodes written"),
+        "nodes_deleted": integer("nodes deleted"),
+        "edges_upserted": integer("edges written"),
+        "edges_deleted": integer("edges deleted"),
+    },
+)
+WRITTEN_CARD = Shape(
+    "WrittenCard",
+    {
+        "branch": text("branch"),
+        "trace_doc": text("document of its trace"),
+        "graph_doc": text("document of its graph"),
+        "card_id": text("the card's id"),
+        "inserted": flag("false where the same card was there already"),
+        "graph_applied": object_of(
+            APPLIED.without("nodes_deleted", "edges_deleted", name="CardApplied"), "in the graph"
+        ),
+        "last_seq": LAST_SEQ.or_absent(),
+    },
+)
+CANDIDATE = Shape(
+    "Candidate",
+    {
+        "id": text("the card's id"),
+        "type": text("question, hypothesis or test"),
+        "title": text("its title, or the beginning of its text"),
+        "status": text("open"),
+        "last_seq": integer("number of its last version"),
+        "pinned": flag("whether it is pinned"),
+        "blocked_by": texts("open cards that keep it back"),
+        "why": text("why it stands here"),
+    },
+    table=(
+        Column("id", least=8),
+        _TYPE,
+        _STATUS,
+        Column("title", least=16),
+        Column("blocked_by", "blocked by", least=6, goes=8),
+        Column("why", least=12, goes=9),
+    ),
+)
+STATS = object_of(
+    Shape(
+        "CardStats",
+        {
+            "cards": integer("how many cards there are"),
+            "by_type": map_of(integer("how many"), "how many of each type; empty where the budget is tight"),
+        },
+    ),
+    "how many cards there are",
+)
+NEXT = object_of(NEXT_CALL, "the next call to make; null only where the budget has no room for it", nullable=True)

@@ -1,0 +1,216 @@
+"""The registry of capabilities: what may be submitted, read from files; seven are built in, users add their own."""
+
+from __future__ import annotations
+
+import os
+
+from moss_memory.errors import MossError, invalid, nearest
+from moss_memory.rows.times import instant_us
+from moss_memory.storage.files.json_files import json_files, read_object, shown_path
+
+from .entity_ids import canonical
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+BODY_MAX_CHARS = 1_000_000
+FIELD_TYPES = ("string", "text", "time", "number", "boolean", "object", "array<string>", "array<object>")
+_FIELD_KEYS = {"type", "required", "enum", "set", "search", "event"}
+_FILE_KEYS = {"capability_id", "entity_type", "fields", "identity", "title"}
+_BUILT_IN = os.path.join(os.path.dirname(__file__), "capabilities")
+_NAME_MAX_CHARS = 128
+_MESSAGE_CHARS = 300
+_TOLD = 10
+_ALIKE = 0.7
+
+
+class Capability:
+    """What one kind of payload holds, and what it is about."""
+
+    __slots__ = ("capability_id", "entity_type", "fields", "identity", "source", "title")
+
+    def __init__(self, raw: dict[str, Any], source: str) -> None:
+        self.capability_id: str = raw["capability_id"]
+        self.entity_type: str = raw["entity_type"]
+        self.fields: dict[str, dict[str, Any]] = raw["fields"]
+        self.identity: list[str] = raw["identity"]
+        self.title: str = raw["title"]
+        self.source = source
+
+    def check(self, body: dict[str, Any]) -> None:
+        """Refuses a body that the capability does not allow, by the path of what is wrong."""
+        if len(canonical(body)) > BODY_MAX_CHARS:
+            raise invalid(f"`body` has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
+        for name in body:
+            if name not in self.fields:
+                like = nearest(name, list(self.fields)) or ""
+                raise invalid(
+                    f"body.{name[:100]} is no field of {self.entity_type}; the nearest is {like!r}"
+                    f" (known: {', '.join(self.fields)})",
+                    path=f"body.{name[:100]}",
+                    nearest=like,
+                )
+        for name, field in self.fields.items():
+            if body.get(name) is not None:
+                _check_value(body[name], field, f"body.{name}")
+            elif field.get("required"):
+                raise invalid(f"body.{name} is required by {self.capability_id}; add it", path=f"body.{name}")
+
+    def shown(self) -> dict[str, Any]:
+        """The capability as people and programs read it."""
+        names = {"capability_id": self.capability_id, "entity_type": self.entity_type, "source": self.source}
+        return {**names, "fields": self.fields, "identity": self.identity, "title": self.title}
+
+
+class Registry:
+    """Every capability by its id, and the files that hold none."""
+
+    __slots__ = ("capabilities", "problems")
+
+    def __init__(self) -> None:
+        self.capabilities: dict[str, Capability] = {}
+        self.problems: list[dict[str, str]] = []
+
+    def find(self, capability_id: str) -> Capability:
+        """A capability by its id; unknown ones are refused with the list of those there are."""
+        found = self.capabilities.get(capability_id)
+        if found is None:
+            known = sorted(self.capabilities)
+            meant = self._meant(capability_id)
+            broken = "".join(f"; {one['file']} cannot be used: {one['message']}" for one in self.problems[:_TOLD])
+            raise MossError(
+                "UNKNOWN_CAPABILITY",
+                f"there is no capability {capability_id[:100]!r}; {meant}known: {', '.join(known)}{broken}",
+                details={"known": known, **({"problems": self.problems[:_TOLD]} if self.problems else {})},
+            )
+        return found
+
+    def _meant(self, asked: str) -> str:
+        """A question for who wrote the type instead of the id, or nearly the id; nothing when it is like none."""
+        typed = [one.capability_id for one in self.of_type(asked)]
+        like = typed[0] if typed else nearest(asked, list(self.capabilities), cutoff=_ALIKE)
+        return f"did you mean {like}? " if like else ""
+
+    def of_type(self, entity_type: str) -> list[Capability]:
+        """The capabilities whose payloads are about one type of entity."""
+        return [one for one in self.capabilities.values() if one.entity_type == entity_type]
+
+
+_loaded: dict[str, tuple[Any, Registry]] = {}
+
+
+def registry_of(home: str) -> Registry:
+    """The registry of a store, read again when its files changed."""
+    folder = os.path.join(home, "capabilities")
+    stamp = _stamp(folder)
+    known_stamp, known = _loaded.get(home, (None, None))
+    if known is not None and known_stamp == stamp:
+        return known
+    registry = Registry()
+    _load(registry, _BUILT_IN, "built-in")
+    _load(registry, folder, "user")
+    _loaded[home] = (stamp, registry)
+    return registry
+
+
+def _stamp(folder: str) -> Any:
+    files = [os.path.join(folder, name) for name in json_files(folder)]
+    found = []
+    for file in files:
+        try:
+            status = os.stat(file)
+        except OSError:
+            continue
+        # Also the time of its last change: a file that is made readable, or put in place by `cp -p`, keeps the other.
+        found.append((file, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
+    return tuple(found)
+
+
+def _load(registry: Registry, folder: str, source: str) -> None:
+    for name in json_files(folder):
+        path = os.path.join(folder, name)
+        try:
+            raw = read_object(path, what="capability")
+            _check_file(raw)
+            if raw["capability_id"] in registry.capabilities:
+                raise ValueError(f"{raw['capability_id']!r} is already there; use another capability_id")
+        except (ValueError, MossError) as error:
+            told = str(getattr(error, "message", error))[:_MESSAGE_CHARS]
+            registry.problems.append({"file": shown_path(path), "message": told})
+            continue
+        registry.capabilities[raw["capability_id"]] = Capability(raw, source)
+
+
+def _check_file(raw: dict[str, Any]) -> None:
+    """Raises ValueError when a file is no capability."""
+    missing = sorted(_FILE_KEYS - raw.keys())
+    unknown = sorted(raw.keys() - _FILE_KEYS)
+    if missing or unknown:
+        raise ValueError(f"it lacks {', '.join(missing)}" if missing else f"it has unknown keys {', '.join(unknown)}")
+    for name in ("capability_id", "entity_type", "title"):
+        if not isinstance(raw[name], str) or not raw[name].strip() or len(raw[name]) > _NAME_MAX_CHARS:
+            raise ValueError(f"{name} must be a string of 1 to {_NAME_MAX_CHARS} characters")
+    if not isinstance(raw["fields"], dict) or not raw["fields"]:
+        raise ValueError("fields must be an object that names at least one field")
+    for name, field in raw["fields"].items():
+        _check_field(name, field)
+    _check_identity(raw)
+
+
+def _check_identity(raw: dict[str, Any]) -> None:
+    identity = raw["identity"]
+    if not isinstance(identity, list) or not identity or not all(isinstance(one, str) for one in identity):
+        raise ValueError("identity must be a list of field names")
+    for name in (*identity, raw["title"]):
+        if name not in raw["fields"]:
+            raise ValueError(f"{name!r} in identity or title is no field")
+    for name in identity:
+        if raw["fields"][name]["type"] not in ("string", "text", "time", "number", "boolean"):
+            raise ValueError(f"identity field {name!r} must be a string, text, time, number or boolean")
+
+
+def _check_field(name: str, field: Any) -> None:
+    if not name or len(name) > _NAME_MAX_CHARS:
+        raise ValueError("the name of a field must have 1 to 128 characters")
+    if not isinstance(field, dict) or field.get("type") not in FIELD_TYPES:
+        raise ValueError(f"field {name!r} needs a type, one of {', '.join(FIELD_TYPES)}")
+    unknown = sorted(field.keys() - _FIELD_KEYS)
+    if unknown:
+        raise ValueError(f"field {name!r} has unknown keys {', '.join(unknown)}")
+    for flag in ("required", "set", "search"):
+        if not isinstance(field.get(flag, False), bool):
+            raise ValueError(f"{flag} of field {name!r} must be true or false")
+    enum = field.get("enum")
+    if enum is not None and not (isinstance(enum, list) and enum and all(isinstance(one, str) for one in enum)):
+        raise ValueError(f"enum of field {name!r} must be a list of strings")
+    if enum is not None and field["type"] not in ("string", "text"):
+        raise ValueError(f"field {name!r} has an enum, so its type must be string or text")
+    if field.get("set") and field["type"] != "array<string>":
+        raise ValueError(f"field {name!r} is a set, so its type must be array<string>")
+    if "event" in field and (field["type"] != "time" or not isinstance(field["event"], str) or not field["event"]):
+        raise ValueError(f"event of field {name!r} needs the type time and a name")
+
+
+def _check_value(value: Any, field: dict[str, Any], path: str) -> None:
+    kind = field["type"]
+    if kind.startswith("array<"):
+        if not isinstance(value, list):
+            raise invalid(f"{path} must be an array", path=path)
+        inner = str if kind == "array<string>" else dict
+        for index, item in enumerate(value):
+            if not isinstance(item, inner):
+                noun = "a string" if inner is str else "an object"
+                raise invalid(f"{path}[{index}] must be {noun}", path=f"{path}[{index}]")
+        return
+    expected: dict[str, Any] = {
+        "string": str, "text": str, "time": str, "number": (int, float), "boolean": bool, "object": dict,
+    }  # fmt: skip
+    if not isinstance(value, expected[kind]) or (kind == "number" and isinstance(value, bool)):
+        article = "an" if kind in ("object", "time") else "a"
+        raise invalid(f"{path} must be {article} {'ISO 8601 time' if kind == 'time' else kind}", path=path)
+    if kind == "time":
+        instant_us(value, what=path)
+    if "enum" in field and value not in field["enum"]:
+        allowed = ", ".join(field["enum"])
+        raise invalid(f"{path} is {str(value)[:100]!r}; it must be one of {allowed}", path=path, allowed=field["enum"])

@@ -1,0 +1,82 @@
+"""Bodies from elsewhere as a capability wants them: fields renamed, words translated, constants added."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+
+from .spool import COLLECTIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .capabilities import Capability
+
+PARTS = ("rename", "values", "constants")
+PROVENANCE = ("source_refs", "extracted_at", "extractor_version", "agent_id")
+"""What a file's own provenance may say; the rest of it is kept as fields that nothing is for."""
+
+
+class Mapping:
+    """What a file of `moss record migrate --map` says, a collection at a time."""
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        for collection, parts in raw.items():
+            if collection not in COLLECTIONS:
+                raise invalid(f"the map names no collection with {collection!r} (known: {', '.join(COLLECTIONS)})")
+            if not isinstance(parts, dict) or set(parts) - set(PARTS):
+                raise invalid(f"the map of {collection} must be an object of {', '.join(PARTS)}")
+            for part, members in parts.items():
+                _check_part(collection, part, members)
+        self._raw = raw
+
+    def apply(self, collection: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The body with its fields renamed, their words translated, and constants where it says nothing."""
+        parts = self._raw.get(collection, {})
+        names, words = parts.get("rename", {}), parts.get("values", {})
+        mapped: dict[str, Any] = {}
+        for name, value in body.items():
+            known_as = names.get(name, name)
+            if known_as in mapped:
+                raise ValueError(f"{name[:100]} and another field are both to be {known_as[:100]}; rename one of them")
+            mapped[known_as] = _translated(value, words.get(known_as, {}))
+        return {**parts.get("constants", {}), **mapped}
+
+
+def _check_part(collection: str, part: str, members: Any) -> None:
+    where = f"{part} of {collection} in the map"
+    if not isinstance(members, dict):
+        raise invalid(f"{where} must be an object")
+    if part == "rename" and not all(isinstance(name, str) for name in members.values()):
+        raise invalid(f"{where} must say the name of each field")
+    if part == "values" and not all(isinstance(words, dict) for words in members.values()):
+        raise invalid(f"{where} must say for each field which word becomes which")
+
+
+def _translated(value: Any, words: dict[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [_translated(one, words) for one in value]
+    return words.get(value, value) if isinstance(value, str) else value
+
+
+def opened(found: Any) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
+    """Every body of a file with its provenance and what that holds beside it: one, an array, `{body, provenance}`."""
+    entries = found if isinstance(found, list) else [found]
+    result = []
+    for at, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            raise ValueError(f"entry {at} of the array is no object")
+        provenance: Any = {}
+        if isinstance(entry.get("body"), dict) and not set(entry) - {"body", "provenance"}:
+            entry, provenance = entry["body"], entry.get("provenance") or {}
+        if not isinstance(provenance, dict):
+            raise ValueError(f"the provenance of entry {at} is no object")
+        known = {name: value for name, value in provenance.items() if name in PROVENANCE}
+        result.append((entry, known, {name: value for name, value in provenance.items() if name not in known}))
+    return result
+
+
+def fitting(capability: Capability, body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields that a capability knows, and the others."""
+    known = {name: value for name, value in body.items() if name in capability.fields}
+    return known, {name: value for name, value in body.items() if name not in known}

@@ -1,0 +1,61 @@
+"""Taking a record out for good: its observations go along, and what was folded of them is folded again without it."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.rows.hard_delete import Erasure
+from moss_memory.rows.values import norm
+from moss_memory.transfer.families.records import refold
+
+from .capabilities import registry_of
+from .submission import add_events, sql
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+
+def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> tuple[Erasure, str]:
+    """Return the erasure of a record by its `payload_id`, and the workspace that it is in."""
+    if id is None:
+        raise invalid("`id` is needed: the `payload_id` of the record", path="id")
+    record_row, entity_row, own = tx.row(sql["record_by_payload"], {"payload_id": id}) or (None, None, "")
+    if record_row is None or (workspace is not None and own != norm(workspace)):
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no record {id[:100]!r}",
+            recovery=next_call("retrieve_records", {}, "lists the records, newest first"),
+        )
+    key = {"record_row": record_row, "entity_row": entity_row}
+
+    def carry_out(tx: Transaction) -> None:
+        for statement in ("forget_properties", "forget_events", "forget_observations", "forget_record"):
+            tx.run(sql[statement], key)
+        if tx.row(sql["last_observation"], key) is None:
+            tx.run(sql["forget_entity"], key)
+        else:
+            refold(tx, entity_row)
+            _tell_events_again(tx, entity_row)
+
+    observations: int = tx.value(sql["count_observations"], key)
+    erasure = Erasure(
+        carry_out,
+        rows=1 + observations,
+        vectors=tx.vectors_of("record", [record_row]),
+        texts=[tx.value(sql["record_text"], key)],
+        places=[("records", record_row)],
+    )
+    return erasure, own
+
+
+def _tell_events_again(tx: Transaction, entity_row: int) -> None:
+    """Events of an entity that the erased record told first and others tell too."""
+    registry = registry_of(tx.config.home)
+    for row in list(tx.stream(sql["records_of_entity"], {"entity_row": entity_row})):
+        record_row, capability_id, entity, workspace, raw, body_json = row
+        capability = registry.capabilities.get(capability_id)
+        if capability is not None:
+            told = {"workspace": workspace, "workspace_raw": raw, "entity_row": entity_row, "record_row": record_row}
+            add_events(tx, capability, json.loads(body_json), {**told, "entity_id": entity})

@@ -1,0 +1,301 @@
+"""Reading records, entities and timelines: filters, pages, and how rows are shown."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.registry.budget import ended_page
+from moss_memory.rows.times import shown_instant
+from moss_memory.rows.values import norm, shown_time
+
+from .capabilities import registry_of
+from .entity_ids import property_value
+from .snapshots import fold
+from .submission import sql
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Row
+
+    from .capabilities import Capability
+
+LIMIT_MAX = 500
+PROPERTIES_MAX = 100
+PROBED = 200
+"""So many of the newest rows of each filter tell which filter passes the fewest."""
+COUNTED = 100
+"""Up to so many matches are counted on every page; more only when somebody asks, for that reads each of them."""
+RECORD_COLUMNS = "payload_id, type, workspace_raw, body_json, created_at_ms, updated_at_ms"
+ENTITY_COLUMNS = "row_id, entity_id, type, workspace_raw, snapshot_json, sources_json, observation_count"
+EVENT_TABLES = {
+    "timeline_events t": "",
+    "join entities e on e.row_id = t.entity_row": "e.",
+    "join records r on r.row_id = t.record_row": "r.",
+}
+"""Each with what its columns begin with, or nothing where it is always needed."""
+EVENT_COLUMNS = "t.event_id, t.event_type, t.at_us, r.payload_id, e.entity_id, t.workspace_raw"
+
+
+class Way:
+    """One filter, as the rows that pass it and as a condition on a row."""
+
+    __slots__ = ("condition", "rows")
+
+    def __init__(self, rows: str, condition: str) -> None:
+        self.rows = rows
+        """SQL that gives their numbers as `at`, each once."""
+        self.condition = condition
+        """SQL over the columns of `records`; `{at}` stands for the number of the row."""
+
+
+class RecordFilters:
+    """Which records are asked for; all ways and conditions must be met."""
+
+    def __init__(self, ways: list[Way], conditions: list[str], values: dict[str, Any]) -> None:
+        self._ways = ways
+        self._conditions = conditions
+        self._values = values
+
+    def newest(self, tx: ReadTransaction, limit: int, offset: int, *, count: bool) -> dict[str, Any]:
+        """One page, newest first."""
+        lead = self._lead(tx)
+        if lead is None:
+            counted = tables = f"records {_where(self._unled('records.row_id'))}"
+            order = "row_id desc"
+        else:
+            unled = self._unled("l.at", lead)
+            # The cross join keeps the order of the two: the rows that pass the way lead.
+            tables = f"({lead.rows}) as l cross join records {_where(['records.row_id = l.at', *unled])}"
+            on_records = any("records." in condition for condition in unled)
+            counted, order = tables if on_records else f"({lead.rows}) as l {_where(unled)}", "l.at desc"
+        page = {**self._values, "limit": limit + 1, "offset": offset}
+        rows = list(
+            tx.rows(f"select {RECORD_COLUMNS} from {tables} order by {order} limit :limit offset :offset", page)
+        )
+        pagination: dict[str, Any] = {"limit": limit, "offset": offset, "has_more": len(rows) > limit}
+        if rows and len(rows) <= limit:
+            pagination["total"] = offset + len(rows)
+        elif count or not rows or offset + len(rows) <= COUNTED:
+            most = "" if count or not rows else f"limit {COUNTED + 1}"
+            found = tx.value(f"select count(*) from (select 1 from {counted} {most}) as counted", self._values)
+            if not most or found <= COUNTED:
+                pagination["total"] = found
+        return _records(tx, [_record(row) for row in rows[:limit]], pagination, count=count)
+
+    def _lead(self, tx: ReadTransaction) -> Way | None:
+        """The way that passes the fewest rows: those that pass it lie the furthest apart, judged by the newest."""
+        if len(self._ways) < 2:
+            return self._ways[0] if self._ways else None
+        spans = " union all ".join(
+            f"select {number} as way, count(*) as passed, min(at) as oldest"
+            f" from (select at from ({way.rows}) as newest order by at desc limit {PROBED}) as probed"
+            for number, way in enumerate(self._ways)
+        )
+        rarest: int = tx.value(f"{spans} order by passed, oldest, way limit 1", self._values)
+        return self._ways[rarest]
+
+    def _unled(self, at: str, lead: Way | None = None) -> list[str]:
+        """What is left to check of the rows that a way leads to."""
+        others = [way.condition for way in self._ways if way is not lead]
+        return [condition.format(at=at) for condition in (*others, *self._conditions)]
+
+    def searched(
+        self, tx: ReadTransaction, terms: list[str], mode: str, limit: int, offset: int, *, count: bool
+    ) -> dict[str, Any]:
+        """One page of what the words find within the filters, best match first."""
+        from moss_memory.search.query import MAX_CHARS, parse_any
+        from moss_memory.search.request import Request
+        from moss_memory.search.strategy import search
+
+        if not terms or not any(term.strip() for term in terms):
+            raise invalid("`search` is blank; give at least one word to look for", path="search")
+        words = " ".join(terms)
+        if len(words) > MAX_CHARS:
+            raise invalid(f"`search` has {len(words)} characters; shorten it to {MAX_CHARS}", path="search")
+        request = Request(
+            parse_any(terms),
+            mode=mode,
+            sources=("record",),
+            conditions=self._unled("records.row_id"),
+            parameters=self._values,
+            limit=limit,
+            offset=offset,
+        )
+        hits = search(tx, request)
+        chosen = hits.rows("record")
+        rows = tx.rows(
+            f"select row_id, {RECORD_COLUMNS} from records where {tx.is_any('row_id', 'chosen')} order by row_id",
+            {"chosen": chosen},
+        )
+        found = {row_id: _record(row) for row_id, *row in rows}
+        more = offset + len(chosen) < hits.total
+        pagination = {"limit": limit, "offset": offset, "has_more": more, "total": hits.total}
+        return {**_records(tx, [found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
+
+
+def _where(conditions: list[str]) -> str:
+    return f"where {' and '.join(conditions)}" if conditions else ""
+
+
+def record_filters(
+    tx: ReadTransaction,
+    type: str | None,
+    properties: dict[str, Any] | None,
+    ids: list[str] | None,
+    workspace: str | None,
+) -> RecordFilters:
+    """The filters that a call asks for; a property that its type does not have is refused."""
+    if properties is not None and len(properties) > PROPERTIES_MAX:
+        raise invalid(f"`properties` has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties")
+    ways, conditions = [], []
+    placed, values = where(workspace, (("type", type),), table="records.")
+    capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []
+    for number, (name, value) in enumerate((properties or {}).items()):
+        wanted = _wanted(capabilities, name, value)
+        values[f"name{number}"] = name
+        values.update((f"value{number}_{at}", one) for at, one in enumerate(wanted))
+        listed = ", ".join(f":value{number}_{at}" for at in range(len(wanted)))
+        held = f"from record_properties p where p.name = :name{number} and p.value in ({listed})"
+        condition = f"exists (select 1 {held} and p.row_id = {{at}})"
+        if len(wanted) == 1:
+            ways.append(Way(f"select p.row_id as at {held}", condition))
+        else:  # a row may have both values
+            conditions.append(condition)
+    if placed:
+        both = " and ".join(placed)
+        ways.append(Way(f"select row_id as at from records where {both}", both))
+    if ids is not None:
+        listed = tx.is_any("records.payload_id", "ids")
+        ways.append(Way(f"select row_id as at from records where {listed}", listed))
+        values["ids"] = ids
+    return RecordFilters(ways, conditions, values)
+
+
+def _records(
+    tx: ReadTransaction, records: list[dict[str, Any]], pagination: dict[str, Any], *, count: bool
+) -> dict[str, Any]:
+    total = {"total_count": pagination["total"]} if count else {}
+    records, pagination = ended_page(records, pagination, tx.config.page_max_chars)
+    return {"records": records, **total, "pagination": pagination}
+
+
+def _wanted(capabilities: list[Capability], name: str, value: Any) -> list[str]:
+    """The value of a property filter as it is stored: where no type says so, a time may also be text."""
+    path = f"properties.{name[:100]}"
+    if isinstance(value, (dict, list)) or value is None:
+        raise invalid(f"{path} must be a string, number or boolean; arrays contain it, scalars equal it", path=path)
+    fields = [capability.fields[name] for capability in capabilities if name in capability.fields]
+    if capabilities and not fields:
+        known = sorted({field for capability in capabilities for field in capability.fields})
+        raise invalid(f"{path} is no field of {capabilities[0].entity_type} (known: {', '.join(known)})", path=path)
+    kinds = {field["type"] for field in fields} or {"string", "time"}
+    found = {property_value(value, "string")} if kinds != {"time"} else set()
+    if "time" in kinds:
+        try:
+            found.add(property_value(value, "time"))
+        except MossError:
+            found.add(property_value(value, "string"))
+    return sorted(found)
+
+
+def where(
+    workspace: str | None, equals: tuple[tuple[str, str | None], ...], *, table: str = ""
+) -> tuple[list[str], dict[str, Any]]:
+    """Conditions that columns equal values, and the values."""
+    conditions, values = [], {}
+    if workspace is not None:
+        conditions.append(f"{table}workspace_norm = :workspace")
+        values["workspace"] = norm(workspace)
+    for column, value in equals:
+        if value is not None:
+            conditions.append(f"{table}{column} = :{column}")
+            values[column] = value
+    return conditions, values
+
+
+def page_of(
+    tx: ReadTransaction,
+    columns: str,
+    tables: dict[str, str],
+    conditions: list[str],
+    values: dict[str, Any],
+    order: str,
+    limit: int,
+    offset: int,
+) -> tuple[list[Row], dict[str, Any]]:
+    """One page of rows and its pagination object; a table whose columns nothing asks for is not counted through."""
+    where = f"where {' and '.join(conditions)}" if conditions else ""
+    asked = " ".join(table for table, prefix in tables.items() if prefix in where)
+    total: int = tx.value(f"select count(*) from {asked} {where}", values)
+    most = min(limit, LIMIT_MAX)
+    rows = list(
+        tx.rows(
+            f"select {columns} from {' '.join(tables)} {where} order by {order} limit :limit offset :offset",
+            {**values, "limit": most, "offset": offset},
+        )
+    )
+    return rows, {"limit": most, "offset": offset, "has_more": offset + len(rows) < total, "total": total}
+
+
+def _record(row: Iterable[Any]) -> dict[str, Any]:
+    identity, kind, workspace, body, created_at_ms, updated_at_ms = row
+    created_at = shown_time(created_at_ms)
+    return {
+        "id": identity,
+        "type": kind,
+        "workspace": workspace,
+        "properties": json.loads(body),
+        "created_at": created_at,
+        "updated_at": created_at if updated_at_ms == created_at_ms else shown_time(updated_at_ms),
+    }
+
+
+def shown_entity(tx: ReadTransaction, row: Row, upto: int | None, snapshots: bool, provenance: bool) -> dict[str, Any]:
+    """An entity as callers see it, now or as far as its observations went up to a time."""
+    row_id, identity, kind, workspace, snapshot_json, sources_json, count = row
+    fields, sources = (json.loads(snapshot_json), json.loads(sources_json)) if upto is None else ({}, {})
+    if upto is not None:
+        then = fold(tx.stream(sql["observations"], {"entity_row": row_id, "upto": upto}))
+        fields, sources, count = then.fields, then.sources, then.count
+    entity: dict[str, Any] = {"entity_id": identity, "entity_type": kind, "workspace": workspace}
+    if snapshots:
+        entity["snapshot"] = fields
+    if provenance:
+        entity["provenance"] = _provenance(tx, sources)
+    return {**entity, "observation_count": count}
+
+
+def _provenance(tx: ReadTransaction, sources: dict[str, str]) -> dict[str, Any]:
+    """For each field the observation it came from."""
+    provenance = sql["provenance"].filled(chosen=tx.is_any("o.submission_id", "submissions"))
+    rows = tx.rows(provenance, {"submissions": sorted(set(sources.values()))})
+    told = {
+        submission: {
+            "payload_submission_id": submission,
+            "source_record_id": payload,
+            "observed_at": shown_instant(observed_us),
+            "agent_id": agent_id,
+            "source_refs": json.loads(refs) if refs else [],
+            "extractor_version": extractor,
+            **({"unmapped": json.loads(unmapped)} if unmapped else {}),
+        }
+        for submission, payload, observed_us, agent_id, refs, extractor, unmapped in rows
+    }
+    return {name: told[submission] for name, submission in sources.items()}
+
+
+def shown_event(row: Row) -> dict[str, Any]:
+    """A timeline event as callers see it."""
+    identity, kind, at_us, record, entity, workspace = row
+    return {
+        "event_id": identity,
+        "event_type": kind,
+        "event_timestamp": shown_instant(at_us),
+        "source_record_id": record,
+        "entity_ids": [entity],
+        "workspace": workspace,
+    }

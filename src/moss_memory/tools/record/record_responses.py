@@ -1,0 +1,133 @@
+"""What record tools answer: records, entities with their sources, events, capabilities."""
+
+from __future__ import annotations
+
+from moss_memory.registry.responses import (
+    LONG,
+    PAGE_THAT_ENDS,
+    Column,
+    Shape,
+    choice,
+    flag,
+    free,
+    integer,
+    map_of,
+    object_of,
+    text,
+    texts,
+    time_text,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.registry.responses import Row
+
+_GLANCE = (
+    Column("title", least=16),
+    Column("status", goes=6),
+    Column("says", least=24, goes=4, widest=LONG),
+    Column("workspace", least=8, goes=7),
+)
+"""What people look for first in a body, whatever its capability."""
+
+
+def _row(item: Row) -> Row:
+    from .record_summary import row_of  # only tables need it
+
+    return row_of(item)
+
+
+RECORD = Shape(
+    "Record",
+    {
+        "id": text("payload_id"),
+        "type": text("type of the entity that it tells of"),
+        "workspace": text("namespace, as it was first written"),
+        "properties": free("the body that was submitted"),
+        "created_at": time_text("when it was first submitted"),
+        "updated_at": time_text("when it was last submitted"),
+    },
+    table=(
+        Column("type", goes=5),
+        *_GLANCE,
+        Column("submitted", goes=8),
+        Column("id", goes=9),
+    ),
+    row=_row,
+)
+_SOURCE = Shape(
+    "FieldSource",
+    {
+        "payload_submission_id": text("the submission that said so"),
+        "source_record_id": text("its record"),
+        "observed_at": time_text("when it was observed"),
+        "agent_id": text("who observed it", nullable=True),
+        "source_refs": texts("where it can be seen"),
+        "extractor_version": text("what extracted it", nullable=True),
+        "unmapped": free("fields of the source that no capability knows", optional=True),
+    },
+)
+ENTITY = Shape(
+    "Entity",
+    {
+        "entity_id": text("a hash of its type and identity"),
+        "entity_type": text("its type"),
+        "workspace": text("namespace, as it was first written"),
+        "snapshot": free("what is known of it", optional=True),
+        "provenance": map_of(object_of(_SOURCE, "its source"), "where each field comes from", optional=True),
+        "observation_count": integer("how often it was told of"),
+    },
+    table=(
+        Column("entity_type", "type", goes=4),
+        *_GLANCE,
+        Column("observation_count", "told", goes=8),
+        Column("entity_id", "id", goes=9),
+    ),
+    row=_row,
+)
+EVENT = Shape(
+    "TimelineEvent",
+    {
+        "event_id": text("a hash of what happened when"),
+        "event_type": text("such as feature_unit.created"),
+        "event_timestamp": time_text("when it happened"),
+        "source_record_id": text("the first record that told of it"),
+        "entity_ids": texts("to which entity"),
+        "workspace": text("namespace"),
+    },
+    table=(
+        Column("event_timestamp", "when"),
+        Column("event_type", "what", least=10, goes=2),
+        Column("title", "of", least=12),
+        Column("workspace", least=8, goes=6),
+        Column("entity_ids", "entity", goes=8),
+        Column("source_record_id", "record", goes=9),
+    ),
+)
+_CAPABILITY_FIELD = Shape(
+    "CapabilityField",
+    {
+        "type": text("its type"),
+        "required": flag("whether it must be there", optional=True),
+        "enum": texts("the values it may have", optional=True),
+        "set": flag("whether its values are merged", optional=True),
+        "search": flag("whether its words are searched", optional=True),
+        "event": text("the event that its time makes", optional=True),
+    },
+)
+CAPABILITY = Shape(
+    "Capability",
+    {
+        "capability_id": text("its id"),
+        "entity_type": text("what a payload tells of"),
+        "source": choice(("built-in", "user"), "where it comes from"),
+        "fields": map_of(object_of(_CAPABILITY_FIELD, "the field"), "the fields of a body"),
+        "identity": texts("the fields that say which entity it is"),
+        "title": text("the field that it is called by"),
+    },
+)
+SOME_PAGE = object_of(
+    PAGE_THAT_ENDS.with_fields({"total": PAGE_THAT_ENDS.fields["total"].or_absent()}, "PageIfCounted"),
+    "where this page lies",
+    shown="page",
+)

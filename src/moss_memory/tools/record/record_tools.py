@@ -1,0 +1,275 @@
+"""Records: submit payloads with provenance; retrieve records, entities and timelines."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError
+from moss_memory.registry.arguments import SearchMode, Workspace
+from moss_memory.registry.budget import ended_page
+from moss_memory.registry.operation import looks_for_meaning, operation
+from moss_memory.registry.responses import BAD_FILE, BOUNDED_PAGINATION, SEARCH_REMARKS, flag, integer, list_of, text
+from moss_memory.rows.times import instant_us
+from moss_memory.rows.values import DEFAULT_WORKSPACE, label
+
+from .capabilities import registry_of
+from .record_queries import (
+    ENTITY_COLUMNS,
+    EVENT_COLUMNS,
+    EVENT_TABLES,
+    LIMIT_MAX,
+    page_of,
+    record_filters,
+    shown_entity,
+    shown_event,
+    where,
+)
+from .record_responses import CAPABILITY, ENTITY, EVENT, RECORD, SOME_PAGE
+from .submission import Submission, first_answer, sql
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    CapabilityId = str
+    Body = dict[str, Any]
+    Provenance = dict[str, Any]
+    ClientRequestId = str
+    RecordType = str
+    Properties = dict[str, Any]
+    SearchTerms = str | list[str]
+    RecordIds = list[str]
+    IncludeTotal = bool
+    RecordLimit = int
+    RecordOffset = int
+    EntityType = str
+    IncludeSnapshots = bool
+    IncludeProvenance = bool
+    Moment = str
+    EventType = str
+    RecordId = str
+    EntityId = str
+else:
+
+    def _text(description):
+        return {"type": "string", "description": description}
+
+    def _flag(description):
+        return {"type": "boolean", "description": description}
+
+    CapabilityId = _text("e.g. neotoma:store_feature_unit:v1")
+    Body = {"type": "object", "description": "the fields of the capability"}
+    Provenance = {
+        "type": "object",
+        "properties": {
+            "source_refs": {"type": "array", "items": {"type": "string"}},
+            "extracted_at": {"type": "string"},
+            "extractor_version": {"type": "string"},
+            "agent_id": {"type": "string"},
+            "unmapped": {"type": "object"},
+        },
+        "additionalProperties": False,
+        "description": "where it comes from",
+    }
+    ClientRequestId = _text("repeats with it change nothing")
+    RecordType = _text("e.g. feature_unit")
+    Properties = {"type": "object", "description": "values that fields must have or contain"}
+    SearchTerms = {"type": ["array", "string"], "items": {"type": "string"}, "description": "words; any may match"}
+    RecordIds = {"type": "array", "items": {"type": "string"}, "description": "payload_ids"}
+    IncludeTotal = _flag("also how many match")
+    RecordLimit = {"type": "integer", "minimum": 1, "description": "most rows"}
+    RecordOffset = {"type": "integer", "minimum": 0, "description": "rows to skip"}
+    EntityType = _text("e.g. release")
+    IncludeSnapshots = _flag("with what is known of them")
+    IncludeProvenance = _flag("where each field comes from")
+    Moment = _text("ISO 8601 date or time")
+    EventType = _text("e.g. feature_unit.created")
+    RecordId = _text("payload_id that told of it")
+    EntityId = _text("id of an entity")
+
+
+def as_read_error(error: MossError) -> MossError:
+    """An error of a tool that reads, in the codes of this family."""
+    return _in_own_codes(error, "DB_QUERY_FAILED")
+
+
+def as_write_error(error: MossError) -> MossError:
+    """An error of a tool that writes, in the codes of this family."""
+    return _in_own_codes(error, "DB_INSERT_FAILED")
+
+
+def _in_own_codes(error: MossError, storage_code: str) -> MossError:
+    code, details = error.code, error.details
+    if code in ("INVALID_REQUEST", "AMBIGUOUS_ADDRESSING", "TEXT_TOO_LARGE"):
+        code = "VALIDATION_ERROR"
+    elif code.startswith("STORAGE_") or code == "NOT_A_STORE":
+        details = {**(details or {}), "storage_code": code}
+        code = storage_code
+    else:
+        return error
+    return MossError(code, error.message, details=details, recovery=error.recovery)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    translate=as_write_error,
+    answers={
+        "payload_id": text("id of the record"),
+        "payload_content_id": text("a hash of the content"),
+        "payload_submission_id": text("id of this submission"),
+        "created": flag("whether the content is new"),
+        "message": text("what was done, in a sentence"),
+        "entity_id": text("the entity that it tells of"),
+        "workspace": text("namespace"),
+    },
+    example="moss record submit neotoma:store_agent_decision:v1 --body @decision.json",
+)
+def submit_payload(
+    tx: Transaction,
+    *,
+    capability_id: CapabilityId,
+    body: Body,
+    provenance: Provenance | None = None,
+    client_request_id: ClientRequestId | None = None,
+    workspace: Workspace = DEFAULT_WORKSPACE,
+) -> dict[str, Any]:
+    """Record a payload about an entity, checked by its capability; equal content is kept once, every source counts."""
+    capability = registry_of(tx.config.home).find(capability_id)
+    capability.check(body)
+    submission = Submission(tx, capability, body, provenance or {}, workspace)
+    request = label(client_request_id, what="client_request_id")
+    again = None if request is None else tx.row(sql["request"], {**submission.key, "client_request_id": request})
+    if again is not None:
+        tx.change_nothing()
+        return first_answer(again, submission.content_id, str(request))
+    return submission.write(request)
+
+
+def _looks_for_meaning(arguments: Any) -> bool:
+    return looks_for_meaning("both")(arguments) and arguments.get("search") is not None
+
+
+@operation(
+    idempotent=True,
+    long_if=_looks_for_meaning,
+    grows=True,
+    translate=as_read_error,
+    answers={
+        "records": list_of(RECORD, "the records, best match or newest first", shown="answer"),
+        "pagination": SOME_PAGE,
+        "total_count": integer("how many match, if asked for", optional=True),
+        **SEARCH_REMARKS,
+    },
+    example="moss record find 'token rotation' --type agent_decision",
+)
+def retrieve_records(
+    tx: ReadTransaction,
+    *,
+    type: RecordType | None = None,
+    properties: Properties | None = None,
+    search: SearchTerms | None = None,
+    search_mode: SearchMode = "both",
+    limit: RecordLimit = 100,
+    offset: RecordOffset = 0,
+    ids: RecordIds | None = None,
+    include_total_count: IncludeTotal = False,
+    workspace: Workspace | None = None,
+) -> dict[str, Any]:
+    """Find records by type, property, id, words and meaning: best match first, else newest first."""
+    filters = record_filters(tx, type, properties, ids, workspace)
+    most = min(limit, LIMIT_MAX)
+    terms = [search] if isinstance(search, str) else search
+    if terms is None:
+        return filters.newest(tx, most, offset, count=include_total_count)
+    return filters.searched(tx, terms, search_mode, most, offset, count=include_total_count)
+
+
+@operation(
+    idempotent=True,
+    translate=as_read_error,
+    answers={
+        "entities": list_of(ENTITY, "the entities, newest first", shown="answer"),
+        "pagination": BOUNDED_PAGINATION,
+    },
+    example="moss record entities --entity-type feature_unit",
+)
+def retrieve_entities(
+    tx: ReadTransaction,
+    *,
+    entity_type: EntityType | None = None,
+    limit: RecordLimit = 100,
+    offset: RecordOffset = 0,
+    include_snapshots: IncludeSnapshots = True,
+    include_provenance: IncludeProvenance = False,
+    as_of: Moment | None = None,
+    entity_id: EntityId | None = None,
+    workspace: Workspace | None = None,
+) -> dict[str, Any]:
+    """List entities with what is known of them, now or at a time (`as_of`), newest first."""
+    upto = None if as_of is None else instant_us(as_of, what="as_of", end_of_day=True)
+    conditions, values = where(workspace, (("type", entity_type), ("entity_id", entity_id)))
+    if upto is not None:
+        conditions.append(
+            "exists (select 1 from observations o where o.entity_row = entities.row_id and o.observed_us <= :upto)"
+        )
+        values["upto"] = upto
+    rows, pagination = page_of(tx, ENTITY_COLUMNS, {"entities": ""}, conditions, values, "row_id desc", limit, offset)
+    entities = [shown_entity(tx, row, upto, include_snapshots, include_provenance) for row in rows]
+    entities, pagination = ended_page(entities, pagination, tx.config.page_max_chars)
+    return {"entities": entities, "pagination": pagination}
+
+
+@operation(
+    idempotent=True,
+    translate=as_read_error,
+    answers={"events": list_of(EVENT, "what happened, newest first", shown="answer"), "pagination": BOUNDED_PAGINATION},
+    example="moss record timeline --after-date 2025-12-01",
+)
+def list_timeline_events(
+    tx: ReadTransaction,
+    *,
+    event_type: EventType | None = None,
+    after_date: Moment | None = None,
+    before_date: Moment | None = None,
+    source_record_id: RecordId | None = None,
+    entity_id: EntityId | None = None,
+    entity_type: EntityType | None = None,
+    limit: RecordLimit = 100,
+    offset: RecordOffset = 0,
+    workspace: Workspace | None = None,
+) -> dict[str, Any]:
+    """List what happened when, newest first, by type, time, record and entity; bounds are inclusive."""
+    conditions, values = where(workspace, (("event_type", event_type),), table="t.")
+    for bound, given, compare in (("after_date", after_date, ">="), ("before_date", before_date, "<=")):
+        if given is not None:
+            conditions.append(f"t.at_us {compare} :{bound}")
+            values[bound] = instant_us(given, what=bound, end_of_day=compare == "<=")
+    for column, value in (("r.payload_id", source_record_id), ("e.entity_id", entity_id), ("e.type", entity_type)):
+        if value is not None:
+            name = column.replace(".", "_")
+            conditions.append(f"{column} = :{name}")
+            values[name] = value
+    if entity_id is not None and workspace is not None:
+        conditions.append("e.workspace_norm = :workspace")  # so that one entity is found first, not all its neighbours
+    order = "t.at_us desc, t.row_id desc"
+    rows, pagination = page_of(tx, EVENT_COLUMNS, EVENT_TABLES, conditions, values, order, limit, offset)
+    events, pagination = ended_page([shown_event(row) for row in rows], pagination, tx.config.page_max_chars)
+    return {"events": events, "pagination": pagination}
+
+
+@operation(
+    idempotent=True,
+    listed=False,
+    translate=as_read_error,
+    answers={
+        "capabilities": list_of(CAPABILITY, "the capabilities, by id", shown="answer"),
+        "problems": list_of(BAD_FILE, "files that hold none", optional=True),
+    },
+    example="moss record capabilities",
+)
+def record_capabilities(tx: ReadTransaction) -> dict[str, Any]:
+    """List what may be submitted: every capability with its fields, and files that cannot be used."""
+    registry = registry_of(tx.config.home)
+    known = [registry.capabilities[name].shown() for name in sorted(registry.capabilities)]
+    return {"capabilities": known, **({"problems": registry.problems} if registry.problems else {})}

@@ -1,0 +1,105 @@
+"""Keeps records in `.cursor/memory/` while the store cannot be reached; `moss record migrate` brings them in later."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.storage.files.private_files import make_private_folder, write_private
+
+from .capabilities import registry_of
+from .entity_ids import entity_id
+from .record_tools import as_write_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.store import Store
+
+    from .capabilities import Capability
+
+COLLECTIONS = {
+    "feature_units": "neotoma:store_feature_unit:v1",
+    "releases": "neotoma:store_release:v1",
+    "agent_decisions": "neotoma:store_agent_decision:v1",
+    "agent_sessions": "neotoma:store_agent_session:v1",
+    "validation_results": "neotoma:store_validation_result:v1",
+    "codebase_entities": "neotoma:store_codebase_entity:v1",
+    "architectural_decisions": "neotoma:store_architectural_decision:v1",
+}
+"""The folders of `.cursor/memory/` and the capability of the records in each."""
+MEMORY_FOLDER = os.path.join(".cursor", "memory")
+FILE_MAX_BYTES = 8_000_000
+"""A kept record may be so large: the largest body without indentation is half of it, were every character an emoji."""
+
+_PLAIN_NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,100}")
+
+
+def submit_or_keep(
+    store: Store,
+    collection: str,
+    body: dict[str, Any],
+    *,
+    provenance: dict[str, Any] | None = None,
+    workspace: str | None = None,
+    folder: str = MEMORY_FOLDER,
+) -> dict[str, Any]:
+    """Submits a record, or keeps it as a file when the store cannot be reached.
+
+    Gives what `submit_payload` answers, or `{"kept": path}`. The file holds the body alone, without provenance and
+    workspace, and a second body of the same identity replaces the first. A body that the capability refuses raises
+    `VALIDATION_ERROR` either way: a broken record is not worth keeping.
+    """
+    try:
+        capability = capability_of(store.config.home, collection)
+    except MossError as error:
+        raise as_write_error(error) from None
+    arguments: dict[str, Any] = {"capability_id": capability.capability_id, "body": body}
+    if provenance is not None:
+        arguments["provenance"] = provenance
+    if workspace is not None:
+        arguments["workspace"] = workspace
+    try:
+        return store.call("submit_payload", arguments)
+    except MossError as error:
+        if not error.code.startswith("DB_"):
+            raise
+    try:
+        return {"kept": keep(capability, collection, body, folder=folder)}
+    except MossError as error:
+        raise as_write_error(error) from None
+
+
+def keep(capability: Capability, collection: str, body: dict[str, Any], *, folder: str = MEMORY_FOLDER) -> str:
+    """Writes a record's body to its file, whole or not at all, readable by its owner only; gives the path."""
+    capability.check(body)
+    place = os.path.join(folder, collection)
+    make_private_folder(place)
+    path = os.path.join(place, f"{file_name(capability, body)}.json")
+    write_private(path, _text_of(body))
+    return path
+
+
+def _text_of(body: dict[str, Any]) -> bytes:
+    text = json.dumps(body, ensure_ascii=False, indent=2).encode() + b"\n"
+    return text if len(text) <= FILE_MAX_BYTES else json.dumps(body, ensure_ascii=False).encode()
+
+
+def file_name(capability: Capability, body: dict[str, Any]) -> str:
+    """The identity where it is a plain name, else the entity's id."""
+    if len(capability.identity) == 1:
+        value = body.get(capability.identity[0])
+        if isinstance(value, str) and _PLAIN_NAME.fullmatch(value):
+            return value
+    return entity_id(capability, body)
+
+
+def capability_of(home: str, collection: str) -> Capability:
+    """The capability of the records in a collection."""
+    if collection not in COLLECTIONS:
+        known = ", ".join(COLLECTIONS)
+        raise invalid(f"there is no collection {collection[:100]!r}; known: {known}", known=list(COLLECTIONS))
+    return registry_of(home).find(COLLECTIONS[collection])

@@ -1,0 +1,165 @@
+"""Brings records that were kept as files into the store, and checks that each of them arrived."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from moss_memory.errors import MossError
+from moss_memory.rows.times import instant_us, shown_instant
+from moss_memory.rows.values import DEFAULT_WORKSPACE, normalize
+from moss_memory.secrets.scanner import findings_in, told
+from moss_memory.storage.files.json_files import json_files, read_json, read_object, shown_path
+
+from .entity_ids import content_id, digest, payload_id
+from .field_mapping import fitting, opened
+from .record_tools import submit_payload
+from .spool import COLLECTIONS, FILE_MAX_BYTES, capability_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from moss_memory.store import Store
+
+    from .capabilities import Capability
+    from .field_mapping import Mapping
+
+
+def kept_files(folder: str) -> list[tuple[str, str]]:
+    """Every kept record below a memory folder, as (collection, path), in a stable order."""
+    return [
+        (collection, os.path.join(folder, collection, name))
+        for collection in COLLECTIONS
+        for name in json_files(os.path.join(folder, collection))
+    ]
+
+
+def migrate(
+    store: Store,
+    folder: str,
+    *,
+    workspace: str | None = None,
+    dry_run: bool = False,
+    mapping: Mapping | None = None,
+    lenient: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Submits every kept record and reads it back; a file that fails is named with the reason, the others go on.
+
+    A record counts as seen when its file was written, so what was submitted since is not undone. `lenient` also takes
+    arrays of bodies, bodies with their provenance, and fields that the capability does not know.
+    """
+    files = kept_files(folder)
+    report: dict[str, Any] = {"files": len(files), "migrated": 0, "already_there": 0, "failed": []}
+    if lenient:
+        report["unmapped"] = []
+    found: list[dict[str, Any]] = []
+    for number, (collection, path) in enumerate(files, start=1):
+        try:
+            for kept in _read(store, collection, path, mapping, lenient=lenient):
+                created = _migrate_one(store, path, kept, workspace=workspace, dry_run=dry_run)
+                found += findings_in({**kept.body, **kept.unmapped}, shown_path(path))
+                report["migrated" if created else "already_there"] += 1
+                if kept.unmapped:
+                    report["unmapped"].append({"file": shown_path(path), "fields": sorted(kept.unmapped)})
+        except (MossError, ValueError, OSError) as error:
+            code, message = _reason(error)
+            report["failed"].append({"file": shown_path(path), "code": code, "message": message})
+        if progress is not None:
+            progress(number, len(files))
+    return {
+        **report,
+        "verified": report["migrated"] + report["already_there"] if not dry_run else 0,
+        "dry_run": dry_run,
+        **told(found),
+    }
+
+
+def _reason(error: MossError | ValueError | OSError) -> tuple[str, str]:
+    """What a report says of a file that failed, in the codes of this family."""
+    if not isinstance(error, MossError):
+        return "VALIDATION_ERROR", str(error)
+    return "VALIDATION_ERROR" if error.code == "INVALID_REQUEST" else error.code, error.message
+
+
+class _Kept:
+    """One record of a file: its capability, its body, where it comes from, and what of it no field is for."""
+
+    def __init__(
+        self, capability: Capability, body: dict[str, Any], provenance: dict[str, Any], unmapped: dict[str, Any]
+    ) -> None:
+        self.capability = capability
+        self.body = body
+        self.provenance = {**provenance, "unmapped": unmapped} if unmapped else provenance
+        self.unmapped = unmapped
+
+    def content_id(self) -> str:
+        """What the store will know its content by."""
+        refs, extractor = self.provenance.get("source_refs", []), self.provenance.get("extractor_version")
+        return content_id(self.capability.capability_id, self.body, refs, extractor)
+
+    def request_id(self) -> str:
+        """What it is submitted as: the same file again is the same request, so a second run adds no observation."""
+        return f"migrate:{self.content_id()}" + (f":{digest(self.unmapped)}" if self.unmapped else "")
+
+
+def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, lenient: bool) -> list[_Kept]:
+    """The records in a file, each of them allowed by its capability."""
+    root = os.path.realpath(os.path.dirname(os.path.dirname(path)))
+    if os.path.commonpath([root, os.path.realpath(path)]) != root:
+        raise ValueError("it is a link that leads out of the folder; put the file itself there")
+    capability = capability_of(store.config.home, collection)
+    if lenient:
+        entries = opened(read_json(path, what="record", max_bytes=FILE_MAX_BYTES))
+    else:
+        entries = [(read_object(path, what="record", max_bytes=FILE_MAX_BYTES), {}, {})]
+    records = []
+    for at, (body, provenance, unmapped) in enumerate(entries):
+        try:
+            mapped = body if mapping is None else mapping.apply(collection, body)
+            if lenient:
+                mapped, unknown = fitting(capability, mapped)
+                unmapped = {**unmapped, **unknown}
+            capability.check(mapped)
+            records.append(_Kept(capability, mapped, _checked(capability, mapped, provenance), unmapped))
+        except (MossError, ValueError) as error:
+            if len(entries) == 1:
+                raise
+            raise ValueError(f"entry {at} of the array: {_reason(error)[1]}") from error
+    return records
+
+
+def _checked(capability: Capability, body: dict[str, Any], provenance: dict[str, Any]) -> dict[str, Any]:
+    """What a file says of where it comes from, allowed as `submit_payload` allows it; null says nothing."""
+    given = {"capability_id": capability.capability_id, "body": body, "provenance": provenance}
+    told: dict[str, Any] = submit_payload.decode(given, DEFAULT_WORKSPACE)["provenance"]
+    if "extracted_at" in told:
+        instant_us(told["extracted_at"], what="provenance.extracted_at")
+    return told
+
+
+def _migrate_one(store: Store, path: str, kept: _Kept, *, workspace: str | None, dry_run: bool) -> bool:
+    """Submits one record; says whether it is new. A dry run only looks."""
+    content = kept.content_id()
+    norm = normalize(workspace or DEFAULT_WORKSPACE, what="workspace")
+    known = store.call("retrieve_records", {"ids": [payload_id(norm, content)]})["records"]
+    if dry_run:
+        return not known
+    seen_us = min(os.stat(path).st_mtime_ns, time.time_ns()) // 1000
+    answer = store.call(
+        "submit_payload",
+        {
+            "capability_id": kept.capability.capability_id,
+            "body": kept.body,
+            "provenance": {"extracted_at": shown_instant(seen_us), **kept.provenance},
+            "client_request_id": kept.request_id(),
+            "allow_secrets": True,
+            "workspace": workspace or DEFAULT_WORKSPACE,
+        },
+    )
+    found = store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]
+    if [record["properties"] for record in found] != [kept.body]:
+        raise ValueError("the record read back is not the one submitted")
+    return not known

@@ -1,0 +1,228 @@
+"""One payload on its way in: record, observation, entity, timeline events and properties, in one transaction."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import invalid
+from moss_memory.rows.times import instant_us
+from moss_memory.rows.values import norm
+from moss_memory.storage.named_rows import NamedRow
+from moss_memory.storage.queries import load_queries
+
+from .entity_ids import canonical, content_id, entity_id, event_id, payload_id, property_value, submission_id
+from .snapshots import Snapshot, fold, sets_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import Row, Transaction
+
+    from .capabilities import Capability
+
+REFS_MAX = 1000
+PROVENANCE_MAX_CHARS = 100_000
+ALWAYS_US = 2**63 - 1
+
+sql = load_queries(__file__)
+
+
+class Entity(NamedRow):
+    """What is known of an entity, and the observation that came last."""
+
+    __slots__ = ()
+    row_id: int
+    snapshot_json: str
+    sources_json: str
+    observation_count: int
+    observed_us: int
+    content_id: str
+    submission_id: str
+
+    def last(self) -> tuple[int, str, str]:
+        """What the last observation is ordered by."""
+        return self.observed_us, self.content_id, self.submission_id
+
+    def snapshot(self) -> Snapshot:
+        """Its observations, folded."""
+        snapshot = Snapshot(json.loads(self.snapshot_json), json.loads(self.sources_json))
+        snapshot.count = self.observation_count
+        return snapshot
+
+
+class Submission:
+    """One payload on its way in."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        capability: Capability,
+        body: dict[str, Any],
+        provenance: dict[str, Any],
+        workspace: str,
+    ) -> None:
+        self._tx = tx
+        self._capability = capability
+        self._body = body
+        self._provenance = provenance
+        self._workspace = workspace
+        refs = provenance.get("source_refs", [])
+        if len(refs) > REFS_MAX:
+            raise invalid(f"`provenance.source_refs` has {len(refs)} entries; at most {REFS_MAX}", path="provenance")
+        if provenance and len(canonical(provenance)) > PROVENANCE_MAX_CHARS:
+            raise invalid(f"`provenance` has more than {PROVENANCE_MAX_CHARS} characters of JSON", path="provenance")
+        self.content_id = content_id(capability.capability_id, body, refs, provenance.get("extractor_version"))
+        self.key = {"workspace": norm(workspace)}
+        told = provenance.get("extracted_at")
+        self._told_us = None if told is None else instant_us(told, what="provenance.extracted_at")
+
+    def write(self, client_request_id: str | None) -> dict[str, Any]:
+        """Writes the record if it is new, and its observation, entity, events and properties."""
+        tx, submission = self._tx, submission_id(self._tx.now_ms)
+        entity = entity_id(self._capability, self._body)
+        found = tx.row(sql["entity"], {**self.key, "entity_id": entity})
+        known = None if found is None else Entity(found)
+        row: dict[str, Any] = {
+            **self.key,
+            "workspace_raw": self._workspace,
+            "content_id": self.content_id,
+            "payload_id": payload_id(self.key["workspace"], self.content_id),
+            "submission_id": submission,
+            "entity_id": entity,
+            "type": self._capability.entity_type,
+            "capability_id": self._capability.capability_id,
+            "observed_us": self._observed_us(known),
+            "now_ms": tx.now_ms,
+        }
+        row["entity_row"] = known.row_id if known else tx.value(sql["add_entity"], row)
+        record_row = tx.value(sql["record"], row)
+        created = record_row is None
+        row["record_row"] = self._add_record(row) if created else record_row
+        if not created:
+            tx.run(sql["touch_record"], row)
+        answer = _answer(row, created=created)
+        self._observe(row, client_request_id, answer)
+        self._fold_in(row, known)
+        if created:
+            add_events(tx, self._capability, self._body, row)
+        tx.concerns(workspace=self.key["workspace"], address=str(row["payload_id"]))
+        return answer
+
+    def _observed_us(self, known: Entity | None) -> int:
+        """When it was observed: as told, else now, after what the entity's snapshot already holds of this moment."""
+        if self._told_us is not None:
+            return self._told_us
+        now_us = self._tx.now_ms * 1000
+        # Two submissions fit into one millisecond of the clock, and the second is the last word.
+        return known.observed_us + 1 if known and now_us <= known.observed_us < now_us + 1000 else now_us
+
+    def _add_record(self, row: dict[str, Any]) -> int:
+        title = self._body.get(self._capability.title)
+        text = "\n".join(_texts(self._capability, self._body))
+        stored = {"body_json": json.dumps(self._body, ensure_ascii=False, separators=(",", ":"))}
+        stored["sets_json"] = json.dumps(sets_of(self._capability))
+        shown = title if title is None or isinstance(title, str) else canonical(title)
+        told = {**row, **stored, "title": shown, "search_text": text}
+        record_row: int = self._tx.value(sql["add_record"], told)
+        for name, value in _properties(self._capability, self._body):
+            self._tx.run(sql["add_property"], {"name": name, "value": value, "record_row": record_row})
+        return record_row
+
+    def _observe(self, row: dict[str, Any], client_request_id: str | None, answer: dict[str, Any]) -> None:
+        refs, unmapped = self._provenance.get("source_refs"), self._provenance.get("unmapped")
+        told = {
+            **row,
+            "agent_id": self._provenance.get("agent_id"),
+            "source_refs_json": json.dumps(refs, ensure_ascii=False) if refs else None,
+            "extractor_version": self._provenance.get("extractor_version"),
+            "unmapped_json": canonical(unmapped) if unmapped else None,
+            "client_request_id": client_request_id,
+            "answer_json": json.dumps(answer) if client_request_id else None,
+        }
+        self._tx.run(sql["add_observation"], told)
+
+    def _fold_in(self, row: dict[str, Any], known: Entity | None) -> None:
+        """Puts the observation on top of the snapshot, or folds all of them when it is not the last."""
+        last = (row["observed_us"], self.content_id, row["submission_id"])
+        if known is None or last > known.last():
+            snapshot = Snapshot() if known is None else known.snapshot()
+            snapshot.add(self._body, row["submission_id"], set(sets_of(self._capability)))
+        else:
+            everything = {"entity_row": row["entity_row"], "upto": ALWAYS_US}
+            snapshot = fold(self._tx.stream(sql["observations"], everything))
+            last = known.last()
+        changed = {
+            "entity_row": row["entity_row"],
+            "snapshot_json": json.dumps(snapshot.fields, ensure_ascii=False, separators=(",", ":")),
+            "sources_json": json.dumps(snapshot.sources, separators=(",", ":")),
+            "observation_count": snapshot.count,
+            **dict(zip(("observed_us", "content_id", "submission_id"), last, strict=True)),
+        }
+        self._tx.run(sql["change_entity"], changed)
+
+
+def add_events(tx: Transaction, capability: Capability, body: dict[str, Any], row: dict[str, Any]) -> None:
+    """Writes when things happened to the entity of a row, as its record's body says; each is told once."""
+    for name, field in capability.fields.items():
+        told = body.get(name)
+        if field.get("event") and told is not None:
+            at_us = instant_us(told, what=f"body.{name}")
+            kind = f"{capability.entity_type}.{field['event']}"
+            identity = event_id(str(row["entity_id"]), name, told)
+            tx.run(sql["add_event"], {**row, "event_id": identity, "event_type": kind, "at_us": at_us})
+
+
+def _answer(row: dict[str, Any], *, created: bool) -> dict[str, Any]:
+    kind = row["type"]
+    message = f"recorded: {kind}" if created else f"recorded before: {kind}; the observation was added"
+    return {
+        "payload_id": row["payload_id"],
+        "payload_content_id": row["content_id"],
+        "payload_submission_id": row["submission_id"],
+        "created": created,
+        "message": message,
+        "entity_id": row["entity_id"],
+        "workspace": row["workspace_raw"],
+    }
+
+
+def first_answer(again: Row, content: str, request: str) -> dict[str, Any]:
+    """What a repeated request is told: the same as the first time; other content is refused."""
+    first_content, answer_json = again
+    if first_content != content:
+        raise invalid(
+            f"`client_request_id` {request[:100]!r} was used for other content; use a new one", path="client_request_id"
+        )
+    answer: dict[str, Any] = json.loads(answer_json)
+    return answer
+
+
+def _texts(capability: Capability, body: dict[str, Any]) -> list[str]:
+    """What of a body is searched for words, beside its title."""
+    found: list[str] = []
+    for name, field in capability.fields.items():
+        if field.get("search") and name != capability.title and body.get(name) is not None:
+            found += _words(body[name])
+    return found
+
+
+def _words(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for part in value.values() for text in _words(part)]
+    if isinstance(value, list):
+        return [text for part in value for text in _words(part)]
+    return [] if value is None or isinstance(value, bool) else [str(value)]
+
+
+def _properties(capability: Capability, body: dict[str, Any]) -> list[tuple[str, str]]:
+    """The scalars of a body and the items of its arrays, as filters look them up."""
+    found = []
+    for name, value in body.items():
+        kind = capability.fields[name]["type"]
+        for item in value if isinstance(value, list) else [value]:
+            if item is not None and not isinstance(item, (dict, list)):
+                found.append((name, property_value(item, kind)))
+    return found

@@ -1,0 +1,210 @@
+"""Many agents, one plan: what can be started now, and who works on what."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.registry.arguments import Offset, Tag
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import PAGINATION, list_of, moment_ms, text
+from moss_memory.rows.values import Page, label, norm
+from moss_memory.storage.named_rows import NamedRow
+from moss_memory.tools.task.model.leases import WHOLE, Claim, claims_on, hold
+from moss_memory.tools.task.model.task_rows import find_step, sql
+
+from .task_arguments import PageLimit, RequiredWorkspace, StepId, StepPath, TaskId
+from .task_responses import CHANGED, READY, STEP_NAMED
+from .task_tools import ParentId
+from .task_writes import Mutation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+    from moss_memory.tools.task.model.task_rows import Step
+
+    Agent = str
+    LeaseSeconds = int
+    Release = bool
+else:
+    Agent = {"type": "string", "description": "who works on it"}
+    LeaseSeconds = {"type": "integer", "minimum": 1, "description": "how long it is yours; `tasks_note` renews"}
+    Release = {"type": "boolean", "description": "give it back"}
+
+READY_MAX = 200
+LEASE_S = 1800
+LEASE_MAX_S = 31_536_000
+
+
+class Ready(NamedRow):
+    """A task that can be started, and the step to begin with."""
+
+    id: str
+    title: str
+    priority: str
+    step_id: str | None
+    path: str | None
+    step_title: str | None
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={"tasks": list_of(READY, "what can be started, best first", shown="answer"), "pagination": PAGINATION},
+    example="moss task ready -w shop",
+)
+def tasks_ready(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    parent: ParentId | None = None,
+    tag: Tag | None = None,
+    limit: PageLimit = 20,
+    offset: Offset = 0,
+    budget: Budget,
+) -> dict[str, Any]:
+    """List the tasks that can be started now, the more urgent and then the older first; `tasks_claim` takes one."""
+    page = Page(limit, offset, maximum=READY_MAX)
+    conditions, values = _narrowed(tx, workspace, parent, tag)
+    ready = sql["ready"] + conditions
+    total: int = tx.value(f"select count(*) from ({ready}) as counted", values)
+    rows = tx.rows(
+        f"{ready} {sql['in_order']} limit :limit offset :offset",
+        {**values, "limit": page.limit, "offset": page.offset},
+    )
+    return budget.fit(
+        [_shown(Ready(row)) for row in rows],
+        lambda kept: {
+            "tasks": kept,
+            "pagination": page.answer(returned=len(kept), total=total),
+            "truncated": False,
+        },
+    )
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={
+        **CHANGED,
+        "step": STEP_NAMED.or_absent(),
+        "agent": text("who works on it, or gave it back"),
+        "lease_until_ms": moment_ms("until when; null when it was given back", nullable=True),
+    },
+    example="moss task claim --agent me -w shop --target TASK-001",
+)
+def tasks_claim(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    agent: Agent,
+    target: TaskId | None = None,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    lease_s: LeaseSeconds = LEASE_S,
+    release: Release = False,
+) -> dict[str, Any]:
+    """Take a task or a step, so that no other agent does; without `target` the first that is ready.
+
+    It is yours until the lease runs out; claiming again and `tasks_note` with `agent` renew it, `release` ends it.
+    """
+    who = label(agent, what="agent")
+    if who is None:
+        raise invalid("`agent` is blank; say who works on it", path="agent")
+    if lease_s > LEASE_MAX_S:
+        raise invalid(f"`lease_s` is {lease_s}; at most {LEASE_MAX_S} are allowed", path="lease_s")
+    if target is None:
+        if step_id is not None or path is not None:
+            raise invalid("a step needs the `target` that it belongs to", path="target")
+        target, step_id = _held_by(tx, workspace, who) if release else (_first_ready(tx, workspace), None)
+    mutation = Mutation(tx, workspace, target, None)
+    step = None
+    if step_id is not None or path is not None:
+        step = find_step(tx, mutation.workspace, mutation.task, step_id, path)
+    if release:
+        return _released(mutation, step, who)
+    mutation.refuse_done()
+    return _claimed(mutation, step, who, lease_s)
+
+
+def _narrowed(tx: ReadTransaction, workspace: str, parent: str | None, tag: str | None) -> tuple[str, dict[str, Any]]:
+    values: dict[str, Any] = {"workspace": norm(workspace), "now_ms": tx.now_ms}
+    conditions = ""
+    if parent is not None:
+        conditions += " and t.parent_id = :parent"
+        values["parent"] = parent
+    if tag is not None:
+        conditions += f" and {tx.contains('t.tags_json', 'tag')}"
+        values["tag"] = tag.strip()
+    return conditions, values
+
+
+def _shown(task: Ready) -> dict[str, Any]:
+    shown: dict[str, Any] = {"id": task.id, "title": task.title, "priority": task.priority}
+    if task.step_id is not None:
+        shown["step"] = {"step_id": task.step_id, "path": task.path, "title": task.step_title}
+    return {**shown, "why": f"{task.priority} priority, nothing in its way, nobody works on it"}
+
+
+def _first_ready(tx: ReadTransaction, workspace: str) -> str:
+    first = f"{sql['ready']} {sql['in_order']} limit 1"
+    found: str | None = tx.value(first, {"workspace": norm(workspace), "now_ms": tx.now_ms})
+    if found is None:
+        raise MossError(
+            "NOT_FOUND",
+            f"nothing in workspace {workspace!r} can be started now: what is open is claimed, blocked or waits",
+            recovery=next_call("tasks_list", {"workspace": workspace}, "shows what is open and where it stands"),
+        )
+    return found
+
+
+def _held_by(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, str | None]:
+    """The one piece that an agent holds."""
+    values = {"workspace": norm(workspace), "agent": agent, "now_ms": tx.now_ms}
+    held = [(task_id, step_id, path) for task_id, step_id, path in tx.rows(sql["claims_of_agent"], values)]
+    if not held:
+        raise MossError("NOT_FOUND", f"{agent[:100]!r} has claimed nothing in workspace {workspace!r}")
+    if len(held) > 1:
+        named = ", ".join(f"{held_id} {at}" if at else held_id for held_id, _, at in held)
+        raise invalid(f"{agent[:100]!r} holds several pieces: {named}; name the `target` to give back", path="target")
+    return held[0][0], held[0][1]
+
+
+def _claimed(mutation: Mutation, step: Step | None, agent: str, lease_s: int) -> dict[str, Any]:
+    task = mutation.task
+    if step is not None and step.done:
+        raise mutation.refuse(f"step {step.path} is done; there is nothing to work on")
+    for claim in claims_on(mutation.tx, task):
+        if claim.agent != agent and claim.touches(step):
+            raise _taken(mutation, claim)
+    if task.status == "TODO":
+        task.status = "ACTIVE"
+    held = hold(mutation.tx, mutation.workspace, task, step, agent, lease_s)
+    kind = task.kind if step is None else "step"
+    return {**mutation.finish(f"{kind}_claimed", held.shown(), step=step), **held.shown()}
+
+
+def _released(mutation: Mutation, step: Step | None, agent: str) -> dict[str, Any]:
+    wanted = WHOLE if step is None else step.step_id
+    name = mutation.task.id if step is None else f"step {step.path} of {mutation.task.id}"
+    held = next((one for one in claims_on(mutation.tx, mutation.task) if one.step_id == wanted), None)
+    if held is None:
+        raise MossError("NOT_FOUND", f"nobody has claimed {name}; there is nothing to give back")
+    if held.agent != agent:
+        raise _taken(mutation, held)
+    mutation.tx.run(sql["release"], {"task_row": mutation.task.row_id, "step_id": wanted})
+    kind = mutation.task.kind if step is None else "step"
+    told = mutation.finish(f"{kind}_released", {"agent": agent}, step=step)
+    return {**told, "agent": agent, "lease_until_ms": None}
+
+
+def _taken(mutation: Mutation, claim: Claim) -> MossError:
+    what = mutation.task.id if claim.path is None else f"step {claim.path} of {mutation.task.id}"
+    return mutation.refuse(
+        f"{claim.agent!r} works on {what}; take another piece, or wait until the lease runs out",
+        details=claim.shown(),
+        recovery=next_call(
+            "tasks_ready", {"workspace": mutation.workspace}, "lists what nobody works on and can be started"
+        ),
+    )

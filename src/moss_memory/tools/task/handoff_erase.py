@@ -1,0 +1,138 @@
+"""What hand-overs that Moss wrote keep of a plan, task, note or card that is taken out for good."""
+
+from __future__ import annotations
+
+import re
+
+from moss_memory.rows.hard_delete import ERASED, Erasure
+from moss_memory.rows.lookup import Address
+from moss_memory.rows.values import norm
+from moss_memory.tools.task.model.task_status import brief
+
+from .handoff import HANDOFF_SOURCE, LINE_CHARS, handover_name, places_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.rows.hard_delete import Place
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+_TOOL = "tasks_handoff"
+_TITLE = re.compile(r"Hand-over of ([A-Z]+-[0-9]+):")
+_CUT = "…"
+_CAPSULES = (
+    "select row_id, id, name_norm, version_tool, title, capsule_text from capsules"
+    " where workspace_norm = :workspace and (source = :source or row_id in"
+    " (select subject from versions where family = 'capsule' and tool = :tool)) order by row_id"
+)
+_VERSIONS = (
+    "select row_id, tool, title, text from versions where family = 'capsule' and subject = :row_id and erased = 0"
+    " order by version"
+)
+_SET_CAPSULE = (
+    "update capsules set title = :title, capsule_text = :capsule_text, capsule_chars = :capsule_chars,"
+    " tokens_estimate = :tokens_estimate where row_id = :row_id"
+)
+_SET_VERSION = "update versions set title = :title, text = :capsule_text, chars = :capsule_chars where row_id = :row_id"
+
+
+class Handovers:
+    """The hand-overs of a workspace, as they are left when something is erased: removed, rewritten or named."""
+
+    def __init__(self, tx: ReadTransaction, workspace: str, erasure: Erasure, erased: str | None) -> None:
+        self._tx = tx
+        self._erased = erased
+        self._lines = _Lines(erasure, erased)
+        self.rewritten: dict[Place, tuple[str | None, str]] = {}
+        """The title and text that a row gets in the place of its own."""
+        self.named: list[str] = []
+        """The ids of hand-overs of the erased plan or task that somebody has edited."""
+        self._removed: list[Erasure] = []
+        key = {"workspace": norm(workspace), "source": HANDOFF_SOURCE, "tool": _TOOL}
+        for row in list(tx.stream(_CAPSULES, key)):
+            self._look_at(*row)
+
+    def _look_at(self, row_id: int, id: str, name: str | None, tool: str, title: str | None, text: str) -> None:
+        """Decide what becomes of one capsule and its versions."""
+        found = [(("versions", one), *rest) for one, *rest in self._tx.stream(_VERSIONS, {"row_id": row_id})]
+        found.append((("capsules", row_id), tool, title, text))
+        written = {(said, body) for _, by, said, body in found if by == _TOOL}
+        own = [(place, said, body) for place, _, said, body in found if (said, body) in written]
+        about = {_target(said) for _, said, _ in own}
+        if len(own) == len(found) and about == {self._erased}:
+            from moss_memory.tools.capsule.capsule_rows import capsules, versioned
+
+            row = capsules.find(self._tx, Address(id, None, None), include_deleted=True)
+            self._removed.append(versioned.erasure(self._tx, row))
+            return
+        for place, said, body in own:
+            new = self._lines.without(said, body)
+            if new != (said, body):
+                self.rewritten[place] = new
+        if self._erased is not None and len(own) < len(found) and name == norm(handover_name(self._erased)):
+            self.named.append(id)
+
+    def erasure(self) -> Erasure:
+        """Return the erasure of what they keep."""
+        tables = [table for table, _ in self.rewritten]
+        rewriting = Erasure(self._rewrite, rows=tables.count("capsules"), versions=tables.count("versions"))
+        return rewriting.and_also(self._removed)
+
+    def _rewrite(self, tx: Transaction) -> None:
+        from moss_memory.tools.capsule.capsule_rows import measured
+
+        for (table, row_id), (title, text) in self.rewritten.items():
+            values = {**measured(text), "title": title, "row_id": row_id}
+            if table == "versions":
+                del values["tokens_estimate"]
+            tx.run(_SET_CAPSULE if table == "capsules" else _SET_VERSION, values)
+
+
+class _Lines:
+    """What stands in the lines of hand-overs of an erased thing."""
+
+    def __init__(self, erasure: Erasure, erased: str | None) -> None:
+        self._erased = erased
+        self._owners = erasure.owners
+        texts = [" ".join(text.split()) for text in erasure.texts]
+        self._titles = sorted(texts, key=len, reverse=True)
+        said = [*texts, *(f"Noted: {text}" for text in texts)]
+        self._whole = {brief(one, LINE_CHARS) for one in said} | set(places_in(erasure.texts))
+
+    def without(self, title: str | None, text: str) -> tuple[str | None, str]:
+        """Return the title and the text of a hand-over without them."""
+        target = _target(title)
+        if self._erased is not None and target == self._erased:
+            return f"Hand-over of {target}: {ERASED}", f"{ERASED}\n"
+        if self._erased is None and target not in self._owners:
+            return title, text
+        lines = text.split("\n")
+        return title, "\n".join(self._line(line) if line.startswith("- ") else line for line in lines)
+
+    def _line(self, line: str) -> str:
+        body = line[2:]
+        if self._erased is None:
+            return f"- {ERASED}" if body in self._whole else line
+        for title in self._titles:
+            body = self._untitled(body, title, self._erased)
+        return f"- {body}"
+
+    def _untitled(self, body: str, title: str, id: str) -> str:
+        """Return a line without the title of the erased plan or task beside its id, cut short or not."""
+        for before, after in ((f"{id} ", ""), (f"{id}: ", ""), ("", f" ({id})"), ("", f" ({id},")):
+            body = body.replace(f"{before}{title}{after}", f"{before}{ERASED}{after}")
+        if body.endswith(_CUT):
+            kept = body[: -len(_CUT)]
+            for lead in (f"{id} ", f"{id}: "):
+                at = kept.rfind(lead)
+                rest = kept[at + len(lead) :]
+                if at >= 0 and rest and title.startswith(rest):
+                    return f"{kept[: at + len(lead)]}{ERASED}"
+            if kept and title.startswith(kept):
+                return ERASED
+        return body
+
+
+def _target(title: str | None) -> str | None:
+    """Return the plan or task that a hand-over of this title is about."""
+    found = _TITLE.match(title or "")
+    return None if found is None else found[1]

@@ -1,0 +1,36 @@
+"""What a `target` stands for: a plan or a task, and the branch and documents where its reasoning lives."""
+
+from __future__ import annotations
+
+from .task_rows import Task, find_task
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.storage.engine import ReadTransaction
+
+
+class Reference:
+    """Where the reasoning about a plan or a task lives."""
+
+    __slots__ = ("branch", "graph_doc", "notes_doc", "task", "trace_doc")
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.branch = f"{task.kind}/{task.id}"
+        self.notes_doc = "notes"
+        self.trace_doc = f"{task.id}-trace"
+        self.graph_doc = f"{task.id}-graph"
+
+    def shown(self) -> dict[str, str]:
+        """The reference as `reasoning_ref` shows it."""
+        return {
+            "branch": self.branch,
+            "notes_doc": self.notes_doc,
+            "graph_doc": self.graph_doc,
+            "trace_doc": self.trace_doc,
+        }
+
+
+def reference_of(tx: ReadTransaction, workspace: str, target: str) -> Reference:
+    """The reference of a plan or a task; an unknown one is `NOT_FOUND`."""
+    return Reference(find_task(tx, workspace, target))

@@ -1,0 +1,169 @@
+"""Where a plan or task stands: what is to be done now, what is in the way, what is done, and the next call."""
+
+from __future__ import annotations
+
+from moss_memory.errors import next_call
+from moss_memory.rows.values import norm
+
+from .reasoning_refs import Reference
+from .task_rows import Dependency, Step, Task, dependencies_of, focus_of, sql, steps_of, tasks_of_plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+
+
+class Standing:
+    """Where a plan or task stands at one moment."""
+
+    def __init__(self, tx: ReadTransaction, workspace: str, task: Task) -> None:
+        self.tx = tx
+        self.workspace = workspace
+        self.task = task
+        key = {"workspace": norm(workspace), "id": task.id}
+        self._needs = dependencies_of(tx, workspace, task)
+        self._open = [] if task.status == "DONE" else steps_of(tx, task, "open_steps")
+        counted = tx.row(sql["count_steps"], {"task_row": task.row_id})
+        self._steps, self._done = counted or (0, 0)
+        found = tx.row(sql["next_task_of_plan"], key) if task.kind == "plan" else None
+        self._next_task = None if found is None else Task(found)
+        self._focus = focus_of(tx, workspace)
+        self._leaf = self._first_leaf()
+
+    def summary(self) -> dict[str, Any]:
+        """What the plan or task is."""
+        return self.task.summary([needed.id for needed in self._needs])
+
+    def shown(self) -> dict[str, Any]:
+        """The frame of the radar."""
+        closed = "reasoning" in self.tx.config.disabled_types
+        return {
+            "workspace": self.workspace,
+            "target": {name: getattr(self.task, name) for name in ("id", "kind", "title", "status", "revision")},
+            "focus": self._focus,
+            **({} if closed else {"reasoning_ref": Reference(self.task).shown()}),
+        }
+
+    def radar(self) -> dict[str, Any]:
+        """What is to be done now and why, how to know that it is done, what is in the way, and the next call."""
+        now, why = self._now()
+        verify = [] if self._leaf is None else [*self._leaf.texts("success_criteria"), *self._leaf.texts("tests")]
+        return {"now": now, "why": why, "verify": verify, "next": self.next(), "blockers": self.blockers()}
+
+    def blockers(self) -> list[str]:
+        """What is in the way: other tasks, blocked steps, and what the present step was known to wait for."""
+        found = [f"{needed.id} {needed.title} is {needed.status}" for needed in self._unmet()]
+        for step in self._open:
+            if step.blocked:
+                found.append(f"{step.path} {step.title}: {step.block_reason or 'blocked'}")
+        return found if self._leaf is None else found + self._leaf.texts("blockers")
+
+    def next(self) -> dict[str, Any]:
+        """The one best next call, ready to send."""
+        task, target = self.task, {"workspace": self.workspace, "target": self.task.id}
+        if task.status == "DONE":
+            return self._after_done()
+        unmet = self._unmet()
+        if unmet:
+            needed = {"workspace": self.workspace, "target": unmet[0].id}
+            return next_call("tasks_radar", needed, f"{task.id} depends on it")
+        if self._leaf is not None:
+            return self._next_of_step(self._leaf, target)
+        if self._next_task is not None:
+            work = {"workspace": self.workspace, "target": self._next_task.id}
+            return next_call("tasks_radar", work, "the task of the plan to go on with")
+        if self._steps or self._has_tasks():
+            return next_call("tasks_complete", target, "everything in it is done")
+        if task.kind == "plan":
+            first = {"workspace": self.workspace, "kind": "task", "parent": task.id, "title": brief(task.title)}
+            return next_call("tasks_create", first, "the plan has no task yet; name the first one")
+        steps = [{"title": brief(task.title), "success_criteria": ["it works as described"]}]
+        return next_call("tasks_decompose", {**target, "steps": steps}, "it has no steps yet; say how it will be done")
+
+    def handoff(self) -> dict[str, list[str]]:
+        """What is done, what remains, and what could go wrong, one line each."""
+        everything = steps_of(self.tx, self.task)
+        evidence: dict[str | None, list[str]] = {}
+        for step_id, _, content in self.tx.rows(sql["evidence"], {"task_row": self.task.row_id}):
+            evidence.setdefault(step_id, []).append(" ".join(content.split()))
+        done: list[str] = []
+        remaining: list[str] = []
+        for step in everything:
+            line = f"{step.path} {step.title}{_state(step)}{_shown_by(evidence.get(step.step_id))}"
+            (done if step.done else remaining).append(line)
+        done += [f"evidence: {text}" for text in evidence.get(None, ())]
+        for child in tasks_of_plan(self.tx, self.workspace, self.task):
+            (done if child.status == "DONE" else remaining).append(f"{child.id} {child.title} ({child.status})")
+        risks = self.blockers()
+        if done and not evidence:
+            risks.append("nothing is backed by evidence yet")
+        return {"done": done, "remaining": remaining, "risks": risks}
+
+    def _now(self) -> tuple[str, str]:
+        task = self.task
+        name = f"{task.id} {task.title}"
+        if task.status == "DONE":
+            return f"{name}: done", "its status is DONE"
+        if self._unmet():
+            return f"{name}: waits for {self._unmet()[0].id}", "it depends on something that is not DONE"
+        if self._leaf is not None:
+            progress = f"{self._done} of {self._steps} steps are done"
+            why = f"every open step is blocked; {progress}" if self._leaf.blocked else f"first open step; {progress}"
+            return f"{name}: {self._leaf.path} {self._leaf.title}", why
+        if self._next_task is not None:
+            return f"{name}: {self._next_task.id} {self._next_task.title}", "the open task to go on with"
+        if self._steps or self._has_tasks():
+            return f"{name}: complete it", "nothing in it is open"
+        return f"{name}: divide it", "it has nothing in it yet"
+
+    def _unmet(self) -> list[Dependency]:
+        """What must be done before it; its own plan cannot be, for that waits for it."""
+        return [needed for needed in self._needs if needed.status != "DONE" and needed.id != self.task.parent_id]
+
+    def _has_tasks(self) -> bool:
+        key = {"workspace": norm(self.workspace), "id": self.task.id}
+        return self.tx.row(sql["tasks_of_plan"], key) is not None
+
+    def _first_leaf(self) -> Step | None:
+        """The first open step that has no open one below it: one to work on, else a blocked one."""
+        divided = {step.parent_step for step in self._open}
+        leaves = [step for step in self._open if step.step_id not in divided]
+        return next((step for step in leaves if not step.blocked), leaves[0] if leaves else None)
+
+    def _next_of_step(self, step: Step, target: dict[str, Any]) -> dict[str, Any]:
+        here = {**target, "step_id": step.step_id}
+        if step.blocked:
+            waits = f" ({step.block_reason})" if step.block_reason else ""
+            return next_call("tasks_block", {**here, "blocked": False}, f"unblock {step.path} once it can go on{waits}")
+        missing = step.missing()
+        if missing:
+            # Sent as it is it confirms nothing: only who has checked can say that something holds.
+            confirm = {**here, "checkpoints": dict.fromkeys(missing, False)}
+            said = f"when {step.path} is done: check {' and '.join(missing)}, and send true for what holds"
+            return next_call("tasks_verify", confirm, said)
+        return next_call("tasks_done", here, f"{step.path} is confirmed; close it")
+
+    def _after_done(self) -> dict[str, Any]:
+        if self.task.parent_id is not None:
+            plan = {"workspace": self.workspace, "target": self.task.parent_id}
+            return next_call("tasks_radar", plan, "it is done; its plan says what comes next")
+        todo = {"workspace": self.workspace, "status": "TODO"}
+        return next_call("tasks_list", todo, "it is done; choose what comes next")
+
+
+def brief(text: str, chars: int = 100) -> str:
+    """A text on one line, at most so long."""
+    line = " ".join(text.split())
+    return line if len(line) <= chars else line[: chars - 1] + "…"
+
+
+def _shown_by(evidence: list[str] | None) -> str:
+    return f" (evidence: {'; '.join(evidence)})" if evidence else ""
+
+
+def _state(step: Step) -> str:
+    if not step.blocked:
+        return ""
+    return f" (blocked: {step.block_reason})" if step.block_reason else " (blocked)"

@@ -1,0 +1,225 @@
+"""Where work stands: radar on one screen, what happened since, and the hand-over to whoever goes on."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Shape, choice, flag, list_of, object_of, text, texts
+from moss_memory.rows.lookup import Address
+from moss_memory.rows.values import norm
+from moss_memory.tools.capsule.capsule_responses import STORED
+from moss_memory.tools.reasoning.reasoning_responses import NEXT
+from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
+from moss_memory.tools.task.model.task_rows import Task, find_task, focus_of, sql, steps_of
+from moss_memory.tools.task.model.task_status import Standing
+
+from .task_arguments import PageLimit, RequiredWorkspace, TaskId
+from .task_responses import EVENT, STEP
+from .task_writes import shown_event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    Since = str
+    AsCapsule = bool
+else:
+    Since = {"type": "string", "description": "event_id; those after it"}
+    AsCapsule = {"type": "boolean", "description": "also store it as the capsule <target>-handoff"}
+
+EVENTS_MAX = 200
+SHOWN_STEPS = 200
+
+_CAPSULE = STORED
+
+_RADAR = object_of(
+    Shape(
+        "Radar",
+        {
+            "now": text("what is to be done now"),
+            "why": text("why that"),
+            "verify": texts("how to know that it is done"),
+            "next": NEXT,
+            "blockers": texts("what is in the way"),
+        },
+    ),
+    "where it stands",
+)
+_HANDOFF = Shape(
+    "Handoff", {"done": texts("what is done"), "remaining": texts("what remains"), "risks": texts("what may go wrong")}
+)
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "workspace": text("project namespace, as it was given"),
+        "target": object_of(TARGET, "the plan or task"),
+        "chosen": choice(("target", "focus", "only_open", "last_worked_on"), "why that one"),
+        "focus": text("what the workspace works on", nullable=True),
+        "reasoning_ref": REFERENCE.or_absent(),
+        "radar": _RADAR,
+        "steps": list_of(STEP, "its steps, as they read"),
+    },
+    example="moss task radar TASK-001 -w shop",
+)
+def tasks_radar(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId | None = None,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show on one screen where a plan or task stands and the one next call to make.
+
+    Without `target` the focus, else the only open task, else the one last worked on; `chosen` says which.
+    """
+    task, chosen = _target(tx, workspace, target)
+    standing = Standing(tx, workspace, task)
+    steps = [step.shown() for step in steps_of(tx, standing.task, limit=SHOWN_STEPS + 1)]
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        frame = standing.shown()
+        target = frame["target"] if len(kept) == 1 else kept[1]
+        cut = len(steps) > SHOWN_STEPS
+        return {
+            **frame, "target": target, "chosen": chosen, "radar": kept[0], "steps": kept[2:], "truncated": cut
+        }  # fmt: skip
+
+    rows = [standing.radar(), standing.summary(), *steps[:SHOWN_STEPS]]
+    return budget.fit(rows, build)
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={
+        "events": list_of(EVENT, "the events, oldest first", shown="answer"),
+        "has_more": flag("whether events follow", shown="if_true"),
+    },
+    example="moss task delta -w shop --since 01J9ZK4T9Q3W7X0V5M2N8B6C4D",
+)
+def tasks_delta(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    since: Since | None = None,
+    limit: PageLimit = 50,
+    budget: Budget,
+) -> dict[str, Any]:
+    """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
+    most = min(limit, EVENTS_MAX)
+    after = 0 if since is None else _seq_of(tx, workspace, since)
+    found = list(tx.rows(sql["events_after"], {"workspace": norm(workspace), "after": after, "limit": most + 1}))
+    events = [shown_event(event_id, ts_ms, json.loads(payload)) for event_id, ts_ms, payload in found[:most]]
+    return budget.fit(
+        events,
+        lambda kept: {"events": kept, "has_more": len(found) > len(kept), "truncated": False},
+    )
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    idempotent=True,
+    writes_with="as_capsule",
+    bounded=True,
+    answers={
+        "workspace": text("project namespace, as it was given"),
+        "target": object_of(TARGET, "the plan or task"),
+        "radar": _RADAR,
+        "handoff": object_of(_HANDOFF, "what to hand over"),
+        "capsule": object_of(_CAPSULE, "the capsule that it was stored as", optional=True),
+        "next": NEXT,
+    },
+    example="moss task handoff TASK-001 -w shop --as-capsule",
+)
+def tasks_handoff(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId | None = None,
+    as_capsule: AsCapsule = False,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
+    if as_capsule and "capsule" in tx.config.disabled_types:
+        raise invalid("`as_capsule` is not possible: the configuration has switched that off", path="as_capsule")
+    task, _ = _target(tx, workspace, target)
+    standing = Standing(tx, workspace, task)
+    handoff = standing.handoff()
+    capsule = _store_capsule(tx, standing, handoff) if as_capsule else None
+    parts = [{"list": name, "text": text} for name in ("risks", "remaining", "done") for text in handoff[name]]
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        lists: dict[str, list[str]] = {"done": [], "remaining": [], "risks": []}
+        for part in kept[2:]:
+            lists[part["list"]].append(part["text"])
+        tight = len(kept) == 1
+        radar = {**kept[0], "next": None} if tight else kept[0]
+        stored = {} if capsule is None else {"capsule": capsule}
+        answer = {"workspace": workspace, "target": standing.shown()["target"] if tight else kept[1], "radar": radar}
+        return {**answer, "handoff": lists, **stored, "next": kept[0]["next"], "truncated": False}
+
+    rows = [standing.radar(), standing.summary(), *parts]
+    return budget.fit(rows, build)
+
+
+def _target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Task, str]:
+    """The plan or task asked for, or the obvious one, and how it was chosen."""
+    if target is not None:
+        return find_task(tx, workspace, target), "target"
+    focus = focus_of(tx, workspace)
+    if focus is not None:
+        return find_task(tx, workspace, focus), "focus"
+    for kind in ("task", "plan"):
+        key = {"workspace": norm(workspace), "kind": kind}
+        found = [one for (one,) in tx.rows(sql["open_works"], key)]
+        if len(found) == 1:
+            return find_task(tx, workspace, found[0]), "only_open"
+        if found:
+            last: str | None = tx.value(sql["last_worked_on"], key)
+            return find_task(tx, workspace, last or found[0]), "last_worked_on"
+    error = invalid("nothing is open in this workspace; create a task first", path="target")
+    first = {"workspace": workspace, "kind": "task", "title": "(fill in: what is to be done)"}
+    error.recovery = next_call("tasks_create", first, "creates the first task")
+    raise error
+
+
+def _seq_of(tx: ReadTransaction, workspace: str, event_id: str) -> int:
+    seq: int | None = tx.value(sql["event_seq"], {"workspace": norm(workspace), "event_id": event_id})
+    if seq is None:
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no task event {event_id[:100]!r} in workspace {workspace!r}",
+            recovery=next_call("tasks_delta", {"workspace": workspace}, "lists the events from the beginning"),
+        )
+    return seq
+
+
+def _store_capsule(tx: Transaction, standing: Standing, handoff: dict[str, list[str]]) -> dict[str, Any]:
+    """The hand-over as a capsule that passes lint; one of that name that Moss did not write is left alone."""
+    from moss_memory.tools.capsule.capsule_rows import capsules
+    from moss_memory.tools.capsule.capsule_tools import capsule_store
+
+    from .handoff import HANDOFF_SOURCE, capsule_text, handover_name
+
+    name = handover_name(standing.task.id)
+    existing = capsules.find_or_none(tx, Address(None, standing.workspace, name))
+    ours = existing is not None and existing["source"] == HANDOFF_SOURCE
+    stored: dict[str, Any] = capsule_store.within(
+        tx,
+        capsule_text=capsule_text(standing, handoff, tx.config.capsule_max_chars),
+        workspace=standing.workspace,
+        name=name,
+        title=f"Hand-over of {standing.task.id}: {standing.task.title}"[:200],
+        source=HANDOFF_SOURCE,
+        mode="replace" if ours else "error",
+    )
+    return {name: stored[name] for name in _CAPSULE.fields}

@@ -1,0 +1,394 @@
+"""Steps of plans and tasks: decompose, define, note, verify, done, reopen, block, evidence."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.registry.operation import operation
+from moss_memory.rows.values import label, norm
+from moss_memory.tools.reasoning.notes.note_tools import append, checked_note
+from moss_memory.tools.task.model.leases import let_go, renew
+from moss_memory.tools.task.model.task_rows import Step, Task, find_step, numbered, save_step, sql, take_numbers
+
+from .graph_projection import home_of, step_edge, step_node
+from .task_arguments import (
+    ITEMS_MAX,
+    Checkpoints,
+    RequiredWorkspace,
+    Revision,
+    StepId,
+    StepPath,
+    Steps,
+    TaskId,
+    TaskTitle,
+    Texts,
+    checked_texts,
+    checked_title,
+)
+from .task_responses import CHANGED, STEP_NAMED, STEPS
+from .task_writes import Mutation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import Transaction
+
+    ParentStep = str
+    NoteText = str
+    NoteAgent = str
+    Blocked = bool
+    Reason = str
+else:
+    ParentStep = {"type": "string", "description": "path or id of the step to divide"}
+    NoteAgent = {"type": "string", "description": "renews the claim of this agent"}
+    NoteText = {"type": "string", "description": "progress worth remembering"}
+    Blocked = {"type": "boolean", "description": "false unblocks"}
+    Reason = {"type": "string", "description": "what it waits for"}
+
+_TEXTS = ("success_criteria", "tests", "blockers")
+_CONFIRMS = {"success_criteria": "criteria", "tests": "tests"}
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={**CHANGED, "step": STEP_NAMED.or_absent(), "steps": STEPS},
+    example="""moss task decompose TASK-001 -w shop --steps '[{"title":"Write the failing test"}]'""",
+)
+def tasks_decompose(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    steps: Steps,
+    parent: ParentStep | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Add steps to a plan or task, or below one of its steps; all or none."""
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    mutation.refuse_done()
+    above = None
+    if parent is not None:
+        step_id, path = (None, parent) if parent.startswith("s:") else (parent, None)
+        above = find_step(tx, mutation.workspace, mutation.task, step_id, path)
+        if above.done:
+            raise mutation.refuse(f"step {above.path} is done; reopen it first", recovery=_reopen(mutation, above))
+    added = add_steps(tx, mutation.workspace, mutation.task, above, steps)
+    nodes = [part for step in added for part in (step_node(step), step_edge(mutation.task, step))]
+    payload = {"steps": [step.step_id for step in added]}
+    told = mutation.finish("steps_added", payload, step=above, shown=nodes)
+    return {**told, "steps": [{**step.address(), "title": step.title} for step in added]}
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={**CHANGED, "step": STEP_NAMED},
+    example="moss task define TASK-001 -w shop --path s:0 --tests 'pytest tests/keys'",
+)
+def tasks_define(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    title: TaskTitle | None = None,
+    success_criteria: Texts | None = None,
+    tests: Texts | None = None,
+    blockers: Texts | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Change one step; changed criteria or tests must be confirmed again. An empty list clears."""
+    given = {"success_criteria": success_criteria, "tests": tests, "blockers": blockers}
+    changed = [name for name, value in (("title", title), *given.items()) if value is not None]
+    if not changed:
+        raise invalid("nothing to change; give `title`, `success_criteria`, `tests` or `blockers`")
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    step = _open_step(mutation, step_id, path)
+    confirmed = step.checkpoints()
+    if title is not None:
+        step.title = checked_title(title)
+    for name, value in given.items():
+        if value is not None:
+            texts = checked_texts(value, what=name)
+            if texts != step.texts(name):
+                confirmed.pop(_CONFIRMS.get(name, ""), None)
+            setattr(step, f"{name}_json", _stored(texts))
+    step.checkpoints_json = json.dumps(confirmed) if confirmed else None
+    return _saved(mutation, step, "step_defined", {"changed": changed})
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={**CHANGED, "step": STEP_NAMED.or_absent()},
+    example="moss task note TASK-001 -w shop 'The old key is still used by the worker.'",
+)
+def tasks_note(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    note: NoteText,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    agent: NoteAgent | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Write a progress note about a plan, task or step; it also stands in the notes of the target.
+
+    With `agent`, what that agent has claimed of the target stays claimed as long again.
+    """
+    who = label(agent, what="agent")
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    if who is not None:
+        renew(tx, mutation.workspace, mutation.task, who)
+    step = _named_step(mutation, step_id, path)
+    content = checked_note(note, title=None if step is None else f"{step.path} {step.title}", what="note")
+    entry = append(tx, home_of(mutation.workspace, mutation.task, "notes"), content)
+    return mutation.finish("note_added", {"seq": entry["seq"]}, step=step)
+
+
+@operation(
+    mutates=True,
+    answers={**CHANGED, "step": STEP_NAMED},
+    example="""moss task verify TASK-001 -w shop --path s:0 --checkpoints '{"criteria":true,"tests":true}'""",
+)
+def tasks_verify(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    checkpoints: Checkpoints,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Confirm checkpoints of a step (criteria, tests, security, perf, docs); criteria and tests open the gate."""
+    if not checkpoints:
+        raise invalid("`checkpoints` is empty; confirm at least one of them", path="checkpoints")
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    step = _open_step(mutation, step_id, path)
+    _confirm(step, checkpoints)
+    return _saved(mutation, step, "step_verified", {"checkpoints": step.checkpoints()})
+
+
+@operation(mutates=True, answers={**CHANGED, "step": STEP_NAMED}, example="moss task done TASK-001 -w shop --path s:0")
+def tasks_done(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    checkpoints: Checkpoints | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Close a step whose criteria and tests are confirmed, before or in this call."""
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    step = _open_step(mutation, step_id, path)
+    if step.blocked:
+        raise mutation.refuse(f"step {step.path} is blocked{_because(step)}; unblock it first")
+    key = {"task_row": mutation.task.row_id, "step_id": step.step_id}
+    children = [child for (child,) in tx.rows(sql["open_children"], key)]
+    if children:
+        problem = f"step {step.path} has open steps below it: {', '.join(children)}"
+        raise mutation.refuse(problem, details={"open": children})
+    _confirm(step, checkpoints or {})
+    if step.missing():
+        raise _unconfirmed(mutation, step)
+    step.done = 1
+    let_go(tx, mutation.task, step)
+    if mutation.task.status == "TODO":
+        mutation.task.status = "ACTIVE"
+    return _saved(mutation, step, "step_done", {"checkpoints": step.checkpoints()})
+
+
+@operation(
+    mutates=True,
+    answers={**CHANGED, "step": STEP_NAMED.or_absent()},
+    example="moss task reopen TASK-001 -w shop --path s:0",
+)
+def tasks_reopen(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Open a closed step again, to be confirmed anew, or a DONE plan or task, which becomes ACTIVE."""
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    task = mutation.task
+    was_done = task.status == "DONE"
+    if was_done:
+        mutation.refuse_in_done_plan()
+        task.status = "ACTIVE"
+    step = _named_step(mutation, step_id, path)
+    if step is None:
+        if not was_done:
+            raise mutation.refuse(f"{task.id} is not DONE; there is nothing to reopen")
+        return mutation.finish(f"{task.kind}_reopened", {"from": "DONE", "to": "ACTIVE"})
+    if not step.done:
+        raise mutation.refuse(f"step {step.path} is open already")
+    reopened = _reopen_upwards(mutation, step)
+    nodes = [step_node(one) for one in reopened]
+    return mutation.finish("step_reopened", {"steps": [one.path for one in reopened]}, step=step, shown=nodes)
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={**CHANGED, "step": STEP_NAMED},
+    example="moss task block TASK-001 -w shop --path s:1 --reason 'waiting for the key'",
+)
+def tasks_block(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    blocked: Blocked = True,
+    reason: Reason | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Block a step with the reason, or unblock it."""
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    step = _open_step(mutation, step_id, path)
+    step.blocked = int(blocked)
+    step.block_reason = ((reason or "").strip() or None) if blocked else None
+    return _saved(mutation, step, "step_blocked" if blocked else "step_unblocked", {})
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={**CHANGED, "step": STEP_NAMED.or_absent()},
+    example="moss task evidence TASK-001 -w shop --path s:0 --checks 'pytest: 12 passed'",
+)
+def tasks_evidence(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    links: Texts | None = None,
+    checks: Texts | None = None,
+    texts: Texts | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Attach evidence to a plan, task or step: links, checks that were run, small texts."""
+    given = {"links": links, "checks": checks, "texts": texts}
+    found = {name: checked_texts(value, what=name) for name, value in given.items()}
+    if not any(found.values()):
+        raise invalid("there is no evidence; give `links`, `checks` or `texts`", path="links")
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    step = _named_step(mutation, step_id, path)
+    row = {"task_row": mutation.task.row_id, "step_id": None if step is None else step.step_id, "now_ms": tx.now_ms}
+    for kind, contents in found.items():
+        for content in contents:
+            tx.run(sql["add_evidence"], {**row, "kind": kind, "content": content})
+    return mutation.finish("evidence_added", {name: len(items) for name, items in found.items() if items}, step=step)
+
+
+def add_steps(
+    tx: Transaction, workspace: str, task: Task, parent: Step | None, steps: list[dict[str, Any]]
+) -> list[Step]:
+    """Writes new steps after the ones there are; their numbers and places are never used again."""
+    if not 1 <= len(steps) <= ITEMS_MAX:
+        raise invalid(f"`steps` has {len(steps)} entries; give 1 to {ITEMS_MAX}", path="steps")
+    holder: Task | Step = task if parent is None else parent
+    prefix = "" if parent is None else f"{parent.path}."
+    sort_prefix = "" if parent is None else f"{parent.sort_key}."
+    number = take_numbers(tx, workspace, "step", len(steps))
+    added = []
+    for at, given in enumerate(steps):
+        index = holder.next_index + at
+        row = {
+            "task_row": task.row_id,
+            "workspace": norm(workspace),
+            "step_id": numbered("step", number + at),
+            "parent_step": None if parent is None else parent.step_id,
+            "path": f"{prefix}s:{index}",
+            "sort_key": f"{sort_prefix}{index:06d}",
+            "title": checked_title(given["title"], what=f"steps[{at}].title"),
+            **{f"{name}_json": _stored(checked_texts(given.get(name), what=f"steps[{at}].{name}")) for name in _TEXTS},
+        }
+        tx.run(sql["add_step"], row)
+        added.append(find_step(tx, workspace, task, str(row["step_id"]), None))
+    holder.next_index += len(steps)
+    if parent is not None:
+        save_step(tx, parent)
+    return added
+
+
+def _stored(texts: list[str]) -> str | None:
+    return json.dumps(texts, ensure_ascii=False) if texts else None
+
+
+def _named_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step | None:
+    if step_id is None and path is None:
+        return None
+    return find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
+
+
+def _open_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step:
+    step = find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
+    if step.done:
+        raise mutation.refuse(f"step {step.path} is done; reopen it first", recovery=_reopen(mutation, step))
+    return step
+
+
+def _reopen(mutation: Mutation, step: Step) -> dict[str, Any]:
+    arguments = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
+    return next_call("tasks_reopen", arguments, "opens the step again")
+
+
+def _confirm(step: Step, checkpoints: dict[str, bool]) -> None:
+    confirmed = {**step.checkpoints(), **checkpoints}
+    confirmed = {name: True for name, value in confirmed.items() if value}
+    step.checkpoints_json = json.dumps(confirmed) if confirmed else None
+
+
+def _saved(mutation: Mutation, step: Step, type: str, payload: dict[str, Any]) -> dict[str, Any]:
+    save_step(mutation.tx, step)
+    return mutation.finish(type, payload, step=step, shown=[step_node(step)])
+
+
+def _because(step: Step) -> str:
+    return f" ({step.block_reason})" if step.block_reason else ""
+
+
+def _unconfirmed(mutation: Mutation, step: Step) -> MossError:
+    missing = step.missing()
+    arguments = {
+        "workspace": mutation.workspace,
+        "target": mutation.task.id,
+        "step_id": step.step_id,
+        "checkpoints": dict.fromkeys(missing, False),
+    }
+    return MossError(
+        "CHECKPOINTS_NOT_CONFIRMED",
+        f"step {step.path} is not confirmed: {' and '.join(missing)}; check them, then confirm with `tasks_verify`",
+        details={"missing": missing, "success_criteria": step.texts("success_criteria"), "tests": step.texts("tests")},
+        recovery=next_call("tasks_verify", arguments, "confirms what you have checked: send true for what holds"),
+    )
+
+
+def _reopen_upwards(mutation: Mutation, step: Step) -> list[Step]:
+    """Opens a step and every closed one above it: none may be closed over something open."""
+    reopened = []
+    above: Step | None = step
+    while above is not None and above.done:
+        above.done, above.checkpoints_json = 0, None
+        save_step(mutation.tx, above)
+        reopened.append(above)
+        parent = above.parent_step
+        above = None if parent is None else find_step(mutation.tx, mutation.workspace, mutation.task, parent, None)
+    return reopened

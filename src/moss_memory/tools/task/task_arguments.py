@@ -1,0 +1,96 @@
+"""The kinds of arguments that task tools take, and the checks that their texts share."""
+
+from __future__ import annotations
+
+from moss_memory.errors import invalid
+from moss_memory.tools.reasoning.reasoning_arguments import PageLimit, RequiredWorkspace, as_list
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    Kind = Literal["plan", "task"]
+    TaskId = str
+    TaskTitle = str
+    Description = str
+    Priority = Literal["low", "normal", "high"]
+    TaskStatus = Literal["TODO", "ACTIVE", "DONE"]
+    Revision = int
+    Steps = list[dict[str, Any]]
+    StepId = str
+    StepPath = str
+    Texts = str | list[str]
+    Checkpoints = dict[str, Any]
+    Contract = dict[str, Any]
+else:
+
+    def _text(description):
+        return {"type": "string", "description": description}
+
+    Texts = {"type": ["string", "array"], "items": {"type": "string"}}
+    Kind = {"type": "string", "enum": ["plan", "task"]}
+    TaskId = _text("PLAN-001 or TASK-001")
+    TaskTitle = _text("what is to be done")
+    Description = _text("details; empty clears")
+    Priority = {"type": "string", "enum": ["low", "normal", "high"]}
+    TaskStatus = {"type": "string", "enum": ["TODO", "ACTIVE", "DONE"]}
+    Revision = {"type": "integer", "description": "refuse if it is at another revision"}
+    Steps = {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "title": {"type": "string"},
+                "success_criteria": Texts,
+                "tests": Texts,
+                "blockers": Texts,
+            },
+            "required": ["title"],
+            "additionalProperties": False,
+        },
+        "description": "in the order of work",
+    }
+    StepId = _text("STEP-001")
+    StepPath = _text("s:0.s:2; or `step_id`")
+    Checkpoints = {
+        "type": "object",
+        "properties": {
+            "criteria": {"type": "boolean"},
+            "tests": {"type": "boolean"},
+            "security": {"type": "boolean"},
+            "perf": {"type": "boolean"},
+            "docs": {"type": "boolean"},
+        },
+        "additionalProperties": False,
+        "description": "true confirms, false takes back",
+    }
+    Contract = {"type": "object", "description": "what a plan promises; plans only"}
+
+TITLE_MAX_CHARS = 1000
+ITEMS_MAX = 200
+
+__all__ = [
+    "Checkpoints", "Contract", "Description", "Kind", "PageLimit", "Priority",
+    "RequiredWorkspace", "Revision", "StepId", "StepPath", "Steps", "TaskId", "TaskStatus", "TaskTitle", "Texts",
+]  # fmt: skip
+
+
+def checked_title(raw: str, *, what: str = "title") -> str:
+    """A title without blanks around it."""
+    title = raw.strip()
+    if not title:
+        raise invalid(f"`{what}` is blank; say what is to be done", path=what)
+    if len(title) > TITLE_MAX_CHARS:
+        raise invalid(f"`{what}` has {len(title)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
+    return title
+
+
+def checked_texts(raw: str | list[str] | None, *, what: str) -> list[str]:
+    """One text or several, none of them blank."""
+    texts = [text.strip() for text in as_list(raw)]
+    if len(texts) > ITEMS_MAX:
+        raise invalid(f"`{what}` has {len(texts)} entries; at most {ITEMS_MAX} are allowed", path=what)
+    for index, text in enumerate(texts):
+        if not text:
+            raise invalid(f"`{what}[{index}]` is blank; leave it out", path=f"{what}[{index}]")
+    return texts

@@ -1,0 +1,203 @@
+"""Taking the texts of a plan, task or step out for good: what it says, its notes, evidence, cards and trace."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.rows.hard_delete import ERASED, Erasure
+from moss_memory.rows.values import norm
+from moss_memory.tools.reasoning.branches.document_refs import branch_named
+from moss_memory.tools.reasoning.branches.visible_ranges import sql as reasoning_sql
+from moss_memory.tools.reasoning.graph.node_erase import Nodes, families
+from moss_memory.tools.reasoning.reasoning_erase import (
+    blank_events,
+    copies_of_entries,
+    entries_erasure,
+    erase_copies_of_nodes,
+    versions_of_key,
+)
+from moss_memory.tools.task.model.task_rows import Task, no_such_task, save_step, sql, steps_of
+
+from .graph_projection import step_node
+from .task_writes import Mutation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+    from moss_memory.tools.task.model.task_rows import Step
+
+
+def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_id: str | None) -> Erasure:
+    """Return the erasure of a plan, task or step: it stays where it is, with its status, and says nothing any more.
+
+    Of one that was deleted, what still tells of it goes.
+    """
+    if target is None:
+        raise invalid("`target` is needed: the plan or task", path="target")
+    work = _Work(tx, workspace, target)
+    return work.erasure() if step_id is None else work.erasure_of_step(step_id)
+
+
+class _Work:
+    """A plan or task, deleted or not, with everything that tells of it."""
+
+    def __init__(self, tx: ReadTransaction, workspace: str, id: str) -> None:
+        self._tx = tx
+        self._workspace = workspace
+        self._id = id
+        key = {"workspace": norm(workspace), "id": id}
+        row = tx.row(sql["task"], key)
+        self._task = None if row is None else Task(row)
+        found = tx.stream(sql["events_of_task"], key)
+        self._events: dict[str, dict[str, Any]] = {event_id: json.loads(payload) for event_id, payload in found}
+        if self._task is None and not self._events:
+            raise no_such_task(tx, workspace, id)
+        branches = [branch_named(tx, workspace, f"{kind}/{id}") for kind in ("task", "plan")]
+        self._branches = [branch.branch_id for branch in branches if branch is not None]
+
+    def erasure(self) -> Erasure:
+        """Return the erasure of all of it."""
+        task, tx = self._task, self._tx
+        steps = [] if task is None else steps_of(tx, task)
+        cards = self._cards()
+        entries = {seq for nodes in cards for seq in nodes.entries()}
+        entries.update(seq for branch_id in self._branches for seq in self._entries_on(branch_id, None))
+        trace = {"workspace": norm(self._workspace), "doc": f"{self._id}-trace"}
+        entries.update(seq for (seq,) in tx.stream(sql["entries_of_document"], trace))
+        keys = [f"task:{self._id}", *self._step_keys()]
+        texts = [said.get("payload", {}).get("title") for said in self._events.values()]
+        if task is not None:
+            texts += [task.title, task.description]
+        row = [] if task is None else [("tasks", task.row_id)]
+        own = Erasure(lambda tx: self._blank_task(tx, steps), rows=len(row), texts=texts, places=row)
+        parts = [self._rest(steps, keys, None), *(nodes.erasure() for nodes in cards)]
+        return entries_erasure(tx, entries).and_also([own, *parts, self._copies(keys)])
+
+    def erasure_of_step(self, step_id: str) -> Erasure:
+        """Return the erasure of one step."""
+        path, step = self._step(step_id)
+        said = {event_id: one for event_id, one in self._events.items() if one.get("path") == path}
+        entries = [seq for branch_id in self._branches for seq in self._entries_on(branch_id, said)]
+        keys = [f"step:{step_id}"]
+        steps = [] if step is None else [step]
+        own = Erasure(lambda tx: self._blank_step(tx, step, said))
+        rest = self._rest(steps, keys, step_id)
+        return entries_erasure(self._tx, entries).and_also([own, rest, self._copies(keys)])
+
+    def _step(self, step_id: str) -> tuple[str, Step | None]:
+        """Return where a step stands or stood, and the step itself unless it was deleted."""
+        steps = [] if self._task is None else steps_of(self._tx, self._task)
+        step = next((one for one in steps if one.step_id == step_id), None)
+        if step is not None:
+            return step.path, step
+        for branch_id in self._branches:
+            key = {"branch_id": branch_id, "doc": f"{self._id}-graph", "key": f"step:{step_id}"}
+            meta = self._tx.value(sql["step_in_graph"], key)
+            if meta is not None:
+                return json.loads(meta)["path"], None
+        raise MossError(
+            "NOT_FOUND",
+            f"{self._id} has no step {step_id[:100]!r} and never had one",
+            recovery=next_call(
+                "tasks_radar", {"workspace": self._workspace, "target": self._id}, "lists the steps there are"
+            ),
+        )
+
+    def _rest(self, steps: list[Step], keys: list[str], step_id: str | None) -> Erasure:
+        """Return the erasure of steps, evidence and claims, and of the nodes that show them."""
+        tx = self._tx
+        texts: list[str | None] = []
+        for step in steps:
+            texts += [step.title, step.block_reason]
+            texts += [text for name in ("success_criteria", "tests", "blockers") for text in step.texts(name)]
+        evidence: list[tuple[int, str]] = []
+        if self._task is not None:
+            found = tx.stream(sql["evidence_rows"], {"task_row": self._task.row_id})
+            evidence = [(row_id, content) for row_id, of, content in found if step_id in (None, of)]
+        versions = [version for key in keys for version in versions_of_key(tx, self._workspace, key)]
+        places = [("steps", step.row_id) for step in steps] + [("task_evidence", row_id) for row_id, _ in evidence]
+        return Erasure(
+            lambda tx: self._forget_work(tx, step_id),
+            rows=len(steps) + len(evidence),
+            vectors=tx.vectors_of("node", [seq for seq, _ in versions]),
+            texts=[*texts, *(content for _, content in evidence), *(title for _, title in versions)],
+            places=[*places, *(("graph_versions", seq) for seq, _ in versions)],
+            owners=[self._id],
+        )
+
+    def _forget_work(self, tx: Transaction, step_id: str | None) -> None:
+        """Forget evidence, and who works on it."""
+        if self._task is None:
+            return
+        key = {"task_row": self._task.row_id, "step_id": step_id}
+        for statement in ("delete_evidence", "release_all") if step_id is None else ("delete_step_evidence", "release"):
+            tx.run(sql[statement], key)
+
+    def _blank_task(self, tx: Transaction, steps: list[Step]) -> None:
+        blank_events(tx, list(self._events))
+        if self._task is None:
+            return
+        mutation = Mutation(tx, self._workspace, self._id, None)
+        mutation.task.title = ERASED
+        mutation.task.description = mutation.task.contract_json = mutation.task.tags_json = None
+        for step in steps:
+            _blank(tx, step)
+        mutation.finish(f"{mutation.task.kind}_erased", {}, shown=[step_node(step) for step in steps])
+
+    def _blank_step(self, tx: Transaction, step: Step | None, said: dict[str, dict[str, Any]]) -> None:
+        blank_events(tx, list(said))
+        if step is not None:
+            mutation = Mutation(tx, self._workspace, self._id, None)
+            _blank(tx, step)
+            mutation.finish("step_erased", {}, step=step, shown=[step_node(step)])
+
+    def _copies(self, keys: list[str]) -> Erasure:
+        """Return the erasure of what other graphs and earlier versions say; it comes after the rest."""
+        return Erasure(lambda tx: erase_copies_of_nodes(tx, self._workspace, keys))
+
+    def _step_keys(self) -> list[str]:
+        """Return the nodes of the steps that it has or had."""
+        found = [
+            key
+            for branch_id in self._branches
+            for (key,) in self._tx.stream(sql["steps_in_graph"], {"branch_id": branch_id, "doc": f"{self._id}-graph"})
+        ]
+        return sorted(set(found))
+
+    def _cards(self) -> list[Nodes]:
+        """Return the cards in its graph on any branch, and all nodes on its own branch."""
+        tx, graph = self._tx, f"{self._id}-graph"
+        found = []
+        for family in families(tx, self._workspace):
+            ids: dict[str, list[str]] = {}
+            wanted = [(family, "doc = :doc"), *(([one], "doc <> :doc") for one in self._branches if one in family)]
+            for branches, doc in wanted:
+                gaps = {"branches": tx.is_any("branch_id", "branches"), "doc": doc}
+                statement = reasoning_sql["nodes_in_document"].filled(**gaps)
+                for name, key in tx.stream(statement, {"branches": branches, "doc": graph}):
+                    ids.setdefault(name, []).append(key)
+            found += [Nodes(tx, self._workspace, family, doc, keys) for doc, keys in ids.items()]
+        return found
+
+    def _entries_on(self, branch_id: int, said: dict[str, dict[str, Any]] | None) -> list[int]:
+        """Return the entries on its branch, or those of some events and of the notes that they tell of.
+
+        What merges copied from them is among them.
+        """
+        found = list(self._tx.stream(sql["entries_of_branch"], {"branch_id": branch_id}))
+        if said is not None:
+            notes = {one["payload"].get("seq") for one in said.values()}
+            found = [(seq, source) for seq, source in found if source in said or seq in notes]
+        seqs = [seq for seq, _ in found]
+        return [*seqs, *copies_of_entries(self._tx, self._workspace, branch_id, seqs)]
+
+
+def _blank(tx: Transaction, step: Step) -> None:
+    step.title = ERASED
+    step.success_criteria_json = step.tests_json = step.blockers_json = None
+    if step.block_reason is not None:
+        step.block_reason = ERASED
+    save_step(tx, step)

@@ -1,0 +1,161 @@
+"""What task tools answer: an item of a list, a step, an event, what every change answers."""
+
+from __future__ import annotations
+
+from moss_memory.registry.responses import (
+    Column,
+    Field,
+    Shape,
+    anything,
+    choice,
+    flag,
+    free,
+    integer,
+    list_of,
+    moment_ms,
+    object_of,
+    text,
+    texts,
+    time_text,
+)
+from moss_memory.tools.task.model.task_fields import TARGET
+from moss_memory.tools.task.model.task_rows import CHECKPOINTS
+
+ITEM = Shape(
+    "TaskItem",
+    {
+        **{name: TARGET.fields[name] for name in ("id", "kind", "title", "status", "parent")},
+        "tags": texts("tags"),
+        "revision": integer("rises with every change"),
+    },
+    table=(
+        Column("id"),
+        Column("kind", goes=4),
+        Column("status"),
+        Column("title", least=16),
+        Column("parent", goes=6),
+        Column("tags", least=8, goes=8, unless=[]),
+    ),
+)
+EVENT = Shape(
+    "TaskEvent",
+    {
+        "event_id": text("ULID"),
+        "ts": time_text("when it happened", shown="never"),
+        "ts_ms": moment_ms("the same in milliseconds", label="written"),
+        "type": text("what happened, such as step_done"),
+        "target": text("to which plan or task"),
+        "path": text("to which step", optional=True),
+        "payload": free("what changed"),
+    },
+    table=(
+        Column("ts_ms", "written", goes=6),
+        Column("type", goes=5),
+        Column("target", least=8),
+        Column("path", goes=8),
+        Column("event_id", "event id"),
+    ),
+)
+STEP_ADDRESS = Shape("StepAddress", {"step_id": text("STEP-001"), "path": text("s:0.s:2")})
+_STEP_COLUMNS = (Column("step_id", "step"), Column("path"), Column("title", least=16))
+NEW_STEP = STEP_ADDRESS.with_fields({"title": text("what is to be done")}, "NewStep", table=_STEP_COLUMNS)
+STEP = NEW_STEP.with_fields(
+    {
+        "done": flag("whether it is closed"),
+        "blocked": flag("whether it waits for something"),
+        "checkpoints": object_of(
+            Shape(
+                "Checkpoints",
+                {
+                    name: flag("whether it is confirmed", optional=True)
+                    for name in ("criteria", "tests", "security", "perf", "docs")
+                },
+            ),
+            "what was confirmed",
+        ),
+    },
+    "Step",
+    table=(
+        *_STEP_COLUMNS,
+        Column("done", goes=7),
+        Column("blocked", goes=8),
+        Column("checkpoints", least=8, goes=9),
+    ),
+)
+CHANGED = {
+    "id": text("PLAN-001 or TASK-001"),
+    "kind": choice(("plan", "task"), "which of them"),
+    "revision": integer("its revision now"),
+    "event": object_of(EVENT, "the event that tells of the change", shown="opened"),
+}
+"""What every change of a plan or task answers."""
+
+_CLAIM = {
+    "agent": text("who works on it", optional=True),
+    "lease_until_ms": moment_ms("until when it is theirs", optional=True),
+}
+SHOWN_STEP = NEW_STEP.with_fields(
+    {
+        "status": choice(("open", "done", "blocked"), "where it stands"),
+        "criteria": texts("what must be true in the end"),
+        "tests": texts("how that is checked"),
+        "blockers": texts("what stands in the way"),
+        "confirmed": object_of(
+            Shape("Confirmed", {name: flag("whether it is confirmed") for name in CHECKPOINTS}), "what was confirmed"
+        ),
+        "evidence": texts("what shows that it is done"),
+        "notes": texts("what was noted, oldest first"),
+        **_CLAIM,
+        "steps": Field("list", "the steps below it, each like this one", of=anything("a step")),
+    },
+    "ShownStep",
+    table=(*_STEP_COLUMNS, Column("status"), Column("agent", goes=5)),
+)
+SHOWN = {
+    "workspace": text("project namespace, as it was given"),
+    "target": text("PLAN-001 or TASK-001"),
+    **{name: TARGET.fields[name] for name in ("kind", "title", "description", "status")},
+    "priority": choice(("low", "normal", "high"), "how urgent it is"),
+    "tags": texts("tags"),
+    "contract": TARGET.fields["contract"],
+    "depends_on": texts("what must be done before"),
+    "parent": TARGET.fields["parent"],
+    "revision": integer("rises with every change"),
+    "evidence": texts("what shows that it is done"),
+    "notes": texts("what was noted, oldest first"),
+    **_CLAIM,
+    "steps": list_of(SHOWN_STEP, "its steps, in the order of work"),
+    "tasks": list_of(
+        Shape(
+            "TaskOfPlan",
+            {
+                **{name: TARGET.fields[name] for name in ("id", "title", "status")},
+                "steps_done": integer("how many steps are closed"),
+                "steps_total": integer("how many there are"),
+            },
+            table=(
+                Column("id"),
+                Column("status"),
+                Column("title", least=16),
+                Column("steps_done", "done"),
+                Column("steps_total", "of"),
+            ),
+        ),
+        "the tasks of a plan",
+        optional=True,
+    ),
+}
+"""A plan or task as `tasks_show` shows it."""
+
+READY = Shape(
+    "ReadyTask",
+    {
+        **{name: TARGET.fields[name] for name in ("id", "title")},
+        "priority": choice(("low", "normal", "high"), "how urgent it is"),
+        "step": object_of(NEW_STEP, "the step to begin with", optional=True),
+        "why": text("why it can be started"),
+    },
+    table=(Column("id"), Column("priority"), Column("title", least=16), Column("why", least=12, goes=9)),
+)
+STEP_NAMED = object_of(STEP_ADDRESS, "the step, where the call was about one")
+STEPS = list_of(NEW_STEP, "the steps that were added")

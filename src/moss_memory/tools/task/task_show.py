@@ -1,0 +1,142 @@
+"""A plan or task as it reads: its tree of steps with criteria, tests, blockers, notes, evidence and who works on it."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.registry.operation import operation
+from moss_memory.rows.values import norm
+from moss_memory.tools.task.model.leases import WHOLE, claims_on
+from moss_memory.tools.task.model.task_rows import CHECKPOINTS, dependencies_of, find_step, find_task, sql, steps_of
+
+from .task_arguments import RequiredWorkspace, StepId, StepPath, TaskId
+from .task_notes import notes_about
+from .task_responses import SHOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction
+    from moss_memory.tools.task.model.task_rows import Step, Task
+
+STEPS_SHOWN = 1000
+TASKS_SHOWN = 500
+NOTES_SHOWN = 200
+
+
+@operation(idempotent=True, bounded=True, answers=SHOWN, example="moss task show TASK-001 -w shop")
+def tasks_show(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show a plan or task, or one of its steps, whole: steps, criteria, tests, blockers, notes, evidence, agents."""
+    task = find_task(tx, workspace, target)
+    only = None if step_id is None and path is None else find_step(tx, workspace, task, step_id, path)
+    tree = Tree(tx, workspace, task)
+    steps = tree.steps(only)
+    tasks = tree.tasks()
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        inside = [row for row in kept[1:] if "step_id" in row]
+        found = [row for row in kept[1:] if "step_id" not in row]
+        listed = {"tasks": found} if task.kind == "plan" else {}
+        cut = len(steps) > STEPS_SHOWN or len(tasks) > TASKS_SHOWN
+        return {**kept[0], "steps": _nested(inside), **listed, "truncated": cut}
+
+    rows = [tree.head(), *tasks[:TASKS_SHOWN], *steps[:STEPS_SHOWN]]
+    return budget.fit(rows, build)
+
+
+class Tree:
+    """What there is to tell of a plan or task at one moment."""
+
+    def __init__(self, tx: ReadTransaction, workspace: str, task: Task) -> None:
+        self._tx = tx
+        self._workspace = workspace
+        self._task = task
+        self._claims = {claim.step_id: claim for claim in claims_on(tx, task)}
+        self._evidence: dict[str | None, list[str]] = {}
+        for of, content in tx.rows(sql["evidence_by_step"], {"task_row": task.row_id}):
+            self._evidence.setdefault(of, []).append(content)
+        self._notes: dict[str | None, list[str]] = {}
+        for note in notes_about(tx, workspace, task, NOTES_SHOWN):
+            title = note.get("title") or ""
+            at = title.partition(" ")[0] if title.startswith("s:") else None
+            self._notes.setdefault(at, []).insert(0, note["content"])
+
+    def head(self) -> dict[str, Any]:
+        """What stands above the steps."""
+        task = self._task
+        head: dict[str, Any] = {
+            "workspace": self._workspace,
+            "target": task.id,
+            "kind": task.kind,
+            "title": task.title,
+            "status": task.status,
+            "priority": task.priority,
+            "tags": task.tags(),
+            "depends_on": [one.id for one in dependencies_of(self._tx, self._workspace, task)],
+            "revision": task.revision,
+            "evidence": self._evidence.get(None, []),
+            "notes": self._notes.get(None, []),
+        }
+        if task.description is not None:
+            head["description"] = task.description
+        if task.contract_json is not None:
+            head["contract"] = json.loads(task.contract_json)
+        if task.parent_id is not None:
+            head["parent"] = task.parent_id
+        return head | (self._claims[WHOLE].shown() if WHOLE in self._claims else {})
+
+    def steps(self, only: Step | None) -> list[dict[str, Any]]:
+        """Every step, or one with those below it, in the order of work; `steps` of each is still empty."""
+        if only is None:
+            found = steps_of(self._tx, self._task, limit=STEPS_SHOWN + 1)
+        else:
+            found = steps_of(self._tx, self._task, "subtree", limit=STEPS_SHOWN + 1, sort_key=only.sort_key)
+        return [self._step(step) for step in found]
+
+    def _step(self, step: Step) -> dict[str, Any]:
+        confirmed = step.checkpoints()
+        blocked = [step.block_reason] if step.blocked and step.block_reason else []
+        shown: dict[str, Any] = {
+            "step_id": step.step_id,
+            "path": step.path,
+            "title": step.title,
+            "status": step.status(),
+            "criteria": step.texts("success_criteria"),
+            "tests": step.texts("tests"),
+            "blockers": [*blocked, *step.texts("blockers")],
+            "confirmed": {name: bool(confirmed.get(name)) for name in CHECKPOINTS},
+            "evidence": self._evidence.get(step.step_id, []),
+            "notes": self._notes.get(step.path, []),
+        }
+        claim = self._claims.get(step.step_id)
+        return {**shown, **(claim.shown() if claim else {}), "steps": []}
+
+    def tasks(self) -> list[dict[str, Any]]:
+        """The tasks of a plan, with how far each has come."""
+        if self._task.kind != "plan":
+            return []
+        rows = self._tx.rows(sql["step_counts"], {"workspace": norm(self._workspace), "id": self._task.id})
+        return [
+            {"id": task_id, "title": title, "status": status, "steps_done": done, "steps_total": total}
+            for task_id, title, status, total, done in rows
+        ]
+
+
+def _nested(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The steps with those below each inside it; one whose parent is not shown stands at the top."""
+    placed = {step["path"]: {**step, "steps": []} for step in steps}
+    top: list[dict[str, Any]] = []
+    for path, step in placed.items():
+        above = placed.get(path.rpartition(".")[0])
+        (top if above is None else above["steps"]).append(step)
+    return top

@@ -1,0 +1,363 @@
+"""Plans and tasks: create, list, edit, complete, delete, and the one in focus."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError, invalid, marked, next_call
+from moss_memory.registry.arguments import Offset, Tag, Tags
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import PAGINATION, flag, list_of, text
+from moss_memory.rows.values import Page, norm, tags_json
+from moss_memory.tools.reasoning.branches.document_refs import add_branch, bootstrap
+from moss_memory.tools.reasoning.reasoning_arguments import OneOrMore, as_list
+from moss_memory.tools.task.model.leases import let_go
+from moss_memory.tools.task.model.task_rows import (
+    Step,
+    Task,
+    dependencies_of,
+    find_step,
+    find_task,
+    focus_of,
+    numbered,
+    save_task,
+    sql,
+    steps_of,
+    take_numbers,
+    tasks_of_plan,
+)
+
+from .graph_projection import hide, hide_steps, show, show_dependencies, show_in_plan, step_edge, step_node, task_node
+from .step_tools import add_steps
+from .task_arguments import (
+    Contract,
+    Description,
+    Kind,
+    PageLimit,
+    Priority,
+    RequiredWorkspace,
+    Revision,
+    StepId,
+    StepPath,
+    Steps,
+    TaskId,
+    TaskStatus,
+    TaskTitle,
+    checked_title,
+)
+from .task_responses import CHANGED, ITEM, STEP_NAMED, STEPS
+from .task_writes import Mutation, answer, emit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    FocusAction = Literal["get", "set", "clear"]
+    ParentId = str
+else:
+    FocusAction = {"type": "string", "enum": ["get", "set", "clear"], "description": "set when a target is given"}
+    ParentId = {"type": "string", "description": "id of the plan"}
+
+LIST_MAX = 200
+_EDITED = ("title", "description", "priority", "tags", "depends_on", "contract")
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers={**CHANGED, "steps": STEPS},
+    example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001",
+)
+def tasks_create(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    kind: Kind,
+    title: TaskTitle,
+    parent: ParentId | None = None,
+    description: Description | None = None,
+    priority: Priority = "normal",
+    tags: Tags | None = None,
+    steps: Steps | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
+    if expected_revision:
+        raise _not_there_yet(workspace, expected_revision)
+    plan = None if parent is None else _plan_for(tx, workspace, kind, parent)
+    bootstrap(tx, workspace)
+    new = numbered(kind, take_numbers(tx, workspace, kind))
+    row = {
+        "workspace": norm(workspace),
+        "id": new,
+        "kind": kind,
+        "title": checked_title(title),
+        "description": description or None,
+        "priority": priority,
+        "tags_json": tags_json(tags),
+        "parent_id": plan.id if plan else None,
+        "branch_id": add_branch(tx, workspace, f"{kind}/{new}", canonical=True),
+        "now_ms": tx.now_ms,
+    }
+    tx.run(sql["add_task"], row)
+    task = find_task(tx, workspace, new)
+    added = add_steps(tx, workspace, task, None, steps) if steps else []
+    save_task(tx, task)
+    payload: dict[str, Any] = {"title": task.title, "steps": len(added)}
+    event = emit(tx, workspace, task, f"{kind}_created", {**payload, **({"parent": plan.id} if plan else {})})
+    parts = [part for step in added for part in (step_node(step), step_edge(task, step))]
+    show(tx, workspace, task, [task_node(task), *parts])
+    show_in_plan(tx, workspace, task)
+    return {**answer(task, event), "steps": [{**step.address(), "title": step.title} for step in added]}
+
+
+@operation(
+    idempotent=True,
+    bounded=True,
+    answers={"items": list_of(ITEM, "the plans and tasks, oldest first", shown="answer"), "pagination": PAGINATION},
+    example="moss task list -w shop --status ACTIVE",
+)
+def tasks_list(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    kind: Kind | None = None,
+    status: TaskStatus | None = None,
+    parent: ParentId | None = None,
+    tag: Tag | None = None,
+    limit: PageLimit = 50,
+    offset: Offset = 0,
+    budget: Budget,
+) -> dict[str, Any]:
+    """List plans and tasks, oldest first, by kind, status, plan and tag."""
+    page = Page(limit, offset, maximum=LIST_MAX)
+    values: dict[str, Any] = {"workspace": norm(workspace), "limit": page.limit, "offset": page.offset}
+    conditions = ["workspace_norm = :workspace"]
+    for column, value in (("kind", kind), ("status", status), ("parent_id", parent)):
+        if value is not None:
+            conditions.append(f"{column} = :{column}")
+            values[column] = value
+    if tag is not None:
+        conditions.append(tx.contains("tags_json", "tag"))
+        values["tag"] = tag.strip()
+    chosen = " and ".join(conditions)
+    total = tx.value(f"select count(*) from tasks where {chosen}", values)
+    columns = ", ".join(Task.__slots__)
+    rows = tx.rows(f"select {columns} from tasks where {chosen} order by row_id limit :limit offset :offset", values)
+    items = [Task(row).listed() for row in rows]
+    return budget.fit(
+        items,
+        lambda kept: {
+            "items": kept,
+            "pagination": page.answer(returned=len(kept), total=total),
+            "truncated": False,
+        },
+    )
+
+
+@operation(
+    mutates=True,
+    stores=True,
+    answers=CHANGED,
+    example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002",
+)
+def tasks_edit(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    title: TaskTitle | None = None,
+    description: Description | None = None,
+    priority: Priority | None = None,
+    tags: Tags | None = None,
+    depends_on: OneOrMore | None = None,
+    contract: Contract | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Change a plan or task; what is not given stays. An empty list clears tags or dependencies."""
+    given = dict(zip(_EDITED, (title, description, priority, tags, depends_on, contract), strict=True))
+    changed = [name for name, value in given.items() if value is not None]
+    if not changed:
+        raise invalid(f"nothing to change; give at least one of {marked(_EDITED)}")
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    task = mutation.task
+    if contract is not None and task.kind != "plan":
+        raise invalid(f"{task.id} is a task; only plans have a contract", path="contract")
+    if title is not None:
+        task.title = checked_title(title)
+    if description is not None:
+        task.description = description or None
+    if priority is not None:
+        task.priority = priority
+    if tags is not None:
+        task.tags_json = tags_json(tags)
+    if contract is not None:
+        task.contract_json = json.dumps(contract, ensure_ascii=False, separators=(",", ":")) if contract else None
+    if depends_on is not None:
+        _set_dependencies(mutation, as_list(depends_on))
+    return mutation.finish(f"{task.kind}_edited", {"changed": changed})
+
+
+@operation(mutates=True, answers=CHANGED, example="moss task complete TASK-001 -w shop")
+def tasks_complete(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    status: TaskStatus = "DONE",
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Set the status of a plan or task. DONE needs every step done, and of a plan every task DONE."""
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    task = mutation.task
+    if status == "DONE":
+        _refuse_open(mutation)
+    elif task.status == "DONE":
+        mutation.refuse_in_done_plan()
+    before, task.status = task.status, status
+    if status == "DONE":
+        let_go(tx, task)
+    return mutation.finish("status_changed", {"from": before, "to": status})
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    answers={**CHANGED, "step": STEP_NAMED.or_absent(), "deleted": flag("true")},
+    example="moss task delete TASK-001 -w shop --path s:2",
+)
+def tasks_delete(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    target: TaskId,
+    step_id: StepId | None = None,
+    path: StepPath | None = None,
+    expected_revision: Revision | None = None,
+) -> dict[str, Any]:
+    """Delete a step with those below it, a task, or a plan with its tasks; the trace keeps what happened."""
+    mutation = Mutation(tx, workspace, target, expected_revision)
+    if step_id is not None or path is not None:
+        step = find_step(tx, mutation.workspace, mutation.task, step_id, path)
+        gone = _delete_steps(mutation, step)
+        return {**mutation.finish("step_deleted", {"steps": gone}, step=step), "deleted": True}
+    workspace, task = mutation.workspace, mutation.task
+    for child in tasks_of_plan(tx, workspace, task):
+        _delete_task(tx, workspace, child)
+    return {**answer(task, _delete_task(tx, workspace, task)), "deleted": True}
+
+
+@operation(
+    mutates=True,
+    idempotent=True,
+    writes_if=lambda values: values.get("action", "set" if "target" in values else "get") != "get",
+    answers={
+        "workspace": text("project namespace, as it was given"),
+        "previous": text("the focus before", nullable=True),
+        "focus": text("the focus now", nullable=True),
+    },
+    example="moss task focus TASK-001 -w shop",
+)
+def tasks_focus(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    action: FocusAction | None = None,
+    target: TaskId | None = None,
+) -> dict[str, Any]:
+    """Get, set or clear the plan or task that the workspace works on; radar and hand-over use it by default."""
+    wanted = action or ("get" if target is None else "set")
+    previous = focus_of(tx, workspace)
+    if target is not None and wanted != "set":
+        raise invalid(f'`target` has no meaning with `action: "{wanted}"`; leave it out', path="target")
+    if wanted == "get":
+        return {"workspace": workspace, "previous": previous, "focus": previous}
+    if wanted == "set" and target is None:
+        raise invalid("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
+    focus = None if wanted == "clear" else find_task(tx, workspace, target or "").id
+    tx.run(sql["set_focus"], {"workspace": norm(workspace), "id": focus})
+    tx.concerns(workspace=norm(workspace), address=focus)
+    return {"workspace": workspace, "previous": previous, "focus": focus}
+
+
+def _not_there_yet(workspace: str, expected: int) -> MossError:
+    """The refusal to create something that the caller has seen at a revision: it is there, to be edited."""
+    return MossError(
+        "VERSION_MISMATCH",
+        f"what is created has no revision yet, and {expected} was expected; leave `expected_revision` out,"
+        " or change what is there with `tasks_edit`",
+        details={"expected": expected, "actual": 0},
+        recovery=next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are"),
+    )
+
+
+def _plan_for(tx: Transaction, workspace: str, kind: str, parent: str) -> Task:
+    """The plan that a new task goes into."""
+    if kind == "plan":
+        raise invalid("a plan has no parent; leave `parent` out", path="parent")
+    plan = find_task(tx, workspace, parent, what="parent")
+    if plan.kind != "plan":
+        raise invalid(f"{parent} is a task; the parent of a task is a plan", path="parent")
+    if plan.status == "DONE":
+        raise MossError(
+            "CONFLICT",
+            f"{parent} is DONE and takes no new tasks; reopen it first",
+            recovery=next_call("tasks_reopen", {"workspace": workspace, "target": parent}, "makes it ACTIVE again"),
+        )
+    return plan
+
+
+def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
+    tx, workspace, task = mutation.tx, mutation.workspace, mutation.task
+    others = [find_task(tx, workspace, one, what="depends_on") for one in ids]
+    for other in others:
+        if other.id == task.id:
+            raise invalid(f"{task.id} cannot depend on itself", path="depends_on")
+        ends = {"workspace": norm(workspace), "start": other.id, "end": task.id}
+        if tx.row(sql["reaches"], ends) is not None:
+            raise mutation.refuse(f"{other.id} already depends on {task.id}; a circle would never end")
+        if other.id != task.parent_id and tx.row(sql["waits"], ends) is not None:
+            raise mutation.refuse(f"{other.id} cannot be done before {task.id}; a circle would never end")
+    key = {"workspace": norm(workspace), "id": task.id}
+    before = [other.id for other in dependencies_of(tx, workspace, task)]
+    tx.run(sql["clear_dependencies"], key)
+    for place, other in enumerate(others):
+        tx.run(sql["add_dependency"], {**key, "depends_on": other.id, "place": place})
+    show_dependencies(tx, workspace, task, before, others)
+
+
+def _refuse_open(mutation: Mutation) -> None:
+    """Refuses to close what has something open."""
+    tx, task = mutation.tx, mutation.task
+    steps = [step.path for step in steps_of(tx, task, "open_steps", limit=20)]
+    if steps:
+        raise mutation.refuse(f"{task.id} has open steps: {', '.join(steps)}", details={"open": steps})
+    key = {"workspace": norm(mutation.workspace), "id": task.id}
+    tasks = [child for (child,) in tx.rows(sql["open_tasks_of_plan"], key)]
+    if tasks:
+        raise mutation.refuse(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
+
+
+def _delete_steps(mutation: Mutation, step: Step) -> list[str]:
+    tx, task = mutation.tx, mutation.task
+    subtree = steps_of(tx, task, "subtree", sort_key=step.sort_key)
+    for gone in subtree:
+        tx.run(sql["delete_step_evidence"], {"task_row": task.row_id, "step_id": gone.step_id})
+        tx.run(sql["delete_step"], {"row_id": gone.row_id})
+    hide_steps(tx, mutation.workspace, task, subtree)
+    return [gone.step_id for gone in subtree]
+
+
+def _delete_task(tx: Transaction, workspace: str, task: Task) -> dict[str, Any]:
+    """Removes a plan or task with its steps; gives the event that says so."""
+    task.revision += 1
+    event = emit(tx, workspace, task, f"{task.kind}_deleted", {"title": task.title})
+    hide(tx, workspace, task)
+    key = {"workspace": norm(workspace), "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
+    for query in ("delete_steps", "delete_evidence", "clear_dependencies", "forget_dependency", "clear_focus_on"):
+        tx.run(sql[query], key)
+    tx.run(sql["delete_task"], key)
+    return event

@@ -1,0 +1,172 @@
+"""The whole store as a folder of plain files: the same store gives the same folder, byte for byte."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import invalid
+from moss_memory.storage.files.sandbox import large_warning
+from moss_memory.transfer.families.artifacts import TABLE as ARTIFACT
+from moss_memory.transfer.families.capsules import TABLE as CAPSULE
+from moss_memory.transfer.families.capsules import TEXT
+
+from . import front_matter, history_export
+from .export_layout import ARTIFACTS, MANIFEST, Manifest, capsule_path, digest
+from .families import reasoning
+from .families import records as record
+from .families import tasks as task
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+    from moss_memory.storage.files.safe_directory import Tree
+
+    from .export_schema import Line
+
+_TOLD_EVERY = 200
+
+
+def export_folder(tx: ReadTransaction, tree: Tree, *, with_history: bool = False) -> dict[str, Any]:
+    """Writes everything that the store holds into a folder; says how much, and how many files that changed.
+
+    What the folder's last export wrote and is gone from the store is removed; nothing else in it is touched. Until all
+    is done the manifest says that it is not.
+    """
+    tree.claim()
+    return Export(tx, tree, with_history=with_history).run()
+
+
+class Export:
+    """One export: first it learns what is to be where, then it writes what is not."""
+
+    def __init__(self, tx: ReadTransaction, tree: Tree, *, with_history: bool) -> None:
+        self._tx = tx
+        self._tree = tree
+        self._with_history = with_history
+        self._old = _old_manifest(tree)
+        self._tables = dict(self._line_files())
+        self._new = self._manifest()
+        self._begun = False
+        self._written = 0
+        self._largest = ("", 0)
+
+    def run(self) -> dict[str, Any]:
+        """Brings the folder to what the store holds."""
+        self._refuse_strangers()
+        gone = sorted(self._old.files.keys() - self._new.files.keys())
+        for name, content in self._files():
+            self._largest = max(self._largest, (name, len(content)), key=lambda one: one[1])
+            if self._tree.read(name) != content:
+                self._begin()
+                self._tree.write(name, content)
+                self._written += 1
+        for name in gone:
+            self._begin()
+            self._tree.remove(name)
+        self._finish()
+        answer = {
+            "folder": self._tree.path,
+            "counts": self._new.counts,
+            "files": len(self._new.files),
+            "written": self._written,
+            "removed": len(gone),
+        }
+        warning = large_warning(*self._largest, self._tx.config.import_max_bytes)
+        return {**answer, "warning": warning} if warning else answer
+
+    def _begin(self) -> None:
+        """Before the first change the manifest names all that is and will be there, and that it is not done."""
+        if not self._begun:
+            self._begun = True
+            files = {**self._old.files, **self._new.files}
+            self._tree.write(MANIFEST, Manifest(self._new.counts, files, complete=False).written())
+            self._tree.sync()
+
+    def _finish(self) -> None:
+        self._tree.sync()
+        if self._tree.write(MANIFEST, self._new.written()):
+            self._tree.sync()
+
+    def _refuse_strangers(self) -> None:
+        """Refuses to write over a file that no export of Moss has written."""
+        for name in sorted(self._new.files.keys() - self._old.files.keys()):
+            if self._tree.is_there(name):
+                raise invalid(
+                    f"{name} is there already and no export of Moss wrote it; move it away or choose another folder"
+                )
+
+    def _manifest(self) -> Manifest:
+        counts = {"capsules": 0}
+        files = {}
+        for name, content in self._capsules():
+            counts["capsules"] += 1
+            files[name] = digest(content)
+        for name, (content, count) in self._tables.items():
+            counts[name.partition(".")[0]] = count
+            files[name] = digest(content)
+        return Manifest(counts, files)
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
+        total = len(self._new.files)
+        for done, (name, content) in enumerate(self._capsules()):
+            self._tx.check_cancelled()
+            if done % _TOLD_EVERY == 0:
+                self._tx.progress(done, total)
+            yield name, content
+        for name, (content, _) in self._tables.items():
+            yield name, content
+        self._tx.progress(total, total)
+
+    def _capsules(self) -> Iterator[tuple[str, bytes]]:
+        for values in CAPSULE.rows(self._tx):
+            yield capsule_path(values), front_matter.written(CAPSULE.line(values, TEXT), values[TEXT])
+
+    def _line_files(self) -> Iterator[tuple[str, tuple[bytes, int]]]:
+        yield ARTIFACTS, _lines(ARTIFACT.line(values) for values in ARTIFACT.rows(self._tx))
+        yield reasoning.FILE, _lines(self._of_workspaces((reasoning.NUMBERS,), reasoning.TABLES))
+        yield task.FILE, _lines(self._of_workspaces((), task.TABLES))
+        yield record.FILE, _lines(self._records())
+        if self._with_history:
+            yield history_export.FILE, _lines(history_export.lines(self._tx))
+
+    def _of_workspaces(self, whole: tuple[Any, ...], tables: tuple[Any, ...]) -> Iterator[Line]:
+        """The lines of a family that moves a workspace at a time: numbers of all first, then workspace by workspace."""
+        for table in whole:
+            for values in table.rows(self._tx):
+                yield {"table": table.name, **table.line(values)}
+        for workspace in workspaces(self._tx):
+            for table in tables:
+                for values in table.rows(self._tx, table.within, workspace=workspace):
+                    yield {"table": table.name, **table.line(values)}
+
+    def _records(self) -> Iterator[Line]:
+        for table in record.TABLES:
+            for values in table.rows(self._tx):
+                line = table.line(values)
+                record.more_of(self._tx, table.name, values, line)
+                yield {"table": table.name, **line}
+
+
+def workspaces(tx: ReadTransaction) -> list[str]:
+    """The workspaces that have reasoning or tasks, in order."""
+    found = set()
+    for table in (*reasoning.TABLES, *task.TABLES):
+        if table.workspace:
+            met = f" where {table.only}" if table.only else ""
+            found |= {
+                workspace for (workspace,) in tx.stream(f"select distinct {table.workspace} from {table.name}{met}")
+            }
+    return sorted(found)
+
+
+def _old_manifest(tree: Tree) -> Manifest:
+    content = tree.read(MANIFEST)
+    return Manifest({}, {}) if content is None else Manifest.read(content)
+
+
+def _lines(lines: Iterable[Line]) -> tuple[bytes, int]:
+    written = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines]
+    return "".join(written).encode(), len(written)

@@ -1,0 +1,59 @@
+"""How artifacts go to files and come back: one line each."""
+
+from __future__ import annotations
+
+from moss_memory.rows.values import NAME_MAX_CHARS, label, normalize
+from moss_memory.tools.artifact.artifact_rows import versioned as versioned
+from moss_memory.tools.artifact.artifact_tools import checked_kind
+from moss_memory.transfer.export_schema import BadLine, Table, counter, json_column, number, tags_column, text, whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.transfer.export_schema import Line, Values
+
+_LABELS = ("run_id", "phase", "role")
+TABLE = Table(
+    "artifacts",
+    text("id"),
+    text("workspace_raw"),
+    text("workspace_norm", optional=True),
+    text("name_raw", optional=True),
+    text("name_norm", optional=True),
+    text("kind"),
+    json_column("data_json", dict),
+    text("text", optional=True),
+    text("run_id", optional=True),
+    text("phase", optional=True),
+    text("role", optional=True),
+    tags_column(),
+    counter("version", default=1),
+    whole("ttl_seconds", optional=True),
+    whole("expires_at", optional=True),
+    whole("created_at", optional=True),
+    whole("updated_at", optional=True),
+    whole("deleted_at", optional=True),
+    whole("data_chars", optional=True),
+    whole("text_chars", optional=True),
+    number("row_id", "artifacts", optional=True),
+    whole("change_seq", optional=True),
+    whole("version_at", default=0),
+    text("version_tool", default="artifact_store"),
+    key=("workspace_norm", "id"),
+)
+
+
+def row_of(line: Line) -> Values:
+    """The artifact that a line means; normal forms and measures are computed anew, never believed."""
+    values = TABLE.read(line)
+    if not values["id"].strip() or len(values["id"]) > NAME_MAX_CHARS:
+        raise BadLine(f"id is blank or longer than {NAME_MAX_CHARS} characters")
+    checked_kind(values["kind"])
+    text, name = values["text"], values["name_raw"]
+    return {
+        **values,
+        **{key: label(values[key], what=key) for key in _LABELS},
+        "workspace_norm": normalize(values["workspace_raw"], what="workspace_raw"),
+        "name_norm": None if name is None else normalize(name, what="name_raw"),
+        "data_chars": len(values["data_json"]),
+        "text_chars": None if text is None else len(text),
+    }

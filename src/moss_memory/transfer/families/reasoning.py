@@ -1,0 +1,282 @@
+"""How reasoning goes to files and comes back: a workspace whole, with the numbers that its entries have."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.tools.reasoning.branches.visible_ranges import sql
+from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
+from moss_memory.tools.reasoning.graph.node_versions import Version
+from moss_memory.transfer.export_schema import (
+    BadLine,
+    Table,
+    choice,
+    counter,
+    flag,
+    json_column,
+    norm,
+    number,
+    tags_column,
+    text,
+    whole,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import Transaction
+    from moss_memory.transfer.export_schema import Move, Values
+
+FILE = "reasoning.jsonl"
+SEQ, BRANCH = "seq", "branch"
+SERIES = {series: f"select last from numbers where series = '{series}'" for series in (SEQ, BRANCH)}
+
+_OF_BRANCHES = "in (select branch_id from branches where workspace_norm = :workspace)"
+_BRANCH = {"branch_id": "branches"}
+
+
+def moved_event(said_json: str, move: Move) -> str:
+    """What a task event says, with the number of the note that it tells of."""
+    said = json.loads(said_json)
+    payload = said.get("payload")
+    told = said.get("type") == "note_added" and isinstance(payload, dict) and isinstance(payload.get("seq"), int)
+    if not told or not move.offsets.get(SEQ):
+        return said_json
+    payload["seq"] = move.number(SEQ, payload["seq"])
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
+def _move_entry(entry: Values, move: Move) -> None:
+    if entry["written_as"] == "event" and entry["meta_json"] is not None:
+        entry["meta_json"] = moved_event(entry["meta_json"], move)
+    origin = entry["source_event_id"]
+    if origin is None:
+        return
+    if origin.startswith("merge:"):
+        _, branch_id, seq = origin.split(":")
+        origin = f"merge:{move.number(BRANCH, int(branch_id))}:{move.number(SEQ, int(seq))}"
+    entry["source_event_id"] = move.ids.get(origin, origin)
+
+
+def _move_reset(reset: Values, move: Move) -> None:
+    reach = [
+        (move.number(BRANCH, branch_id), move.number(SEQ, after), move.number(SEQ, upto))
+        for branch_id, after, upto in json.loads(reset["reach_json"])
+    ]
+    reset["reach_json"] = json.dumps(reach, separators=(",", ":"))
+
+
+def _move_conflict(conflict: Values, move: Move) -> None:
+    states = []
+    for side in ("base_json", "theirs_json", "ours_json"):
+        packed = None if conflict[side] is None else json.loads(conflict[side])
+        states.append("" if packed is None else packed[Version.columns.index("state")])
+        if packed is not None:
+            packed[0] = move.number(SEQ, packed[0])
+            conflict[side] = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
+    if move.offsets.get(BRANCH):
+        place = (conflict["from_id"], conflict["into_id"], conflict["doc"], conflict["key"])
+        conflict["conflict_id"] = conflict_id(*place, states)
+
+
+NUMBERS = Table("numbers", text("series"), counter("last"), key=("series",), within="", only="last > 0")
+TABLES = (
+    Table(
+        "workspaces",
+        norm("workspace_norm"),
+        text("workspace_raw"),
+        number("checkout_id", BRANCH, optional=True),
+        text("focus_id", optional=True),
+        key=("workspace_norm",),
+        refers={"checkout_id": "branches", "focus_id": "tasks.id"},
+    ),
+    Table(
+        "branches",
+        number("branch_id", BRANCH),
+        norm("workspace_norm"),
+        text("name"),
+        number("base_id", BRANCH, optional=True),
+        number("base_seq", SEQ, optional=True),
+        counter("depth"),
+        flag("canonical"),
+        key=("branch_id",),
+        refers={"base_id": "branches"},
+        unique=(("workspace_norm", "name"),),
+    ),
+    Table(
+        "documents",
+        number("branch_id", BRANCH),
+        choice("shape", ("log", "graph")),
+        text("doc"),
+        number("first_seq", SEQ),
+        number("last_seq", SEQ, optional=True),
+        number("reset_seq", SEQ, optional=True),
+        key=("branch_id", "shape", "doc"),
+        within=f"branch_id {_OF_BRANCHES}",
+        refers=_BRANCH,
+    ),
+    Table(
+        "doc_entries",
+        number("seq", SEQ),
+        number("branch_id", BRANCH),
+        norm("workspace_norm"),
+        text("doc"),
+        choice("written_as", ("note", "step", "card", "event")),
+        text("title", optional=True),
+        text("format", optional=True),
+        json_column("meta_json", dict, optional=True),
+        text("content"),
+        text("source_event_id", optional=True),
+        text("card_id", optional=True),
+        whole("ts_ms"),
+        flag("hidden"),
+        key=("seq",),
+        refers=_BRANCH,
+        fix=_move_entry,
+    ),
+    Table(
+        "resets",
+        number("seq", SEQ),
+        number("branch_id", BRANCH),
+        number("old_seq", SEQ, optional=True),
+        number("new_seq", SEQ),
+        text("message"),
+        json_column("reach_json", list, of=list),
+        number("own_after", SEQ),
+        whole("ts_ms"),
+        key=("seq",),
+        within=f"branch_id {_OF_BRANCHES}",
+        refers=_BRANCH,
+        fix=_move_reset,
+    ),
+    Table(
+        "tags",
+        norm("workspace_norm"),
+        text("name"),
+        number("branch_id", BRANCH),
+        text("doc"),
+        number("seq", SEQ),
+        whole("created_at_ms"),
+        key=("workspace_norm", "name"),
+        refers=_BRANCH,
+    ),
+    Table(
+        "graph_versions",
+        number("seq", SEQ),
+        number("branch_id", BRANCH),
+        norm("workspace_norm"),
+        text("doc"),
+        text("key"),
+        text("type", optional=True),
+        text("title", optional=True),
+        text("text", optional=True),
+        text("status", optional=True),
+        tags_column(),
+        text("from_id", optional=True),
+        text("rel", optional=True),
+        text("to_id", optional=True),
+        json_column("meta_json", dict, optional=True),
+        flag("deleted"),
+        text("state"),
+        whole("ts_ms"),
+        number("next_seq", SEQ, endless=True),
+        key=("seq",),
+        refers=_BRANCH,
+    ),
+    Table(
+        "graph_merges",
+        number("from_id", BRANCH),
+        text("doc"),
+        text("key"),
+        number("from_seq", SEQ),
+        key=("from_id", "doc", "key"),
+        within=f"from_id {_OF_BRANCHES}",
+        refers={"from_id": "branches"},
+    ),
+    Table(
+        "graph_conflicts",
+        number("seq", SEQ),
+        text("conflict_id"),
+        norm("workspace_norm"),
+        number("from_id", BRANCH),
+        number("into_id", BRANCH),
+        text("doc"),
+        text("key"),
+        number("from_seq", SEQ),
+        json_column("base_json", list, optional=True),
+        json_column("theirs_json", list),
+        json_column("ours_json", list, optional=True),
+        text("resolution", optional=True),
+        whole("created_at_ms"),
+        whole("resolved_at_ms", optional=True),
+        key=("seq",),
+        refers={"from_id": "branches", "into_id": "branches"},
+        unique=(("conflict_id",),),
+        fix=_move_conflict,
+    ),
+    Table(
+        "card_pins",
+        number("seq", SEQ),
+        number("branch_id", BRANCH),
+        text("doc"),
+        text("card_id"),
+        flag("pinned"),
+        number("next_seq", SEQ, endless=True),
+        key=("seq",),
+        within=f"branch_id {_OF_BRANCHES}",
+        refers=_BRANCH,
+    ),
+)
+
+
+def check(table: str, values: Values) -> None:
+    """Refuses a row that a reader would stumble over or never come to the end of; raises `BadLine`."""
+    if table == "branches" and values["base_id"] is not None:
+        if values["base_id"] >= values["branch_id"] or values["base_seq"] is None:
+            raise BadLine("a branch comes after its base and shows it up to base_seq")
+    elif table == "doc_entries":
+        _check_origin(values["source_event_id"])
+    elif table == "resets":
+        _check_reach(json.loads(values["reach_json"]))
+    elif table == "graph_versions":
+        _check_version(values)
+    elif table == "graph_conflicts":
+        for side in ("base_json", "theirs_json", "ours_json"):
+            packed = None if values[side] is None else json.loads(values[side])
+            if packed is not None and (len(packed) != len(Version.columns) or not isinstance(packed[0], int)):
+                raise BadLine(f"{side.removesuffix('_json')} is no version of a node or an edge")
+
+
+def _check_origin(origin: str | None) -> None:
+    parts = (origin or "").split(":")
+    if parts[0] == "merge" and (len(parts) != 3 or not all(part.isdecimal() for part in parts[1:])):
+        raise BadLine("source_event_id names no merged entry")
+
+
+def _check_reach(reach: list[Any]) -> None:
+    for part in reach:
+        if len(part) != 3 or not all(isinstance(one, int) and not isinstance(one, bool) for one in part):
+            raise BadLine("reach must be a list of three numbers each")
+
+
+def _check_version(values: Values) -> None:
+    is_edge = None not in (values["from_id"], values["rel"], values["to_id"])
+    if is_edge == (values["type"] is not None):
+        raise BadLine("a version is of a node, which has a type, or of an edge, which has from_id, rel and to_id")
+    if values["key"].count("|") != 2 * is_edge:
+        raise BadLine("the key of a node is its id, of an edge from|rel|to")
+
+
+def after_insert(tx: Transaction, table: str, rows: list[Values]) -> None:
+    """Writes what follows from rows: the tags by which nodes are looked up."""
+    if table == "graph_versions":
+        for values in rows:
+            place = {key: values[key] for key in ("branch_id", "doc", "seq")}
+            for tag in dict.fromkeys(json.loads(values["tags_json"] or "[]")):
+                tx.run(sql["add_version_tag"], {**place, "tag": tag})
+
+
+def before_delete(tx: Transaction, workspace: str) -> None:
+    """Removes what is not moved but belongs to a workspace that goes."""
+    tx.run(f"delete from graph_tags where branch_id {_OF_BRANCHES}", {"workspace": workspace})

@@ -1,0 +1,120 @@
+"""How earlier versions go to files and come back: one line each, with the id of what they are a version of."""
+
+from __future__ import annotations
+
+from moss_memory.tools.artifact.artifact_rows import versioned as artifacts
+from moss_memory.tools.capsule.capsule_rows import versioned as capsules
+
+from .export_schema import BadLine, Table, choice, counter, flag, json_column, number, tags_column, text, whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from moss_memory.rows.versions import Versioned
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    from .export_schema import Line, Values
+
+FILE = "history.jsonl"
+SUBJECT = "id"
+"""Under which key a line has the id of the row; the table has its number."""
+
+FAMILIES: dict[str, Versioned] = {one.family: one for one in (capsules, artifacts)}
+TABLE = Table(
+    "versions",
+    choice("family", tuple(FAMILIES)),
+    whole("subject", optional=True),
+    counter("version"),
+    whole("at"),
+    text("tool"),
+    whole("superseded_at"),
+    text("workspace_raw"),
+    text("name_raw", optional=True),
+    whole("chars"),
+    flag("erased", default=0),
+    text("title", optional=True),
+    text("source", optional=True),
+    text("kind", optional=True),
+    json_column("data_json", dict, optional=True),
+    text("text", optional=True),
+    tags_column(),
+    text("run_id", optional=True),
+    text("phase", optional=True),
+    text("role", optional=True),
+    number("row_id", "versions", optional=True),
+    key=("family", "subject", "version"),
+)
+_NEEDED = {"capsule": ("text",), "artifact": ("kind", "data_json")}
+
+
+def lines(tx: ReadTransaction) -> Iterator[Line]:
+    """Every earlier version, family by family, by the id of its row."""
+    columns = ", ".join([f"v.{name}" for name in TABLE.columns])
+    for family, versioned in sorted(FAMILIES.items()):
+        found = tx.stream(
+            f"select t.id, {columns} from versions as v join {versioned.rows.table} as t on t.row_id = v.subject "
+            "where v.family = :family order by t.id, v.version",
+            {"family": family},
+        )
+        for row_id, *values in found:
+            line = TABLE.line(TABLE.values(tuple(values)), "subject")
+            yield {"family": line.pop("family"), SUBJECT: row_id, **line}
+
+
+class Past:
+    """The earlier versions of a folder: collected while it is read, written after the rows that they belong to."""
+
+    def __init__(self) -> None:
+        self._of: dict[tuple[str, str], dict[int, Values]] = {}
+        self._numbers: set[int] = set()
+        self.written = 0
+
+    def add(self, line: Line) -> None:
+        """Takes in one line; raises `BadLine` for one that cannot be meant."""
+        subject = line.pop(SUBJECT, None)
+        values = TABLE.read(line)
+        needed = () if values["erased"] else _NEEDED[values["family"]]
+        if not isinstance(subject, str) or any(values[name] is None for name in needed):
+            raise BadLine(f"a version has the {SUBJECT} of its {values['family']}, and {' and '.join(needed)}")
+        if not values["version"] >= 1 or values["chars"] < 0:
+            raise BadLine("versions count from 1")
+        kept = self._of.setdefault((values["family"], subject), {})
+        if values["version"] in kept or values["row_id"] in self._numbers:
+            raise BadLine("the same version stands above")
+        kept[values["version"]] = values
+        if values["row_id"] is not None:
+            self._numbers.add(values["row_id"])
+
+    def write(self, tx: Transaction, arrived: dict[tuple[str, str], str]) -> None:
+        """Gives the rows that are new what they were before; those that were there have a past of their own.
+
+        `arrived` has, by family and the id in the folder, the id that a new row has here.
+        """
+        rows: list[Values] = []
+        for (family, subject), kept in self._of.items():
+            here = arrived.get((family, subject))
+            if here is not None:
+                rows += _belonging(tx, FAMILIES[family], here, kept)
+        TABLE.insert_all(tx, _numbered(rows, tx.value("select max(row_id) from versions")))
+        self.written = len(rows)
+
+
+def _numbered(rows: list[Values], last: int | None) -> list[Values]:
+    """Rows in their order: with the numbers that they had where there are no others yet, else with the next ones."""
+    fresh = last is None
+    last = max((one["row_id"] or 0 for one in rows), default=0) if last is None else last
+    rows = sorted(rows, key=lambda one: one["row_id"] or 0)
+    for values in rows:
+        if not fresh or values["row_id"] is None:
+            last += 1
+            values["row_id"] = last
+    return rows
+
+
+def _belonging(tx: Transaction, versioned: Versioned, here: str, kept: dict[int, Values]) -> list[Values]:
+    found = tx.row(f"select row_id, version from {versioned.rows.table} where id = :id", {"id": here})
+    assert found is not None
+    row_id, present = found
+    # A file that was changed by hand may say that it is a version which has come before.
+    return [{**values, "subject": row_id} for version, values in kept.items() if version < present]

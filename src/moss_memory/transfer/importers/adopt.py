@@ -1,0 +1,137 @@
+"""Another memory adopted: its files read one after the other, and each taken in a transaction of its own."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid
+from moss_memory.registry.operation import check_json
+from moss_memory.secrets.scanner import findings_in
+from moss_memory.storage.files.sandbox import real_path
+
+from .adopt_call import Tried
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from typing import Any
+
+    from .items import SourceFile
+
+_FAMILIES = {
+    "capsule": "capsule", "node": "reasoning", "edge": "reasoning", "note": "reasoning", "plan": "task", "task": "task",
+}  # fmt: skip
+"""Where items of each kind are kept."""
+_NOT_THE_FILE = 499
+"""Statuses from here on say that the call was cancelled or the store cannot be used, whatever the file holds."""
+SOURCES = ("server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown")
+
+
+def adopt(
+    take: Callable[..., dict[str, Any]],
+    source: str,
+    path: str,
+    *,
+    workspace: str,
+    dry_run: bool,
+    allow_secrets: bool,
+    closed: Collection[str] = (),
+    progress: Callable[[int, int | None], None] | None = None,
+    check: Callable[[], object] | None = None,
+) -> dict[str, Any]:
+    """Takes over what a source holds, file by file, and says what was taken, known or left out.
+
+    The whole source is read before anything is written: one that cannot be read gives an error and writes nothing, one
+    file of a folder that cannot be read is named and the others are taken. What belongs to a family that is switched
+    off is left out. `check` raises when the caller has cancelled.
+    """
+    files = list(_reader(source)(real_path(path)))
+    report: dict[str, Any] = {"files": len(files), "taken": {}, "already_there": 0, "skipped": [], "dry_run": dry_run}
+    for place, file in enumerate(files):
+        file.items = _storable(file, closed)
+        items = file.items if allow_secrets else _without_secrets(file, check)
+        report["skipped"] += file.skipped
+        if items:
+            _add(report, _told(take, source, workspace, file.name, items, dry_run=dry_run, alone=len(files) == 1))
+        if progress is not None:
+            progress(place + 1, len(files))
+    return report
+
+
+def _told(
+    take: Callable[..., dict[str, Any]],
+    source: str,
+    workspace: str,
+    file: str,
+    items: list[Any],
+    *,
+    dry_run: bool,
+    alone: bool,
+) -> dict[str, Any]:
+    """Take one file; of several, one that the store refuses is named and the others are taken."""
+    try:
+        return take(source=source, workspace=workspace, file=file, items=items, dry_run=dry_run)
+    except Tried as tried:
+        return tried.told
+    except MossError as error:
+        if alone or error.status >= _NOT_THE_FILE or error.code == "READ_ONLY":
+            raise
+        return {"taken": {}, "already_there": 0, "skipped": [{"file": file, "item": file, "reason": error.message}]}
+
+
+def _add(report: dict[str, Any], told: dict[str, Any]) -> None:
+    for kind, count in told["taken"].items():
+        report["taken"][kind] = report["taken"].get(kind, 0) + count
+    report["already_there"] += told["already_there"]
+    report["skipped"] += told["skipped"]
+
+
+def _storable(file: SourceFile, closed: Collection[str]) -> list[dict[str, Any]]:
+    """The items that this store can hold; those with NUL characters or halves of surrogate pairs in them are named, and
+    those of families that are switched off."""
+    kept = []
+    for item in file.items:
+        family = _FAMILIES[item["kind"]]
+        try:
+            check_json(item, "item")
+            if family in closed:
+                raise invalid(f"the settings have switched off {family}")
+        except MossError as error:
+            file.skip(item["key"].encode(errors="replace").decode(), error.message)
+        else:
+            kept.append(item)
+    return kept
+
+
+def _without_secrets(file: SourceFile, check: Callable[[], object] | None) -> list[dict[str, Any]]:
+    """The items in which nothing looks like a credential; the others are named, their values are not."""
+    kept = []
+    for item in file.items:
+        found = findings_in({key: value for key, value in item.items() if key != "key"}, check=check)
+        if found:
+            shown = item["key"] if not findings_in({"key": item["key"]}) else "an item"
+            file.skip(
+                shown, f"looks like a credential ({found[0]['kind']}, {found[0]['path']}); --allow-secrets takes it"
+            )
+        else:
+            kept.append(item)
+    return kept
+
+
+def _reader(source: str) -> Callable[[str], Iterator[SourceFile]]:
+    if source == "server-memory":
+        from .server_memory import read
+
+        return read
+    if source == "memory-keeper":
+        from .memory_keeper import read as read_keeper
+
+        return read_keeper
+    if source in ("beads", "task-master"):
+        from .issues import read_beads, read_task_master
+
+        return read_beads if source == "beads" else read_task_master
+    if source in ("markdown", "basic-memory"):
+        from .markdown_folder import read as read_markdown
+        from .markdown_folder import read_basic_memory
+
+        return read_markdown if source == "markdown" else read_basic_memory
+    raise invalid(f"`source` must be one of {', '.join(SOURCES)}", path="source")

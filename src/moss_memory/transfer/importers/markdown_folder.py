@@ -1,0 +1,132 @@
+"""`markdown` and `basic-memory`: folders of Markdown files, the second with observations and relations in them."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from moss_memory.errors import MossError
+from moss_memory.transfer.front_matter import read as read_front_matter
+
+from .items import SourceFile, capsule, edge, node, one_line, text_of
+from .source_files import markdown_files, named, read_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_RELATION = re.compile(
+    r"[ \t]*[-*+][ \t]+(?!\[)([^\[\]]{1,100}?)[ \t]*\[\[([^\[\]]{1,300})\]\][ \t]*(?:\([^()]*\))?[ \t]*$"
+)
+_LINK = re.compile(r"\[\[([^\[\]]{1,300})\]\]")
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
+_LINKED = "links_to"
+_OBSERVED = re.compile(r"^[ \t]*[-*][ \t]+\[[^\[\]\n]{2,60}\][^\n]*", re.MULTILINE)
+_HASHTAG = re.compile(r"(?<![\w#/&])#([\w][\w/-]{0,60})")
+
+
+def read(path: str) -> Iterator[SourceFile]:
+    """Every file is a capsule."""
+    for file, note in _notes(path):
+        if note is not None:
+            _capsule(file, *note)
+        yield file
+
+
+def read_basic_memory(path: str) -> Iterator[SourceFile]:
+    """Every note is a capsule, and a node where it relates to others; what it relates to is an edge."""
+    keys: dict[str, str] = {}
+    files = []
+    notes = []
+    for file, one in _notes(path):
+        files.append(file)
+        if one is None:
+            continue
+        fields = one[0]
+        key = _key(file, fields)
+        stem = os.path.splitext(file.name)[0]
+        for alias in (key, stem, os.path.basename(stem), text_of(fields.get("title"))):
+            keys.setdefault(one_line(alias).lower(), key)
+        notes.append((file, _capsule(file, *one)))
+    found = [(file, note, _relations(file, note, keys)) for file, note in notes if note is not None]
+    related = {end for _, note, edges in found if edges for end in (note["key"], *(edge[1] for edge in edges))}
+    for file, note, edges in found:
+        if note["key"] in related:
+            file.items.append(_as_node(note))
+        file.items += [edge(note["key"], relation, target) for relation, target in edges]
+    yield from files
+
+
+def _notes(path: str) -> Iterator[tuple[SourceFile, tuple[dict[str, Any], str, int] | None]]:
+    """Yield each file with its front matter, its text and its time; one of a folder that cannot be read is named."""
+    for one in markdown_files(path):
+        file = named(one, path)
+        try:
+            yield file, (*read_front_matter(read_text(one)), int(os.stat(one).st_mtime))
+        except (MossError, OSError) as error:
+            if one == path:
+                raise
+            file.skip(file.name, error.message if isinstance(error, MossError) else str(error.strerror))
+            yield file, None
+
+
+def _capsule(file: SourceFile, fields: dict[str, Any], text: str, changed: int) -> dict[str, Any] | None:
+    """The file as a capsule, with its title, tags and times; what holds no text is passed over."""
+    if not text.strip():
+        file.skip(file.name, "holds no text")
+        return None
+    heading = _HEADING.search(text)
+    title = text_of(fields.get("title")) or (heading[1] if heading else "") or os.path.basename(file.name)
+    tags = fields.get("tags")
+    tags = [part.lstrip("#") for part in tags.split(",")] if isinstance(tags, str) else tags
+    tags = [*(tags if isinstance(tags, list) else []), *_observed_tags(text)]
+    key = _key(file, fields)
+    updated = fields.get("updated") or fields.get("modified") or fields.get("date") or changed
+    created = fields.get("created") or fields.get("created_at") or updated
+    made = capsule(key, text.strip("\n") + "\n", name=key, title=title, tags=tags, created=created, updated=updated)
+    made["type"] = text_of(fields.get("type")) or "note"
+    file.items.append(made)
+    return made
+
+
+def _key(file: SourceFile, fields: dict[str, Any]) -> str:
+    return one_line(text_of(fields.get("permalink"))) or os.path.splitext(file.name)[0].replace(os.sep, "/")
+
+
+def _observed_tags(text: str) -> list[str]:
+    """The tags that stand in observations: `- [decision] Retry three times #payments`."""
+    return [tag for line in _OBSERVED.findall(text) for tag in _HASHTAG.findall(line)]
+
+
+def _as_node(note: dict[str, Any]) -> dict[str, Any]:
+    return node(note["key"], type=note["type"], title=note["title"], tags=note["tags"], capsule=note["name"])
+
+
+def _relations(file: SourceFile, note: dict[str, Any], keys: dict[str, str]) -> list[tuple[str, str]]:
+    """To which notes of the folder a note relates, and how; links that lead out of it are named."""
+    edges = []
+    for relation, named_target in dict.fromkeys(_written_relations(note["text"])):
+        target = keys.get(named_target.partition("|")[0].strip().lower())
+        if target is None:
+            file.skip(f"{relation} [[{named_target}]]", "leads to a note that is not in the folder")
+        else:
+            edges.append((relation, target))
+    return list(dict.fromkeys(edges))
+
+
+def _written_relations(text: str) -> Iterator[tuple[str, str]]:
+    """`- part_of [[Other]]` on a line of its own, and every other link as `links_to`; code says nothing."""
+    fence = ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        if fence or mark:
+            continue
+        stated = _RELATION.match(line.rstrip("\r"))
+        if stated:
+            yield one_line(stated[1]), one_line(stated[2])
+        else:
+            yield from ((_LINKED, one_line(link)) for link in _LINK.findall(line))

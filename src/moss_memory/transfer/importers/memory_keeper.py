@@ -1,0 +1,89 @@
+"""`memory-keeper`: one database file with sessions, items, their relations, and a journal."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.storage.engine import read_foreign
+
+from .items import SourceFile, edge, node, note, seconds, text_of
+from .source_files import named, the_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from moss_memory.storage.engine import Row
+
+_ITEMS = (
+    "select i.key, i.value, i.category, i.priority, i.channel, i.created_at, i.updated_at, s.id, s.name "
+    "from context_items i left join sessions s on s.id = i.session_id order by i.created_at, i.id"
+)
+_RELATIONS = "select from_key, relationship_type, to_key, session_id from context_relationships order by created_at, id"
+_JOURNAL = (
+    "select j.id, j.entry, j.tags, j.mood, j.created_at, s.name "
+    "from journal_entries j left join sessions s on s.id = j.session_id order by j.created_at, j.id"
+)
+
+
+def read(path: str) -> Iterator[SourceFile]:
+    """An item is a node of its category, a relation an edge, an entry of the journal a note."""
+    found = the_file(path, "context.db")
+    file = named(found, path)
+    tables = read_foreign(found, {"items": _ITEMS, "relations": _RELATIONS, "journal": _JOURNAL})
+    names = _names(tables["items"])
+    for row in tables["items"]:
+        _take_item(file, row, names)
+    for source, relation, target, session in tables["relations"]:
+        ends = [names.get((text_of(session), text_of(end))) for end in (source, target)]
+        if None in ends or not text_of(relation):
+            file.skip(f"{source} {relation} {target}", "an end of this relation is not there")
+        else:
+            file.items.append(edge(str(ends[0]), text_of(relation), str(ends[1])))
+    for row in tables["journal"]:
+        _take_entry(file, row)
+    yield file
+
+
+def _names(rows: list[Row]) -> dict[tuple[str, str], str]:
+    """What each item is called: its key, and with its session where two sessions have the same."""
+    seen: dict[str, str] = {}
+    names = {}
+    for key, *_, session, session_name in rows:
+        first = seen.setdefault(text_of(key), text_of(session))
+        label = text_of(key) if first == text_of(session) else f"{text_of(key)} ({text_of(session_name)} {session})"
+        names[text_of(session), text_of(key)] = label
+    return names
+
+
+def _take_item(file: SourceFile, row: Row, names: dict[tuple[str, str], str]) -> None:
+    key, value, category, priority, channel, created, updated, session, session_name = row
+    if not text_of(key).strip() or not text_of(value).strip():
+        file.skip(text_of(key), "holds no text")
+        return
+    tags = [text_of(part) for part in (channel, session_name) if part]
+    file.items.append(
+        node(
+            names[text_of(session), text_of(key)],
+            type=text_of(category) or "note",
+            title=text_of(key),
+            text=text_of(value),
+            tags=tags,
+            priority=text_of(priority),
+            created_at=seconds(created),
+            updated_at=seconds(updated),
+        )
+    )
+
+
+def _take_entry(file: SourceFile, row: Row) -> None:
+    key, entry, tags, mood, created, session = row
+    if not text_of(entry).strip():
+        file.skip(f"journal {key}", "holds no text")
+        return
+    try:
+        read_tags = json.loads(text_of(tags) or "[]")
+    except ValueError:
+        read_tags = []
+    meta = {"tags": read_tags, "mood": text_of(mood), "session": text_of(session), "created_at": seconds(created)}
+    file.items.append(note(text_of(key), text_of(entry), title="Journal", **meta))

@@ -1,0 +1,115 @@
+"""Reading a source: its files as they are, never written to, and refused where they are not what they should be."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+from moss_memory.errors import invalid
+
+from .items import SourceFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+MOST_BYTES = 64 * 1024 * 1024
+MOST_FILES = 100_000
+_DEEPEST = 64
+
+
+def read_text(path: str) -> str:
+    """What a plain file of UTF-8 holds; refuses links, devices, what no store can keep, and more than 64 MB."""
+    try:
+        status = os.lstat(path)
+        if not stat.S_ISREG(status.st_mode):
+            raise invalid(f"{path} is no plain file; links and devices are not taken", path="path")
+        if status.st_size > MOST_BYTES:
+            raise invalid(f"{path} has {status.st_size} bytes; at most {MOST_BYTES} are read", path="path")
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise invalid(f"{path} cannot be read ({error.strerror})", path="path") from None
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise invalid(f"{path}, line {_line(data, nul)}, holds a NUL character", path="path")
+    try:
+        return data.decode().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise invalid(f"{path}, line {_line(data, error.start)}, is not UTF-8", path="path") from None
+
+
+def _line(data: bytes, place: int) -> int:
+    return data.count(b"\n", 0, place) + 1
+
+
+def json_lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file of JSON lines, each with its line; the whole file is refused for one that is none."""
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            value = parsed(line, f"{path}, line {number},")
+            if not isinstance(value, dict):
+                raise invalid(f"{path}, line {number}, is no JSON object", path="path")
+            yield number, value
+
+
+def parsed(text: str, where: str) -> Any:
+    """The JSON in a text; refused with its place where it is none or too deep."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise invalid(f"{where} is no JSON", path="path") from None
+    _refuse_depth(value, where)
+    return value
+
+
+def _refuse_depth(value: Any, where: str) -> None:
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, (dict, list))
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return
+    raise invalid(f"{where} is nested more than {_DEEPEST} levels deep", path="path")
+
+
+def markdown_files(folder: str) -> list[str]:
+    """The Markdown files below a folder, by name; a single file is itself. Hidden folders and links are passed over."""
+    if os.path.isfile(folder) and not os.path.islink(folder):
+        return [folder]
+    if not os.path.isdir(folder):
+        raise invalid(f"{folder} is neither a folder nor a file", path="path")
+    found: list[str] = []
+    for above, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
+        found += [
+            os.path.join(above, name) for name in sorted(names) if name.lower().endswith(".md") and name[0] != "."
+        ]
+        if len(found) > MOST_FILES:
+            raise invalid(f"{folder} holds more than {MOST_FILES} files; name a folder below it", path="path")
+    return [path for path in found if not os.path.islink(path)]
+
+
+def the_file(path: str, *names: str) -> str:
+    """The file that is meant by a path: itself, or the one of these names in that folder."""
+    if not os.path.isdir(path):
+        if not os.path.lexists(path):
+            raise invalid(f"{path} does not exist", path="path")
+        return path
+    for name in names:
+        if os.path.isfile(os.path.join(path, name)):
+            return os.path.join(path, name)
+    raise invalid(f"{path} holds no {' or '.join(names)}", path="path")
+
+
+def named(path: str, base: str) -> SourceFile:
+    """A file by its name below the source; what of it is not UTF-8 is replaced."""
+    below = os.path.relpath(path, base if os.path.isdir(base) else os.path.dirname(base) or ".")
+    return SourceFile(os.fsencode(below).decode(errors="replace"))

@@ -1,0 +1,125 @@
+"""The whole store out to a folder and back: calls for people, on the command line and from Python, and no tools."""
+
+from __future__ import annotations
+
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import FINDINGS, Column, Shape, file_path, integer, list_of, object_of, text, texts
+from moss_memory.storage.files.safe_directory import Tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    Folder = str
+    WithHistory = bool
+    ImportMode = Literal["error", "replace", "rename"]
+else:
+    Folder = {"type": "string", "description": "any folder that you may use"}
+    WithHistory = {"type": "boolean", "description": "earlier versions too"}
+    ImportMode = {"type": "string", "enum": ["error", "replace", "rename"], "description": "on a collision"}
+
+_COUNTS = {
+    "capsules": integer("capsules"),
+    "artifacts": integer("artifacts"),
+    "reasoning": integer("lines of reasoning"),
+    "tasks": integer("lines of plans, tasks and their events"),
+    "records": integer("lines of records, entities and what was said of them"),
+    "history": integer("earlier versions", optional=True),
+}
+_PROBLEM = Shape(
+    "FolderProblem",
+    {
+        "file": text("where it stands"),
+        "line": integer("its number in the file", optional=True),
+        "id": text("its id, if it has one", optional=True),
+        "name": text("its name, if it has one", optional=True),
+        "code": text("what is wrong with it"),
+        "message": text("the same in a sentence"),
+    },
+    table=(
+        Column("file", least=16, widest=0),
+        Column("line", goes=2),
+        Column("code", goes=3),
+        Column("message", least=20, widest=0),
+    ),
+)
+_RENAMED = Shape("RenamedWorkspace", {"workspace": text("as it was"), "now": text("as it is called here")})
+
+
+@operation(
+    long=True,
+    listed=False,
+    answers={
+        "folder": file_path("the folder"),
+        "counts": object_of(Shape("ExportedCounts", _COUNTS), "how much of each is in it", shown="opened"),
+        "files": integer("files beside the manifest"),
+        "written": integer("files that are new or changed"),
+        "removed": integer("files that the last export wrote and that are gone"),
+        "warning": text("when one of them is too large to be imported as it is", optional=True),
+    },
+    example="moss export --all ~/notes/moss",
+)
+def export_folder(tx: ReadTransaction, *, folder: Folder, with_history: WithHistory = False) -> dict[str, Any]:
+    """Write everything that the store holds into a folder, as plain files; the same store gives the same folder.
+
+    A capsule is a Markdown file, the other families are JSON Lines. Only what changed is written.
+    """
+    from .export import export_folder as export
+
+    tree = Tree(folder, home=tx.config.home, create=True)
+    try:
+        return export(tx, tree, with_history=with_history)
+    finally:
+        tree.close()
+
+
+_LOST = Shape(
+    "LostRow",
+    {
+        "table": text("where it was"),
+        "row": text("its key, where that is known", optional=True),
+        "column": text("the text in it that is none", optional=True),
+        "message": text("why"),
+    },
+    table=(Column("table"), Column("row", goes=2), Column("column", goes=3), Column("message", least=20, widest=0)),
+)
+SALVAGED = export_folder.answers.with_fields(
+    {
+        "unreadable": integer("rows, tables and texts that could not be read"),
+        "lost": list_of(_LOST, "the first hundred of them; unreadable.jsonl in the folder has all"),
+    }
+)
+"""What salvaging answers."""
+
+
+@operation(
+    mutates=True,
+    destructive=True,
+    long=True,
+    listed=False,
+    answers={
+        "folder": file_path("the folder"),
+        "imported": object_of(Shape("ImportedCounts", _COUNTS), "how much of each came in", shown="opened"),
+        "skipped": integer("files and lines that hold nothing that could come in"),
+        "errors": list_of(_PROBLEM, "what was wrong with those, and what was left out of others, at most 1,000"),
+        "changed": texts("files that are no longer as they were exported, or were not"),
+        "renamed": list_of(_RENAMED, "workspaces whose reasoning and tasks have another name here", optional=True),
+        "ignored": texts("files that mean nothing without a manifest, and links to folders", optional=True),
+        **FINDINGS,
+    },
+    example="moss import ~/notes/moss --mode rename",
+)
+def import_folder(tx: Transaction, *, folder: Folder, mode: ImportMode = "error") -> dict[str, Any]:
+    """Bring an exported folder back, or a folder of Markdown files in, all in one transaction.
+
+    On a collision: `error` imports nothing, `replace` overwrites, `rename` adds a number.
+    """
+    from .folder_import import import_folder as bring_in
+
+    tree = Tree(folder, home=tx.config.home)
+    try:
+        return bring_in(tx, tree, mode)
+    finally:
+        tree.close()

@@ -1,0 +1,177 @@
+"""Reasoning and tasks come back a workspace at a time, whole: checked first, then written with numbers of their own."""
+
+from __future__ import annotations
+
+from moss_memory.rows.values import NAME_MAX_CHARS, normalize
+
+from .export_schema import BadLine, Move
+from .families import reasoning
+from .families import tasks as task
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    from .export_schema import Line, Table, Values
+
+FILES = {reasoning.FILE: reasoning, task.FILE: task}
+TABLES = {table.name: table for room in FILES.values() for table in room.TABLES}
+_CHECKS = {table.name: room.check for room in FILES.values() for table in room.TABLES}
+_SERIES = {**reasoning.SERIES, **task.SERIES}
+
+
+class Workspaces:
+    """What two files say of all their workspaces, and then what becomes of it."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._rows: dict[str, list[tuple[str, Values]]] = {name: [] for name in TABLES}
+        self._by_workspace: dict[str, dict[str, list[Values]]] = {}
+        self._offsets: dict[str, int] = {}
+        self.lines = dict.fromkeys(FILES, 0)
+
+    def add(self, file: str, line: Line, where: str) -> None:
+        """Takes in one line; raises `BadLine` for one that cannot be meant."""
+        name = line.pop("table", None)
+        if file == reasoning.FILE and name == reasoning.NUMBERS.name:
+            values = reasoning.NUMBERS.read(line)
+            self._numbers[values["series"]] = values["last"]
+            self.lines[file] += 1
+            return
+        table = next((one for one in FILES[file].TABLES if one.name == name), None)
+        if table is None:
+            raise BadLine(f"there is no table {str(name)[:80]!r} in {file}")
+        values = table.read(line)
+        _CHECKS[table.name](table.name, values)
+        self._rows[table.name].append((where, values))
+        self.lines[file] += 1
+
+    def check(self) -> None:
+        """Sorts the rows by workspace; raises `BadLine`, with the place, for what does not hold together."""
+        found = {name: _workspaces_of(name, self._rows) for name in TABLES}
+        for name, table in TABLES.items():
+            _refuse_twice(table, self._rows[name])
+            for (where, values), workspace in zip(self._rows[name], found[name], strict=True):
+                if workspace is None:
+                    raise BadLine(f"{where}: {name} names a row that is not in the folder")
+                self._by_workspace.setdefault(workspace, {}).setdefault(name, []).append(values)
+        for workspace, tables in self._by_workspace.items():
+            _refuse_dangling(workspace, tables)
+
+    def present(self, tx: ReadTransaction) -> list[str]:
+        """Those of them that have reasoning or tasks in the store."""
+        return [one for one in self._by_workspace if any(table.holds(tx, one) for table in TABLES.values())]
+
+    def write(self, tx: Transaction, mode: str, present: list[str]) -> list[tuple[str, str]]:
+        """Writes every workspace; answers which came in under which other name."""
+        if mode == "replace":
+            for workspace in present:
+                delete_workspace(tx, workspace)
+        self._offsets = offsets = {series: _value(tx, query) for series, query in _SERIES.items()}
+        renamed = []
+        for workspace, tables in self._by_workspace.items():
+            move = Move(offsets)
+            raw = None
+            if workspace in present and mode == "rename":
+                raw = self._another(tx, _raw(workspace, tables))
+                move.workspace = normalize(raw, what="workspace")
+                renamed.append((_raw(workspace, tables), raw))
+            move.ids = task.new_ids(tx, tables)
+            _insert(tx, tables, move, raw)
+        if self._rows["events"]:
+            tx.go_on_after_event(offsets["events"] + self._highest("events"))
+        return renamed
+
+    def _another(self, tx: ReadTransaction, raw: str) -> str:
+        """The workspace's name with the first number that no other has, neither there nor coming in."""
+        number = 0
+        while True:
+            number += 1
+            suffix = f"-{number}"
+            other = raw.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
+            norm = normalize(other, what="workspace")
+            if norm not in self._by_workspace and not any(table.holds(tx, norm) for table in TABLES.values()):
+                return other
+
+    def count_on(self, tx: Transaction) -> None:
+        """The next numbers come after all that came in, also after those whose rows are gone.
+
+        This is for the end: counters of a server keep what an import did that then fails.
+        """
+        for series in reasoning.SERIES:
+            last = self._offsets[series] + max(self._numbers.get(series, 0), self._highest(series))
+            tx.run("update numbers set last = :last where series = :series", {"series": series, "last": last})
+
+    def _highest(self, series: str) -> int:
+        columns = [(table, name) for table in TABLES.values() for name in table.columns]
+        numbered = [(table.name, name) for table, name in columns if table.columns[name].series == series]
+        found = [values[name] for table, name in numbered for _, values in self._rows[table]]
+        return max((one for one in found if one is not None and one < 2**53), default=0)
+
+
+def _workspaces_of(name: str, rows: dict[str, list[tuple[str, Values]]]) -> list[str | None]:
+    """The workspace of each row of a table: its own column says it, or the row that it refers to."""
+    table = TABLES[name]
+    if table.workspace:
+        return [values[table.workspace] for _, values in rows[name]]
+    column, other = next(iter(table.refers.items()))
+    known = {values[_first(other)]: values[TABLES[other].workspace] for _, values in rows[other]}
+    return [known.get(values[column]) for _, values in rows[name]]
+
+
+def _first(table: str) -> str:
+    """The column by which other tables name the rows of one."""
+    return str(next(iter(TABLES[table].columns)))
+
+
+def _refuse_twice(table: Table, rows: list[tuple[str, Values]]) -> None:
+    for columns in table.unique:
+        seen: dict[tuple[Any, ...], str] = {}
+        for where, values in rows:
+            key = tuple(values[column] for column in columns)
+            if None not in key and seen.setdefault(key, where) != where:
+                raise BadLine(f"{where}: {table.name} has the same {' and '.join(columns)} as {seen[key]}")
+
+
+def _refuse_dangling(workspace: str, tables: dict[str, list[Values]]) -> None:
+    for name, rows in tables.items():
+        for column, target in TABLES[name].refers.items():
+            other, _, named = target.partition(".")
+            known = {values[named or _first(other)] for values in tables.get(other, ())}
+            for values in rows:
+                if values[column] is not None and values[column] not in known:
+                    raise BadLine(
+                        f"in workspace {workspace!r} {name}.{column} names {values[column]!r}, "
+                        f"which is not among its {other}"
+                    )
+
+
+def _raw(workspace: str, tables: dict[str, list[Values]]) -> str:
+    return next((str(values["workspace_raw"]) for values in tables.get("workspaces", ())), workspace)
+
+
+def delete_workspace(tx: Transaction, workspace: str) -> None:
+    """Removes the reasoning and the tasks of a workspace."""
+    reasoning.before_delete(tx, workspace)
+    for table in reversed(list(TABLES.values())):
+        # What belongs to a workspace through its branches or tasks goes before those.
+        if not table.workspace:
+            table.delete(tx, workspace)
+    for table in TABLES.values():
+        if table.workspace:
+            table.delete(tx, workspace)
+
+
+def _insert(tx: Transaction, tables: dict[str, list[Values]], move: Move, raw: str | None) -> None:
+    for name, rows in tables.items():
+        moved = [TABLES[name].moved(values, move) for values in rows]
+        if raw is not None and name == "workspaces":
+            moved = [{**values, "workspace_raw": raw} for values in moved]
+        TABLES[name].insert_all(tx, moved)
+        reasoning.after_insert(tx, name, moved)
+
+
+def _value(tx: ReadTransaction, query: str) -> int:
+    return int(tx.value(query) or 0)

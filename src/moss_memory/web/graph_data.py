@@ -1,0 +1,124 @@
+"""The graph of a branch as the picture needs it, and how it differs from another's."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .page_context import Site
+
+    Graph = dict[str, Any]
+
+NODES = 200
+"""The most nodes that a picture shows: the last changed ones."""
+_EDGES = 1000
+_TEXT_CHARS = 600
+_TITLE_CHARS = 200
+_WHOLE = 2_000_000
+_PAGE = 200
+_PAGES = 5
+
+
+def graph_of(site: Site, workspace: str, branch: str, doc: str) -> Graph:
+    """The last changed nodes of a graph and the links between them."""
+    answer = site.call(
+        "branchmind_graph_query",
+        workspace=workspace,
+        branch=branch,
+        doc=doc,
+        limit=NODES,
+        edges_limit=_EDGES,
+        max_chars=_WHOLE,
+    )
+    return {
+        "nodes": [_node(node) for node in answer["nodes"]],
+        "edges": [{"from": edge["from"], "rel": edge["rel"], "to": edge["to"], "mark": ""} for edge in answer["edges"]],
+        "has_more": answer["pagination"]["has_more"],
+    }
+
+
+def _node(node: dict[str, Any], mark: str = "") -> dict[str, Any]:
+    """A node with as much of its text as a list shows; `mark` says how it differs."""
+    return {
+        "id": node["id"],
+        "type": node["type"],
+        "status": node.get("status") or "",
+        "title": _cut(node.get("title") or node["id"], _TITLE_CHARS),
+        "text": _cut(node.get("text") or "", _TEXT_CHARS),
+        "tags": node.get("tags") or [],
+        "mark": mark,
+    }
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def compared(site: Site, workspace: str, branch: str, other: str, doc: str, graph: Graph) -> dict[str, Any]:
+    """How a branch differs from another one; marks the nodes and links of its graph, and adds those it lacks.
+
+    A difference shows its second side only, so it is read in both directions.
+    """
+    here, here_edges = _changes(site, workspace, other, branch, doc)
+    there, there_edges = _changes(site, workspace, branch, other, doc)
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    changes = []
+    for key, node in {**here, **{key: node for key, node in there.items() if key not in here}}.items():
+        mark = _mark(here.get(key), there.get(key))
+        if not mark:
+            continue
+        shown = _node(node, mark)
+        before = there[key].get("status") or "" if key in there else ""
+        changes.append({**shown, "was": before if mark == "changed" and before != shown["status"] else ""})
+        if mark in ("removed", "elsewhere") or key in nodes:
+            nodes[key] = shown
+    graph["nodes"] = list(nodes.values())
+    _mark_edges(graph, here_edges, there_edges)
+    counts = {
+        mark: sum(one["mark"] == mark for one in changes) for mark in ("added", "changed", "removed", "elsewhere")
+    }
+    links = sum(not edge["deleted"] for edge in here_edges.values())
+    order = ("added", "changed", "removed", "elsewhere")
+    return {"changes": sorted(changes, key=lambda one: order.index(one["mark"])), "counts": counts, "links": links}
+
+
+def _mark(here: dict[str, Any] | None, there: dict[str, Any] | None) -> str:
+    """What a node is beside the other branch; nothing where both have deleted it."""
+    is_here = here is not None and not here["deleted"]
+    is_there = there is not None and not there["deleted"]
+    if is_here:
+        return "changed" if is_there else "added"
+    if is_there:
+        return "removed" if here is not None else "elsewhere"
+    return ""
+
+
+def _mark_edges(graph: Graph, here: dict[Any, dict[str, Any]], there: dict[Any, dict[str, Any]]) -> None:
+    known = {node["id"] for node in graph["nodes"]}
+    for edge in graph["edges"]:
+        if (edge["from"], edge["rel"], edge["to"]) in here:
+            edge["mark"] = "added"
+    for key, edge in there.items():
+        if key not in here and not edge["deleted"] and edge["from"] in known and edge["to"] in known:
+            graph["edges"].append({"from": key[0], "rel": key[1], "to": key[2], "mark": "removed"})
+
+
+def _changes(site: Site, workspace: str, start: str, end: str, doc: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """The nodes and the links of `end` that differ from `start`, by their keys."""
+    nodes: dict[Any, Any] = {}
+    edges: dict[Any, Any] = {}
+    cursor = None
+    for _ in range(_PAGES):
+        place = {"workspace": workspace, "from": start, "to": end, "doc": doc, "limit": _PAGE, "max_chars": _WHOLE}
+        answer = site.store.call("branchmind_graph_diff", place | ({"cursor": cursor} if cursor is not None else {}))
+        for change in answer["changes"]:
+            if change["kind"] == "node":
+                nodes[change["id"]] = change["to"]
+            else:
+                key = change["key"]
+                edges[key["from"], key["rel"], key["to"]] = change["to"]
+        if not answer["pagination"]["has_more"]:
+            break
+        cursor = answer["pagination"]["next_cursor"]
+    return nodes, edges

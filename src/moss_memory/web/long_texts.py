@@ -1,0 +1,118 @@
+"""Long texts and large JSON values in parts, so that no page takes long whatever is stored."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+from .templating import pretty
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .page_context import Visit
+
+PART_CHARS = 20_000
+"""A text that is rendered is shown in parts of about this many characters."""
+
+PLAIN_CHARS = 100_000
+"""A text that is shown as it is costs less."""
+
+TREE_VALUES = 2_000
+"""A tree of JSON shows at most this many values."""
+
+TREE_TEXT_CHARS = 4_000
+"""A text in such a tree shows at most this many characters."""
+
+TREE_DEPTH = 24
+"""What is nested deeper stands on one line."""
+
+ITEMS = 200
+"""A list in such a tree shows at most this many items."""
+
+_BACK_CHARS = 2_000
+"""A part ends at a line break among its last characters, if there is one."""
+
+_DIGITS = 9
+
+
+class Part:
+    """One part of a text, its number and the number of all parts, counted from 1."""
+
+    __slots__ = ("chars", "count", "number", "text")
+
+    def __init__(self, text: str, wanted: int, most: int = PART_CHARS) -> None:
+        self.chars = len(text)
+        self.count = max(-(-len(text) // most), 1)
+        self.number = min(max(wanted, 1), self.count)
+        self.text = text[_end(text, self.number - 1, most) : _end(text, self.number, most)]
+
+
+def _end(text: str, number: int, most: int) -> int:
+    """Return where the part of a number ends."""
+    end = number * most
+    if not 0 < end < len(text):
+        return min(end, len(text))
+    line = text.rfind("\n", end - _BACK_CHARS, end)
+    return end if line < 0 else line + 1
+
+
+def wanted_part(visit: Visit) -> int:
+    """Return the number of the part that a query asks for."""
+    given = visit.query.get("part", "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) <= _DIGITS else 1
+
+
+class Node:
+    """A JSON value as a tree shows it: `count` are the values in it, `nodes` those that are shown."""
+
+    __slots__ = ("count", "kind", "name", "nodes", "text")
+
+    def __init__(self, name: str | int, kind: str, text: str = "", count: int = 0) -> None:
+        self.name = name
+        self.kind = kind
+        self.text = text
+        self.count = count
+        self.nodes: list[Node] = []
+
+
+class Tree:
+    """The beginning of a JSON value, as much of it as a page shows, and whether that is all."""
+
+    def __init__(self, value: Any) -> None:
+        self.is_whole = True
+        self._left = TREE_VALUES
+        self.root = self._node("", value, 0)
+
+    def _node(self, name: str | int, value: Any, depth: int) -> Node:
+        self._left -= 1
+        shown = self._cut(name) if isinstance(name, str) else name
+        if isinstance(value, str):
+            return Node(shown, "text", self._cut(value))
+        if not isinstance(value, (dict, list)):
+            return Node(shown, "mark" if value is None else "value", json.dumps(value))
+        if depth > TREE_DEPTH:
+            return Node(shown, "flat", self._cut(json.dumps(value, ensure_ascii=False)))
+        made = Node(shown, "object" if isinstance(value, dict) else "array", count=len(value))
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        most = len(value) if isinstance(value, dict) else ITEMS
+        for key, part in itertools.islice(parts, most):
+            if self._left <= 0:
+                break
+            made.nodes.append(self._node(key, part, depth + 1))
+        self.is_whole = self.is_whole and len(made.nodes) == len(value)
+        return made
+
+    def _cut(self, text: str) -> str:
+        if len(text) <= TREE_TEXT_CHARS:
+            return text
+        self.is_whole = False
+        return text[: TREE_TEXT_CHARS - 1] + "…"
+
+
+def shown_value(visit: Visit, value: Any) -> dict[str, Any]:
+    """The beginning of a JSON value as `tree`; a part of its text as `plain` if the query asks for the `whole`."""
+    if "whole" in visit.query:
+        return {"plain": Part(pretty(value), wanted_part(visit), PLAIN_CHARS)}
+    return {"tree": Tree(value)}

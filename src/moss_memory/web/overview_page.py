@@ -1,0 +1,100 @@
+"""The first page: what this is, how much there is, what happened, what was handed over, what is still open."""
+
+from __future__ import annotations
+
+import time
+
+from moss_memory.errors import MossError
+
+from .activity_chart import plot_of
+from .page_frame import FAMILIES, WEEKS, activity_of, recent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.responses import Response
+
+    from .page_context import Site, Visit
+
+_WEEK = 7
+_HANDED_OVER = 6
+_OPEN = 8
+_LOOKED_INTO = 4
+"""In how many of the last changed workspaces what is open is looked for."""
+
+
+def overview(site: Site, visit: Visit) -> Response:
+    """The page that a person sees first."""
+    workspace = visit.query.get("workspace", "")
+    activity = activity_of(site, workspace)
+    counts = activity["counts"]
+    week_ago = time.strftime("%Y-%m-%d", time.gmtime(time.time() - (_WEEK - 1) * 86_400))
+    this_week = [day for day in activity["days"] if day["day"] >= week_ago]
+    figures = [
+        {"name": name, "title": title, "path": path, "count": counts[name], "week": sum(day[name] for day in this_week)}
+        for name, title, path in FAMILIES
+        if name in counts
+    ]
+    found = recent(site)
+    workspaces = found["workspaces"]
+    latest = (
+        site.call("capsule_inventory", workspace=workspace, limit=_HANDED_OVER)["items"] if "capsule" in counts else []
+    )
+    return site.page(
+        visit,
+        "overview.html",
+        figures=figures,
+        last=_last(activity, workspace, workspaces),
+        workspaces=found["total"],
+        total=sum(day[name] for day in activity["days"] for name in counts),
+        plot=plot_of(activity["days"], list(counts), WEEKS),
+        latest=latest,
+        open_work=_still_open(site, [workspace] if workspace else [one["workspace"] for one in workspaces], counts),
+    )
+
+
+def _last(activity: dict[str, Any], workspace: str, workspaces: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Where and when something last changed, in the chosen workspace or in any."""
+    if not workspace:
+        last = activity.get("last")
+        return last and {"workspace": last["workspace"], "at": last["ts_ms"] / 1000}
+    found = next((one for one in workspaces if one["workspace"] == workspace), None)
+    return found and {"workspace": workspace, "at": found.get("ts_ms", 0) / 1000, "day": found["day"]}
+
+
+def _still_open(site: Site, workspaces: list[str], counts: dict[str, int]) -> list[dict[str, Any]]:
+    """Open questions and tasks of the workspaces that changed last, questions first."""
+    found: list[dict[str, Any]] = []
+    for workspace in workspaces[:_LOOKED_INTO]:
+        if counts.get("reasoning"):
+            found += _questions(site, workspace)
+        if counts.get("task"):
+            found += _tasks(site, workspace)
+    return sorted(found, key=lambda one: one["order"])[:_OPEN]
+
+
+def _questions(site: Site, workspace: str) -> list[dict[str, Any]]:
+    try:
+        cards = site.call("branchmind_think_query", workspace=workspace, types="question", status="open", limit=3)
+    except MossError:
+        return []  # no reasoning in this workspace yet
+    return [
+        {"kind": "question", "title": card["title"] or card["id"], "id": card["id"], "workspace": workspace, "order": 0}
+        for card in cards["cards"]
+    ]
+
+
+def _tasks(site: Site, workspace: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for order, status in ((1, "ACTIVE"), (2, "TODO")):
+        items = site.call("tasks_list", workspace=workspace, kind="task", status=status, limit=4)["items"]
+        found += [
+            {"kind": "task", "title": item["title"], "id": item["id"], "workspace": workspace, "order": order}
+            for item in items
+        ]
+    return found
+
+
+PAGES = {"/": overview}
+FORMS: dict[str, Any] = {}

@@ -1,0 +1,21 @@
+"""Versions as capsules and artifacts show them."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .page_context import Site
+
+_DIGITS = 9
+
+
+def number_of(given: str | None) -> int:
+    """A version that a query or a form names; 0 when it names none."""
+    return int(given) if given and given.isascii() and given.isdigit() and len(given) <= _DIGITS else 0
+
+
+def versions_of(site: Site, family: str, key: str, most: int, offset: int = 0) -> dict[str, Any]:
+    """The versions of a capsule or artifact, newest first."""
+    return site.call("moss_history", type=family, id=key, limit=most, offset=offset or None)
