@@ -203,7 +203,7 @@ def pages() -> dict[str, str]:
 
 def _group(tool: Operation) -> str:
     """What a tool is listed with: its family, the history of several, or everything."""
-    of_history = tool.body.__module__.startswith("moss_memory.history.")
+    of_history = tool.body.__module__.rpartition(".")[2] in ("version_tools", "erase_tool")
     return catalog.toolset_of(tool.name) or ("history" if of_history else "")
 
 

@@ -34,10 +34,24 @@ def test_a_tool_that_the_table_does_not_know_yet_is_found_in_its_family(monkeypa
 @pytest.mark.parametrize(
     ("tool", "others"),
     [
-        ("capsule_store", ["capsule.browsing", "capsule.composing", "capsule.transfer", "capsule.bulk"]),
-        ("capsule_list", ["capsule.composing", "capsule.transfer", "capsule.bulk"]),
-        ("branchmind_notes_commit", ["reasoning.merge", "reasoning.packs", "reasoning.thinking"]),
-        ("tasks_list", ["task.radar"]),
+        (
+            "capsule_store",
+            [
+                "tools.capsule.capsule_lists",
+                "tools.capsule.capsule_compose",
+                "tools.capsule.capsule_files",
+                "tools.capsule.capsule_bulk",
+            ],
+        ),
+        (
+            "capsule_list",
+            ["tools.capsule.capsule_compose", "tools.capsule.capsule_files", "tools.capsule.capsule_bulk"],
+        ),
+        (
+            "branchmind_notes_commit",
+            ["tools.reasoning.branches.merge_tools", "tools.reasoning.cards.packs", "tools.reasoning.cards.card_edit"],
+        ),
+        ("tasks_list", ["tools.task.radar"]),
     ],
 )
 def test_finding_a_tool_imports_its_module_and_not_its_neighbours(tool: str, others: list[str]) -> None:

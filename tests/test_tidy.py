@@ -28,33 +28,24 @@ ROOM_OF = {
     "capsule": "capsule",
     "artifact": "artifact",
     "tasks": "task",
-    "moss": "search",
-    "moss_workspaces": "workspace",
-    "moss_workspace_rename": "workspace",
-    "moss_workspace_delete": "workspace",
-    "moss_tools": "toolbox",
-    "moss_call": "toolbox",
-    "moss_history": "history",
-    "moss_revert": "history",
-    "moss_rename": "history",
-    "moss_erase": "history",
+    "moss": "everything",
     "record": "record",
     "submit": "record",
     "retrieve": "record",
     "list": "record",
 }
-"""Where the tools of a prefix live, or one of them; other prefixes belong to reasoning."""
-DOORS = {
-    "task": {"reasoning", "work"},  # every change of a task lands in its trace and graph
-    "reasoning": {"work"},  # a target is a plan or a task
-    "task/radar": {"capsule"},  # a hand-over can be kept as a capsule
-    "task/handover_erasing": {"capsule"},  # which goes with what it hands over
-    "reasoning/packs": {"capsule", "artifact"},  # a context pack brings together what there is
+"""The package below `tools/` of each prefix; other prefixes belong to reasoning."""
+FAMILY_IMPORTS = {
+    "task": {"reasoning"},  # every change of a task is written to its trace and graph
+    "reasoning": {"task/model"},  # a target is a plan or a task
+    "task/radar": {"capsule"},  # a hand-over can be stored as a capsule
+    "task/handoff_erase": {"capsule"},  # which goes with what it hands over
+    "reasoning/cards/packs": {"capsule", "artifact"},  # a context pack brings together what there is
     "history/changes": {"capsule"},  # what a version of a capsule changed is told by its sections
 }
-"""Which rooms, or which modules of them, may look into which other rooms."""
-CLI_ROOMS = ("parsing", "speaking", "showing", "drawing", "commands", "main")
-"""The rooms of the command line, each of which may look only into those before it."""
+"""The imports between families that are allowed: of a package, or of one module."""
+CLI_PACKAGES = ("args", "render", "graph_image", "commands", "main")
+"""The packages of the command line: each imports only from those before it."""
 SLOW_IMPORTS = {
     "typing", "dataclasses", "inspect", "pathlib", "logging", "asyncio", "msgspec", "subprocess", "mcp",
     "psycopg", "numpy", "onnxruntime", "pydantic", "anyio", "difflib", "unicodedata", "argparse", "importlib.metadata",
@@ -104,46 +95,46 @@ def imported(path: Path) -> set[str]:
     return found & known
 
 
-def layer(module: str) -> tuple[float, str]:
-    """How high a module stands, and in which room."""
+INTERFACES = ("cli", "mcp", "http", "web", "connect", "demo", "adapters")
+LAYERS = {
+    "errors": 0, "version": 0, "secrets": 1, "registry": 1, "config": 1, "search": 2, "storage": 3, "rows": 4,
+    "tools": 5, "tools.everything": 6, "transfer": 6, "store": 7, "async_store": 7, **dict.fromkeys(INTERFACES, 8),
+    # Modules that import nothing but errors:
+    "rows.values": 0, "registry.invisible": 0, "rows.times": 0, "storage.tokenizer": 0, "storage.sqlite.fts_tokenizer": 0,
+    "storage.postgres.url": 0, "storage.files": 1,
+}  # fmt: skip
+"""The layer of each package, or of one module of it: a module imports only from its own layer and those below."""
+
+
+def layer(module: str) -> int:
+    """Return the layer of a module: that of its longest listed prefix."""
     parts = module.split(".")[1:]
-    if not parts:
-        return 9, ""
-    if parts[0] in ("surfaces", "adapters"):
-        return 6, parts[0]
-    if parts[0] in ("store", "async_store"):
-        return 5, ""
-    if parts[0] in ("catalog", "moving", "adopt", "toolbox", "workspace"):
-        return 4, ""  # they know every room
-    if parts[0] == "storage" and parts[-1] == "tokenizer":
-        return 0, ""  # a leaf, of which the language of queries is made
-    if parts[0] in ("query", "meaning"):
-        return 1, parts[0]
-    if parts[0] == "search" and parts[1:] != ["operations"]:
-        return 2.5, "search"
-    if parts[0] == "storage":
-        return 2, ""
-    if len(parts) > 1 or (PACKAGE / parts[0]).is_dir():
-        return 3, parts[0]
-    return 0, ""
+    names = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+    return next((LAYERS[name] for name in names if name in LAYERS), 9)
+
+
+def family(module: str) -> str:
+    """Return the path of a module below `tools/`, or nothing."""
+    parts = module.split(".")[1:]
+    return "/".join(parts[1:]) if parts[:1] == ["tools"] else ""
 
 
 @of_every(MODULES)
 def test_imports_go_one_way_down(path: Path) -> None:
-    height, room = layer(name_of(path))
+    height, here = layer(name_of(path)), family(name_of(path))
     for target in imported(path):
-        other_height, other_room = layer(target)
-        assert other_height <= height, f"{name_of(path)} imports {target}, which stands above it"
-        if height == other_height == 3 and room != other_room:
-            assert has_door(path, other_room), f"{name_of(path)} imports {target} from another room"
+        assert layer(target) <= height, f"{name_of(path)} imports {target}, which is in a higher layer"
+        there = family(target)
+        if height == layer(target) == LAYERS["tools"] and here.split("/")[0] != there.split("/")[0]:
+            assert may_import(here, there), f"{name_of(path)} imports {target} from another family"
 
 
-@of_every(sorted((PACKAGE / "surfaces" / "cli").rglob("*.py")))
+@of_every(sorted((PACKAGE / "cli").rglob("*.py")))
 def test_the_rooms_of_the_command_line_look_only_downward(path: Path) -> None:
     below = "moss_memory.cli."
     rooms = [name.removeprefix(below).split(".")[0] for name in (name_of(path), *imported(path)) if below in name]
     for room in rooms[1:]:
-        assert CLI_ROOMS.index(room) <= CLI_ROOMS.index(rooms[0]), f"{name_of(path)} looks into {room}"
+        assert CLI_PACKAGES.index(room) <= CLI_PACKAGES.index(rooms[0]), f"{name_of(path)} looks into {room}"
 
 
 def test_no_module_leads_back_to_itself() -> None:
@@ -217,22 +208,22 @@ FEW = {
     "reasoning.card_entries": "what one card said",
     "reasoning.copies_of": "the copies of one entry",
     "reasoning.family_of_branch": "what was derived from one branch",
-    "work.evidence_by_step": "of one task",
-    "work.evidence": "of one task",
-    "work.dependents": "of one task",
-    "work.dependencies": "of one task",
-    "work.tasks_of_plan": "of one plan",
-    "work.step_counts": "of one plan",
-    "work.subtree": "of one step",
-    "work.claims": "of one task",
-    "work.claims_of_agent": "of one agent",
+    "model.evidence_by_step": "of one task",
+    "model.evidence": "of one task",
+    "model.dependents": "of one task",
+    "model.dependencies": "of one task",
+    "model.tasks_of_plan": "of one plan",
+    "model.step_counts": "of one plan",
+    "model.subtree": "of one step",
+    "model.claims": "of one task",
+    "model.claims_of_agent": "of one agent",
 }
 """Statements that are read whole without a limit, and what bounds them."""
 
 
 @of_every(MODULES)
 def test_what_is_read_without_a_limit_is_bounded_by_what_it_names_or_streams(path: Path) -> None:
-    if ".storage." in name_of(path) or ".surfaces." in name_of(path):
+    if ".storage." in name_of(path) or layer(name_of(path)) == LAYERS["cli"]:
         return
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "rows":
@@ -253,13 +244,15 @@ def test_every_statement_that_is_said_to_be_bounded_is_there() -> None:
 
 @functools.cache
 def _statements() -> dict[str, str]:
-    return {sql.key: sql for file in PACKAGE.glob("*/queries.sql") for sql in load_queries(str(file)).values()}
+    return {sql.key: sql for file in PACKAGE.rglob("queries.sql") for sql in load_queries(str(file)).values()}
 
 
-def has_door(path: Path, other_room: str) -> bool:
-    return other_room in DOORS.get(path.parent.name, ()) or other_room in DOORS.get(
-        f"{path.parent.name}/{path.stem}", ()
-    )
+def may_import(here: str, there: str) -> bool:
+    """Tell if a module of one family may import a module of another one."""
+    allowed = [
+        other for source, others in FAMILY_IMPORTS.items() if f"{here}/".startswith(f"{source}/") for other in others
+    ]
+    return any(f"{there}/".startswith(f"{other}/") for other in allowed)
 
 
 @of_every(catalog.operations())
@@ -268,7 +261,7 @@ def test_a_tool_is_a_function_of_its_name_in_the_room_of_its_prefix(tool: Any) -
     assert tool.name == tool.body.__name__
     assert getattr(module, tool.name) is tool
     prefix = tool.name.partition("_")[0]
-    assert module.__name__.split(".")[1] == ROOM_OF.get(tool.name, ROOM_OF.get(prefix, "reasoning"))
+    assert module.__name__.split(".")[2] == ROOM_OF.get(tool.name, ROOM_OF.get(prefix, "reasoning"))
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     assert source.count(f"\ndef {tool.name}(") == 1
 
@@ -349,7 +342,7 @@ def test_using_a_store_imports_nothing_slow(tmp_path: Path) -> None:
     loaded = set(json.loads(result.stdout))
     assert "moss_memory.tools.capsule.capsule_tools" in loaded
     assert not loaded & SLOW_IMPORTS
-    assert not [name for name in loaded if name.startswith("moss_memory.surfaces")]
+    assert not [name for name in loaded if name.split(".")[0] == "moss_memory" and layer(name) == LAYERS["cli"]]
 
 
 def loaded_at_once(node: ast.AST) -> list[ast.AST]:
@@ -364,7 +357,7 @@ def loaded_at_once(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-@of_every([path for path in MODULES if layer(name_of(path))[0] < 6])
+@of_every([path for path in MODULES if layer(name_of(path)) < LAYERS["cli"]])
 def test_no_module_below_the_surfaces_asks_for_a_slow_import(path: Path) -> None:
     for node in loaded_at_once(parse(path)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -376,7 +369,7 @@ def test_no_module_below_the_surfaces_asks_for_a_slow_import(path: Path) -> None
 
 
 def test_a_store_on_a_server_is_opened_and_written_without_numpy(tmp_path: Path) -> None:
-    modules = [f"moss_memory.storage.postgres.{name}" for name in ("engine", "transaction", "attempts", "index")]
+    modules = [f"moss_memory.storage.postgres.{name}" for name in ("engine", "transaction", "retry", "indexer")]
     script = f"import sys, {', '.join(modules)}; sys.exit('numpy' in sys.modules)"
     subprocess.run([sys.executable, "-I", "-c", script], check=True, cwd=tmp_path)
 
@@ -517,7 +510,7 @@ def refusals(path: Path) -> list[tuple[str, str]]:
     return found
 
 
-@of_every([path for path in MODULES if "surfaces" not in path.parts])
+@of_every([path for path in MODULES if layer(name_of(path)) < LAYERS["cli"]])
 def test_a_refusal_marks_the_argument_that_it_begins_with(path: Path) -> None:
     for said, argument in refusals(path):
         if not said.startswith(UNMARKED):

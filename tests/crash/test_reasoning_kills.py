@@ -28,7 +28,9 @@ MERGES = ("merge", "graph_merge")
 WORK = """
 import json, os, sys
 from support.store_truth import open_at
-import moss_memory.tools.reasoning.notes.note_tools, moss_memory.tools.reasoning.graph.graph_tools, moss_memory.tools.reasoning.branches.merge_tools
+from moss_memory.tools.reasoning.branches import merge_tools
+from moss_memory.tools.reasoning.graph import graph_tools
+from moss_memory.tools.reasoning.notes import note_tools
 plan = json.loads(sys.stdin.readline())
 store = open_at(sys.argv[1])
 os.write(1, b"r")

@@ -21,7 +21,7 @@ KILLS = 30
 BATCHES = 2
 STEPS = 60
 CONFIRMED = {"criteria": True, "tests": True}
-WORK = writer_with("task.operations", "task.steps", "reasoning.card_tools")
+WORK = writer_with("tools.task.task_tools", "tools.task.step_tools", "tools.reasoning.cards.card_create")
 State = dict[str, Any]
 """What can be said of a workspace without ids and times that only the store knows."""
 

@@ -51,7 +51,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A copy with the tool in it, the generated files made anew, and three capsules in its store."""
     made = Checkout(tmp_path_factory.mktemp("checkout"))
     tool = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
-    with open(made.folder / "src/moss_memory/capsule/browsing.py", "a", encoding="utf-8") as file:
+    with open(made.folder / "src/moss_memory/tools/capsule/capsule_lists.py", "a", encoding="utf-8") as file:
         file.write(f"\n\n{tool}")
     for module in ("moss_memory.mcp.tool_list", "moss_memory.cli.commands.shell_completion", "docs.generate"):
         done = made.run(module)

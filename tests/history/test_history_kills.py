@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 KILLS = 16
 STEPS = 30
-WORK = writer_with("capsule.operations", "capsule.bulk", "artifact.operations", "history.operations")
+WORK = writer_with(
+    "tools.capsule.capsule_tools",
+    "tools.capsule.capsule_bulk",
+    "tools.artifact.artifact_tools",
+    "tools.everything.version_tools",
+)
 
 
 def plan(first: int) -> list[tuple[str, dict[str, Any]]]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from surfaces.cli.conftest import cli
+from interfaces.cli.conftest import cli
 
 __all__ = ["cli"]

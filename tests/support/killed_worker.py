@@ -12,7 +12,7 @@ from support.killing import kill_in_the_middle, some_of, writer_with
 from support.store_truth import capsule, open_at
 
 STEPS = 60
-WORK = writer_with("capsule.operations", "capsule.transfer", "capsule.bulk")
+WORK = writer_with("tools.capsule.capsule_tools", "tools.capsule.capsule_files", "tools.capsule.capsule_bulk")
 
 Row = tuple[str, tuple[str, ...], str | None, bool]
 State = dict[str, Row]

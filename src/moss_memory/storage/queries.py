@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_ROOMS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Statement(str):
@@ -52,17 +52,17 @@ def load_queries(room: str) -> dict[str, Statement]:
     return {name: Statement(sql, f"{os.path.basename(folder)}.{name}") for name, sql in named.items()}
 
 
-def load_overrides(engine: str, rooms: str = _ROOMS) -> dict[str, str]:
-    """The statements that an engine says in its own words, by key; one that no room has is a mistake."""
+def load_overrides(engine: str, root: str = _PACKAGE) -> dict[str, str]:
+    """Return the statements that an engine overrides, by key; raise if one overrides nothing."""
     overrides: dict[str, str] = {}
-    for room in sorted(os.listdir(rooms)):
-        path = os.path.join(rooms, room, f"queries.{engine}.sql")
-        if os.path.exists(path):
+    for folder, _, files in sorted(os.walk(root)):
+        if f"queries.{engine}.sql" in files:
+            path = os.path.join(folder, f"queries.{engine}.sql")
             own = _read(path)
-            unknown = sorted(own.keys() - _read(os.path.join(rooms, room, "queries.sql")).keys())
+            unknown = sorted(own.keys() - _read(os.path.join(folder, "queries.sql")).keys())
             if unknown:
-                raise ValueError(f"{path} names what the room's queries.sql does not have: {', '.join(unknown)}")
-            overrides.update((f"{room}.{name}", sql) for name, sql in own.items())
+                raise ValueError(f"{path} overrides statements that queries.sql does not have: {', '.join(unknown)}")
+            overrides.update((f"{os.path.basename(folder)}.{name}", sql) for name, sql in own.items())
     return overrides
 
 

@@ -168,7 +168,7 @@ _ALL = (
         "Without any command and with a piped stdin, `moss` does the same.",
         "moss mcp --toolsets capsule",
         {"toolsets": {**_TOOLSETS, "description": "list only the tools of these"}},
-        does="commands.serving.serve_client",
+        does="commands.serve.serve_client",
         everywhere=("home", "help"),
     ),
     BuiltIn(
@@ -190,7 +190,7 @@ _ALL = (
             "tls_cert": _text("the certificate, a PEM file"),
             "tls_key": _text("its key, a PEM file"),
         },
-        does="commands.serving.serve_web",
+        does="commands.serve.serve_web",
         everywhere=("home", "help"),
     ),
     BuiltIn(
@@ -213,7 +213,7 @@ _ALL = (
             "dry_run": _flag("only show what would change, as a unified diff"),
             "check": _flag("change nothing, but start or call what is connected and see whether it answers"),
         },
-        does="commands.connecting.connect",
+        does="commands.connect_command.connect",
         answers={
             "client": text("whom", optional=True),
             "scope": text("whose file", optional=True),
@@ -239,7 +239,7 @@ _ALL = (
             "workspace": _text("project namespace; if left out: the default one, the repository's, or all"),
             "before_compaction": _flag("say instead what a summary of the session must keep: that its state is saved"),
         },
-        does="commands.priming.prime",
+        does="commands.prime.prime",
         everywhere=("home", "help"),
     ),
     BuiltIn(
@@ -263,7 +263,7 @@ _ALL = (
             "skipped": list_of(_SKIPPED, "what was not taken"),
             "dry_run": flag("whether nothing was written"),
         },
-        does="commands.adopting.adopt",
+        does="commands.adopt_command.adopt",
         required=("source", "path"),
     ),
     BuiltIn(
@@ -271,7 +271,7 @@ _ALL = (
         _COMPARES.format("a capsule or artifact", "the text, of an artifact its data and its text"),
         "moss diff shop/auth --version 3 --to 5",
         {"type": _text("of what; if left out: capsule", enum=["capsule", "artifact"]), **_COMPARED},
-        does="commands.comparing.compare",
+        does="commands.diff.compare",
         everywhere=("home", "help"),
         heading="across everything",
     ),
@@ -280,7 +280,7 @@ _ALL = (
         _COMPARES.format("an artifact", "its data and its text"),
         "moss artifact diff plan/run-1-code",
         _COMPARED,
-        does="commands.comparing.compare_artifact",
+        does="commands.diff.compare_artifact",
         everywhere=("home", "help"),
     ),
     BuiltIn(
@@ -316,7 +316,7 @@ _ALL = (
             "tasks": integer("plans and tasks in the picture of a workspace", optional=True),
             "truncated": flag("whether nodes were left out", shown="if_true"),
         },
-        does="drawing.draw.draw",
+        does="graph_image.draw.draw",
         required=("workspace", "output"),
         aliases={"ref": "branch"},
     ),
@@ -327,8 +327,8 @@ _ALL = (
         "way with `!`, and shows nothing below what is DONE; the JSON holds everything.",
         "moss task board -w shop --plan PLAN-001",
         {"workspace": _WORKSPACE, "plan": _text("only this plan and its tasks, such as PLAN-001")},
-        does="commands.board.board",
-        table="commands.board.board_table",
+        does="commands.task_board.board",
+        table="commands.task_board.board_table",
         required=("workspace",),
     ),
     BuiltIn(
@@ -355,7 +355,7 @@ _ALL = (
             "dry_run": flag("whether nothing was written"),
             **FINDINGS,
         },
-        does="commands.migrating.migrate_folder",
+        does="commands.record_migrate.migrate_folder",
         required=("dir",),
     ),
     BuiltIn(
@@ -374,7 +374,7 @@ _ALL = (
             "pending": integer("rows that are left"),
             "model": text("the model from now on, where one was chosen", optional=True),
         },
-        does="commands.index.index_store",
+        does="commands.index_command.index_store",
     ),
     BuiltIn(
         "migrate",
@@ -396,7 +396,7 @@ _ALL = (
             "dry_run": flag("whether nothing was written"),
             "tables": list_of(_MOVED_TABLE, "every table", shown="answer"),
         },
-        does="commands.resettling.migrate_store",
+        does="commands.migrate.migrate_store",
         required=("to",),
     ),
     BuiltIn(
@@ -407,7 +407,7 @@ _ALL = (
         "moss backup ~/moss-before-the-move.db",
         {"path": _text("the new file, in any folder that you may write")},
         answers={"path": file_path("the copy"), "bytes": integer("its size")},
-        does="commands.backup.back_up",
+        does="commands.backup_command.back_up",
         required=("path",),
     ),
     BuiltIn(
@@ -423,7 +423,7 @@ _ALL = (
             "kept": file_path("the store that was there", optional=True),
             **FINDINGS,
         },
-        does="commands.restoring.restore_backup",
+        does="commands.restore_backup_command.restore_backup",
         required=("path",),
     ),
     BuiltIn(
@@ -438,7 +438,7 @@ _ALL = (
             "allow_thin": _flag("store it although sections are missing"),
             "allow_secrets": _flag("store it although it looks like a secret"),
         },
-        does="commands.editing.edit",
+        does="commands.edit.edit",
         answers={"id": text("ULID"), "version": integer("its version from now on")},
         heading="capsules",
     ),
@@ -453,7 +453,7 @@ _ALL = (
             "workspace": _WORKSPACE,
             "dry_run": _flag("only count"),
         },
-        does="commands.merging.merge_branch",
+        does="commands.branch_merge.merge_branch",
         answers={
             "from": text("branch that was merged"),
             "into": text("branch that received"),
@@ -474,7 +474,7 @@ _ALL = (
             "claim": _flag("take it, so that nobody else does"),
             "agent": _text("who works on it"),
         },
-        does="commands.working.next_work",
+        does="commands.task_next.next_work",
         answers={
             "next": object_of(
                 Shape(
@@ -499,7 +499,7 @@ _ALL = (
         "Write one setting into your own config.json; lists are words between commas, or JSON.",
         "moss config set workspace shop",
         {"key": _text("the setting"), "value": _text("its value from now on")},
-        does="commands.settings.set_setting",
+        does="commands.config_command.set_setting",
         answers={"key": text("the setting"), "value": anything("its value"), "file": file_path("where it stands")},
         required=("key", "value"),
     ),
@@ -507,8 +507,8 @@ _ALL = (
         "config",
         "Show the effective settings and where each comes from.\n\n`moss config set workspace shop` changes one.",
         "moss config --table",
-        does="commands.settings.settings",
-        table="commands.settings.settings_table",
+        does="commands.config_command.settings",
+        table="commands.config_command.settings_table",
     ),
     BuiltIn(
         "doctor",
@@ -535,7 +535,7 @@ _ALL = (
         "Print the completion script of a shell: bash, zsh or fish.",
         "moss completion bash > ~/.local/share/bash-completion/completions/moss",
         {"shell": _text("whose script", enum=list(SHELLS))},
-        does="commands.completion.print_script",
+        does="commands.shell_completion.print_script",
         everywhere=("help",),
     ),
     BuiltIn(

@@ -133,7 +133,7 @@ def _whole_erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tup
 def _erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[Erasure, str]:
     """Return what is to be removed and the workspace that it is in; nothing there is `NOT_FOUND`."""
     if type in ("capsule", "artifact"):
-        versioned: Versioned = module(f"moss_memory.{type}.rows").versioned
+        versioned: Versioned = module(f"moss_memory.tools.{type}.{type}_rows").versioned
         version = named.get("version")
         address = Address(named.get("id"), named.get("workspace"), named.get("name"))
         row = versioned.rows.find(tx, address, include_deleted=True)

@@ -201,5 +201,5 @@ def _versioned(tx: ReadTransaction, family: str) -> Versioned:
     """The rows of a family with their versions; a family that is switched off has none."""
     if family in tx.config.disabled_types:
         raise invalid(f"`type` {family!r} is disabled by the configuration", path="type")
-    found: Versioned = module(f"moss_memory.{family}.rows").versioned
+    found: Versioned = module(f"moss_memory.tools.{family}.{family}_rows").versioned
     return found

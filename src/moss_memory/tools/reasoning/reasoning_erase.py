@@ -9,8 +9,9 @@ from moss_memory.errors import MossError, invalid, next_call
 from moss_memory.rows.hard_delete import ERASED, Erasure
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, TRACE, Place, branch_by_id, find_branch
-from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, log_view, sql
+from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, log_view
 from moss_memory.tools.reasoning.graph.node_versions import node, present, write
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, BranchRow
 from moss_memory.tools.reasoning.branches.visibility import shown_on
-from moss_memory.tools.reasoning.branches.visible_ranges import sql
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from moss_memory.registry.arguments import Days, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.rows.bulk_changes import IDS_SHOWN, PURGED, DryRun, deleted_before, is_real
 from moss_memory.rows.values import counted, norm
-from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, sql
+from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.graph.node_versions import EDGE_MARK, present
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

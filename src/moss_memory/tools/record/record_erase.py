@@ -7,10 +7,9 @@ import json
 from moss_memory.errors import MossError, invalid, next_call
 from moss_memory.rows.hard_delete import Erasure
 from moss_memory.rows.values import norm
-from moss_memory.transfer.families.records import refold
 
 from .capabilities import registry_of
-from .submission import add_events, sql
+from .submission import add_events, recompute_snapshot, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
         if tx.row(sql["last_observation"], key) is None:
             tx.run(sql["forget_entity"], key)
         else:
-            refold(tx, entity_row)
+            recompute_snapshot(tx, entity_row)
             _tell_events_again(tx, entity_row)
 
     observations: int = tx.value(sql["count_observations"], key)

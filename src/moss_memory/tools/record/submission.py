@@ -226,3 +226,19 @@ def _properties(capability: Capability, body: dict[str, Any]) -> list[tuple[str,
             if item is not None and not isinstance(item, (dict, list)):
                 found.append((name, property_value(item, kind)))
     return found
+
+
+def recompute_snapshot(tx: Transaction, entity_row: int) -> None:
+    """Recompute the snapshot of an entity from its observations."""
+    snapshot = fold(tx.stream(sql["observations"], {"entity_row": entity_row, "upto": ALWAYS_US}))
+    last = tx.row(sql["last_observation"], {"entity_row": entity_row}) or (0, "", "")
+    changed = {
+        "entity_row": entity_row,
+        "snapshot_json": json.dumps(snapshot.fields, ensure_ascii=False, separators=(",", ":")),
+        "sources_json": json.dumps(snapshot.sources, separators=(",", ":")),
+        "observation_count": snapshot.count,
+        "observed_us": last[0],
+        "content_id": last[1],
+        "submission_id": last[2],
+    }
+    tx.run(sql["change_entity"], changed)

@@ -8,7 +8,6 @@ from moss_memory.errors import MossError, invalid, next_call
 from moss_memory.rows.hard_delete import ERASED, Erasure
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.branches.document_refs import branch_named
-from moss_memory.tools.reasoning.branches.visible_ranges import sql as reasoning_sql
 from moss_memory.tools.reasoning.graph.node_erase import Nodes, families
 from moss_memory.tools.reasoning.reasoning_erase import (
     blank_events,
@@ -17,6 +16,7 @@ from moss_memory.tools.reasoning.reasoning_erase import (
     erase_copies_of_nodes,
     versions_of_key,
 )
+from moss_memory.tools.reasoning.reasoning_sql import sql as reasoning_sql
 from moss_memory.tools.task.model.task_rows import Task, no_such_task, save_step, sql, steps_of
 
 from .graph_projection import step_node

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.tools.reasoning.branches.visible_ranges import sql
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
 from moss_memory.tools.reasoning.graph.node_versions import Version
+from moss_memory.tools.reasoning.reasoning_sql import sql
 from moss_memory.transfer.export_schema import (
     BadLine,
     Table,

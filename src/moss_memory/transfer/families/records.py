@@ -6,8 +6,7 @@ import json
 
 from moss_memory.rows.times import shown_instant
 from moss_memory.tools.record.entity_ids import payload_id
-from moss_memory.tools.record.snapshots import fold
-from moss_memory.tools.record.submission import ALWAYS_US, sql
+from moss_memory.tools.record.submission import recompute_snapshot, sql
 from moss_memory.transfer.export_schema import BadLine, Table, json_column, norm, number, text, whole
 
 TYPE_CHECKING = False
@@ -226,23 +225,7 @@ class Incoming:
     def finish(self) -> None:
         """Folds the snapshots of entities that were told something new."""
         for entity_row in self._touched:
-            refold(self._tx, entity_row)
-
-
-def refold(tx: Transaction, entity_row: int) -> None:
-    """Makes an entity's snapshot of its observations anew."""
-    snapshot = fold(tx.stream(sql["observations"], {"entity_row": entity_row, "upto": ALWAYS_US}))
-    last = tx.row(sql["last_observation"], {"entity_row": entity_row}) or (0, "", "")
-    changed = {
-        "entity_row": entity_row,
-        "snapshot_json": json.dumps(snapshot.fields, ensure_ascii=False, separators=(",", ":")),
-        "sources_json": json.dumps(snapshot.sources, separators=(",", ":")),
-        "observation_count": snapshot.count,
-        "observed_us": last[0],
-        "content_id": last[1],
-        "submission_id": last[2],
-    }
-    tx.run(sql["change_entity"], changed)
+            recompute_snapshot(self._tx, entity_row)
 
 
 def delete_workspace(tx: Transaction, workspace: str) -> None:

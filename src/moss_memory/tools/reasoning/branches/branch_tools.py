@@ -11,6 +11,7 @@ from moss_memory.rows.values import norm, shown_time
 from moss_memory.storage.consistency import DEEPEST
 from moss_memory.tools.reasoning.reasoning_arguments import BRANCH, Branch, PageLimit, RequiredWorkspace, checked_name
 from moss_memory.tools.reasoning.reasoning_responses import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .document_refs import (
     GRAPH,
@@ -25,7 +26,7 @@ from .document_refs import (
     find_branch,
 )
 from .visibility import show_and_hide
-from .visible_ranges import last_number, sql, take_numbers
+from .visible_ranges import last_number, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

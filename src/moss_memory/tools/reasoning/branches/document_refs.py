@@ -6,9 +6,10 @@ from moss_memory.errors import MossError, invalid, nearest, next_call
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.reasoning_arguments import checked_name
+from moss_memory.tools.reasoning.reasoning_sql import sql
 from moss_memory.tools.task.model.reasoning_refs import reference_of
 
-from .visible_ranges import View, graph_view, log_view, sql, take_numbers
+from .visible_ranges import View, graph_view, log_view, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,9 +24,10 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     RequiredWorkspace,
 )
 from moss_memory.tools.reasoning.reasoning_responses import PAGINATION
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .document_refs import GRAPH, NOTES, BranchRow, Place, branch_by_id
-from .visible_ranges import beyond, graph_view, sql, take_numbers
+from .visible_ranges import beyond, graph_view, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

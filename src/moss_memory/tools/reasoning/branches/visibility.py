@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from moss_memory.tools.reasoning.reasoning_sql import sql
+
 from .document_refs import NOTES
-from .visible_ranges import HEAD, chain, log_view, sql
+from .visible_ranges import HEAD, chain, log_view
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

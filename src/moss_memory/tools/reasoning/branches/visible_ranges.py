@@ -8,7 +8,7 @@ from moss_memory.errors import MossError
 from moss_memory.rows.values import shown_time
 from moss_memory.storage.consistency import DEEPEST
 from moss_memory.storage.named_rows import NamedRow
-from moss_memory.storage.queries import load_queries
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 HEAD = 2**63 - 2
 """The cut-off of a view that shows everything there is."""
-
-sql = load_queries(__file__)
 
 
 def take_numbers(tx: Transaction, count: int = 1, *, series: str = "seq") -> int:

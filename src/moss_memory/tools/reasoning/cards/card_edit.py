@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, choice, flag, list_of, number, object_of, text, texts
-from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, sql, take_numbers
+from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, take_numbers
 from moss_memory.tools.reasoning.graph.graph_batch import Changes, checked_id
 from moss_memory.tools.reasoning.graph.node_versions import Version, edge
 from moss_memory.tools.reasoning.reasoning_arguments import (
@@ -25,6 +25,7 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     meta_json,
 )
 from moss_memory.tools.reasoning.reasoning_responses import APPLIED, CARD_PLACE, EDGE, LAST_SEQ
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .card_model import CARD_TYPES, Card, CardPlace, card_place, commit_card, parse_card
 from .duplicates import groups_of

@@ -14,11 +14,12 @@ from moss_memory.tools.reasoning.branches.document_refs import (
     find_branch,
     place_of,
 )
-from moss_memory.tools.reasoning.branches.visible_ranges import last_number, log_view, sql
+from moss_memory.tools.reasoning.branches.visible_ranges import last_number, log_view
 from moss_memory.tools.reasoning.graph.graph_batch import Changes, checked_id, graph_tags
 from moss_memory.tools.reasoning.graph.node_versions import Version, edge, node
 from moss_memory.tools.reasoning.notes.note_tools import append, checked_note
 from moss_memory.tools.reasoning.reasoning_arguments import as_list, checked_label, checked_title, meta_json
+from moss_memory.tools.reasoning.reasoning_sql import sql
 from moss_memory.tools.task.model.reasoning_refs import reference_of
 
 TYPE_CHECKING = False

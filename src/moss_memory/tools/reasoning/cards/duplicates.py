@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 
-from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, sql
+from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, newest_first
 from moss_memory.tools.reasoning.graph.node_versions import Version
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from moss_memory.errors import next_call
-from moss_memory.tools.reasoning.branches.visible_ranges import sql
 from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, newest_first
 from moss_memory.tools.reasoning.graph.node_versions import Version, versions
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .card_model import CARD_TYPES, OPEN
 

@@ -10,7 +10,6 @@ from moss_memory.registry.responses import choice, flag, list_of, object_of, tex
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.branches.document_refs import GRAPH, Place, branch_by_id, find_branch
-from moss_memory.tools.reasoning.branches.visible_ranges import sql
 from moss_memory.tools.reasoning.notes.note_tools import Rows, next_cursor
 from moss_memory.tools.reasoning.reasoning_arguments import (
     Cursor,
@@ -22,6 +21,7 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     checked_name,
 )
 from moss_memory.tools.reasoning.reasoning_responses import CONFLICT, PAGINATION, WHOLE_CONFLICT
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .node_versions import Version, shown_key, write
 

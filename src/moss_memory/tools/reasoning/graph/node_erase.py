@@ -8,11 +8,12 @@ from moss_memory.errors import MossError, invalid, next_call
 from moss_memory.rows.hard_delete import Erasure
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.branches.document_refs import GRAPH, TRACE, Place, branch_by_id, family_of, find_branch
-from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, graph_view, sql
+from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, graph_view
 from moss_memory.tools.reasoning.cards.card_edit import SUBGOAL, default_title
 from moss_memory.tools.reasoning.cards.card_model import CARD_TYPES
 from moss_memory.tools.reasoning.reasoning_arguments import meta_json
 from moss_memory.tools.reasoning.reasoning_erase import entries_erasure, is_on, origin_of, where, with_copies
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .node_versions import Version, node, write
 

@@ -6,8 +6,9 @@ import json
 
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
-from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, sql, take_numbers
+from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, take_numbers
 from moss_memory.tools.reasoning.notes.note_tools import touch
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,15 +11,7 @@ from moss_memory.rows.values import norm, shown_time
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, STANDARD_DOCS, BranchRow, find_branch, place_of
 from moss_memory.tools.reasoning.branches.visibility import show_and_hide
-from moss_memory.tools.reasoning.branches.visible_ranges import (
-    HEAD,
-    chain,
-    cut,
-    graph_view,
-    log_view,
-    sql,
-    take_numbers,
-)
+from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, chain, cut, graph_view, log_view, take_numbers
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     Branch,
@@ -45,6 +37,7 @@ from moss_memory.tools.reasoning.reasoning_responses import (
     TAG,
     WORKSPACE,
 )
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .note_tools import Rows, append, checked_note, next_cursor, tail
 

@@ -7,15 +7,7 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import TRUNCATED, Shape, object_of, text
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, TRACE, BranchRow, Place, find_branch, place_of
-from moss_memory.tools.reasoning.branches.visible_ranges import (
-    Entry,
-    View,
-    beyond,
-    log_view,
-    newest_in,
-    sql,
-    take_numbers,
-)
+from moss_memory.tools.reasoning.branches.visible_ranges import Entry, View, beyond, log_view, newest_in, take_numbers
 from moss_memory.tools.reasoning.reasoning_arguments import (
     REF,
     Branch,
@@ -38,6 +30,7 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     meta_json,
 )
 from moss_memory.tools.reasoning.reasoning_responses import ENTRIES, ENTRY, PLACE
+from moss_memory.tools.reasoning.reasoning_sql import sql
 from moss_memory.tools.task.model.reasoning_refs import reference_of
 from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
 from moss_memory.tools.task.model.task_rows import summary_of

@@ -9,7 +9,6 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
 from moss_memory.rows.hard_delete import ERASED
 from moss_memory.tools.reasoning.branches.document_refs import TRACE, Place, place_of
-from moss_memory.tools.reasoning.branches.visible_ranges import sql
 from moss_memory.tools.reasoning.cards.card_model import links
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
@@ -25,6 +24,7 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     checked_label,
 )
 from moss_memory.tools.reasoning.reasoning_responses import ENTRIES, ENTRY, PLACE
+from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .note_tools import Note, append, checked_note, paged, tail
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
+from interfaces.cli.terminal import on_terminal
 from moss_memory.cli.args.command import find_command
 from moss_memory.cli.commands.help import overview
 from moss_memory.cli.render.cell import cells
 from moss_memory.cli.render.table import table_of
 from support.cli_typist import Cli
-from surfaces.cli.terminal import on_terminal
 
 SCREENS = Path(__file__).parent / "screens"
 WIDTHS = (60, 80, 120)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from interfaces.cli.terminal import on_terminal
 from moss_memory import open_store
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 from moss_memory.tools.record.spool import capability_of, keep, submit_or_keep
-from surfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

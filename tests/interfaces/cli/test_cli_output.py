@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from interfaces.cli.terminal import as_table, on_terminal
 from support.patience import PATIENCE_S
-from surfaces.cli.terminal import as_table, on_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

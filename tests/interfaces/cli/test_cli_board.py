@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from interfaces.cli.terminal import on_terminal
 from moss_memory import open_store
 from moss_memory.cli.commands import task_board
 from moss_memory.cli.commands.task_board import board_table, read_board
 from moss_memory.cli.render.cell import cells
 from moss_memory.errors import MossError
 from moss_memory.store import Store
-from surfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

@@ -30,7 +30,8 @@ def test_the_shipped_completion_is_not_stale(cli: Cli, shell: str) -> None:
 def offered(cli: Cli, *typed: str) -> set[str]:
     """What bash offers for the last word."""
     words = " ".join(f"'{word}'" for word in typed)
-    line = f"{shell_completion.script('bash')}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; echo ${{COMPREPLY[*]}}"
+    script = shell_completion.script("bash")
+    line = f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; echo ${{COMPREPLY[*]}}"
     done = subprocess.run(
         ["bash", "-c", line], env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=True
     )

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from interfaces.http.test_http_server import made_certificate
 from moss_memory.http.connection_limits import MOST_OF_ADDRESS, ConnectionLimits, quiet_accept_errors
 from moss_memory.http.sign_in import SignIn
 from support.http_server import FAKES, SERVE, UNHURRIED, Answer, HttpServer
 from support.mcp_pipe import call, request
 from support.measured import waited_s
 from support.patience import PATIENCE_S, wait_until
-from surfaces.http.test_http_server import made_certificate
 
 FEW_DESCRIPTORS = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
 SMALL_BUDGET = "from moss_memory.http import request_body\nbodies.BUDGET = request_body.BodyBudget(1_000_000)\n"

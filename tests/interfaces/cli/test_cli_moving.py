@@ -6,9 +6,9 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from interfaces.cli.terminal import on_terminal
 from support.cli_typist import CAPSULE
 from support.moved_store import files_of
-from surfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

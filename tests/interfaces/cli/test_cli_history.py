@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from surfaces.cli.terminal import on_terminal
+from interfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from interfaces.cli.terminal import as_table, on_terminal
 from moss_memory import open_store
 from moss_memory.cli.render.cell import cells
 from moss_memory.search.embedding.embedder import forget
 from moss_memory.tools.record.record_summary import row_of
-from surfaces.cli.terminal import as_table, on_terminal
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

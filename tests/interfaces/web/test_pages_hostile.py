@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 import pytest
 
+from interfaces.web.hostile import PAYLOADS, WORKSPACE, furnish
 from moss_memory.config import load_config
 from moss_memory.store import Store
 from support.browser import Tab
 from support.pages_server import BASE, PagesServer
-from surfaces.web.hostile import PAYLOADS, WORKSPACE, furnish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from interfaces.cli.conftest import capsule, cli
 from support.patience import PATIENCE_S
-from surfaces.cli.conftest import capsule, cli
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from surfaces.cli.terminal import as_table
+from interfaces.cli.terminal import as_table
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
