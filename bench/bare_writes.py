@@ -17,12 +17,12 @@ from moss_memory.storage.sqlite.transaction import SqliteWrite
 from .in_process import durable
 from .measure import medians_us
 
-Call = dict[str, Any]
+CallContext = dict[str, Any]
 Statement = tuple[str, Any]
 
 
 def change_us(
-    start: str, name: str, tool: str, calls: list[Call], *, at_least: int, synced: bool = True
+    start: str, name: str, tool: str, calls: list[CallContext], *, at_least: int, synced: bool = True
 ) -> tuple[float, float]:
     """The microseconds of a change by Moss and of its bare writes, made in turn to two copies of the same store.
 
@@ -64,7 +64,7 @@ def _copy(start: str, name: str) -> str:
     return str(shutil.copytree(start, os.path.join(os.path.dirname(start), name)))
 
 
-def _writes(home: str, tool: str, calls: list[Call]) -> list[list[Statement]]:
+def _writes(home: str, tool: str, calls: list[CallContext]) -> list[list[Statement]]:
     """For each call the statements with which it changes the store, as SQLite gets them."""
     with open_store(home) as store, _listening() as heard:
         found = []

@@ -13,7 +13,7 @@ from moss_memory import Store
 from moss_memory.config import load_config
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.web.app import ROOMS
-from moss_memory.web.page_context import Site, Visit
+from moss_memory.web.page_context import PageContext, PageRequest
 from moss_memory.web.templating import FOLDER
 
 from .measure import Line, cached, duration, read_once, worst_line
@@ -87,7 +87,7 @@ def pages_of(store: Store) -> dict[str, tuple[str, dict[str, str], dict[str, str
     }
 
 
-def cpu_us(site: Site, path: str, filled: dict[str, str], query: dict[str, str]) -> Callable[[], float]:
+def cpu_us(site: PageContext, path: str, filled: dict[str, str], query: dict[str, str]) -> Callable[[], float]:
     """A function that makes a page and says how much of the processor's time that took."""
     handler = next(room.PAGES[path] for room in ROOMS if path in room.PAGES)
     asked = "&".join(f"{name}={value}" for name, value in query.items()).replace(" ", "%20").encode()
@@ -102,7 +102,7 @@ def cpu_us(site: Site, path: str, filled: dict[str, str], query: dict[str, str])
 
     def take() -> float:
         start = time.process_time_ns()
-        answer = handler(site, Visit(Request(scope)))
+        answer = handler(site, PageRequest(Request(scope)))
         taken = (time.process_time_ns() - start) / 1000
         assert answer.status_code == 200, path
         return taken
@@ -110,7 +110,7 @@ def cpu_us(site: Site, path: str, filled: dict[str, str], query: dict[str, str])
     return take
 
 
-def _one(take: Callable[[], float], site: Site, fresh: bool) -> float:
+def _one(take: Callable[[], float], site: PageContext, fresh: bool) -> float:
     if fresh:
         site.forget()  # as after a change
     return take()
@@ -119,7 +119,7 @@ def _one(take: Callable[[], float], site: Site, fresh: bool) -> float:
 def lines() -> list[Line]:
     """Every page of the large store against the small one; the slowest; the size of others' scripts."""
     large, small = (Store(load_config(home_of(rows))) for rows in ROWS)
-    sites = [Site(store, base="", form_token=str, read_only=False) for store in (large, small)]
+    sites = [PageContext(store, base="", form_token=str, read_only=False) for store in (large, small)]
     taken: dict[str, tuple[float, float]] = {}
     anew: dict[str, tuple[float, float]] = {}
     for name, (path, filled, query) in pages_of(small).items():

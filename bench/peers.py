@@ -24,7 +24,7 @@ MEMORIES = 200
 
 INSTALL_TIMEOUT_S = 420
 
-Call = tuple[str, dict[str, Any]]
+CallContext = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Peer:
     binary: str
     data_variable: str
     data_name: str
-    opening: tuple[Call, ...]
-    store: Callable[[str, str], Call]
-    fetch: Callable[[str], Call]
-    search: Callable[[str], Call]
+    opening: tuple[CallContext, ...]
+    store: Callable[[str, str], CallContext]
+    fetch: Callable[[str], CallContext]
+    search: Callable[[str], CallContext]
 
     @property
     def folder(self) -> str:
@@ -107,15 +107,15 @@ def _answers(peer: Peer) -> bool:
     return True
 
 
-def moss_store(name: str, text: str) -> Call:
+def moss_store(name: str, text: str) -> CallContext:
     return "capsule_store", {"name": name, "capsule_text": text}
 
 
-def moss_fetch(name: str) -> Call:
+def moss_fetch(name: str) -> CallContext:
     return "capsule_fetch", {"name": name}
 
 
-def moss_search(query: str) -> Call:
+def moss_search(query: str) -> CallContext:
     return "capsule_search", {"query": query}
 
 
@@ -158,15 +158,15 @@ def work_lines(peers: list[Peer], rounds: int = 12) -> list[Line]:
 class Tongue:
     """How a server is asked to store, fetch and search."""
 
-    store: Callable[[str, str], Call]
-    fetch: Callable[[str], Call]
-    search: Callable[[str], Call]
+    store: Callable[[str, str], CallContext]
+    fetch: Callable[[str], CallContext]
+    search: Callable[[str], CallContext]
 
 
 class Speaker:
     """A server that has been greeted, and what there is to ask of it; answers are read, not parsed."""
 
-    def __init__(self, server: Server, tongue: Tongue, opening: tuple[Call, ...] = ()) -> None:
+    def __init__(self, server: Server, tongue: Tongue, opening: tuple[CallContext, ...] = ()) -> None:
         self._server = server
         self._tongue = tongue
         server.hello()
@@ -208,7 +208,7 @@ class Speaker:
         words = itertools.cycle(telling_words(memories))
         return lambda: self._send(self._tongue.search(next(words)))
 
-    def _send(self, call: Call) -> None:
+    def _send(self, call: CallContext) -> None:
         self._server.exchange(self._server.call_request(*call))
 
 

@@ -6,7 +6,7 @@ import apsw
 
 from moss_memory.search.query import parse
 from moss_memory.search.ranking import TITLE_WEIGHT
-from moss_memory.search.request import Request
+from moss_memory.search.request import SearchRequest
 from moss_memory.storage.sqlite.word_search import Question, by_words
 
 from .filled import opened
@@ -42,7 +42,7 @@ BEST = (
 def compared(connection: apsw.Connection, words: list[str], rounds: int) -> tuple[float, float, int]:
     """The microseconds of Moss and of the bare query for one question, and how many capsules match."""
     query = parse(" ".join(words))
-    request = Request(query, sources=("capsule",), limit=20)
+    request = SearchRequest(query, sources=("capsule",), limit=20)
     match = " OR ".join(f'"{form}"' for form in Question(connection, query.words).forms())
 
     def bare() -> None:

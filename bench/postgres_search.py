@@ -16,7 +16,7 @@ from moss_memory.config import default_config
 from moss_memory.errors import MossError
 from moss_memory.search.embedding.embedder import embedder
 from moss_memory.search.vectors import encoded
-from moss_memory.storage.engine import Call, open_engine
+from moss_memory.storage.engine import CallContext, open_engine
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.file_kind import APPLICATION_ID
@@ -69,13 +69,13 @@ def lines(rounds: int = 15) -> list[Line]:
         return [*searches, _first(config, home, vocabulary(random.Random(7))[300], rounds), size]  # noqa: S311
 
 
-def _call(config: Any) -> Call:
-    return Call(
+def _call(config: Any) -> CallContext:
+    return CallContext(
         operation="fill", config=config, clock_ms=lambda: 0, new_id=lambda now_ms: "", cancelled=None, progress=None
     )
 
 
-def _copy(connection: apsw.Connection, engine: Engine, call: Call) -> None:
+def _copy(connection: apsw.Connection, engine: Engine, call: CallContext) -> None:
     """The same capsules on the server, so many a transaction."""
     rows = connection.execute("select row_id, id, title, capsule_text, deleted_at from capsules order by row_id")
     names = ("row_id", "id", "title", "text", "deleted_at")
@@ -83,8 +83,8 @@ def _copy(connection: apsw.Connection, engine: Engine, call: Call) -> None:
         _write(engine, call, [(_INSERT, values) for values in part])
 
 
-def _write(engine: Engine, call: Call, statements: list[tuple[str, dict[str, Any]]]) -> None:
-    tx = engine.begin_write(patience_s=60.0, call=call)
+def _write(engine: Engine, call: CallContext, statements: list[tuple[str, dict[str, Any]]]) -> None:
+    tx = engine.begin_write(timeout_s=60.0, call=call)
     try:
         for sql, values in statements:
             tx.run(sql, values)
@@ -94,7 +94,7 @@ def _write(engine: Engine, call: Call, statements: list[tuple[str, dict[str, Any
         tx.release()
 
 
-def _add_vectors(connection: apsw.Connection, engine: Engine, call: Call) -> bool:
+def _add_vectors(connection: apsw.Connection, engine: Engine, call: CallContext) -> bool:
     """A vector for every document on both sides, any that tells it apart; false where no model is installed."""
     try:
         model = embedder()

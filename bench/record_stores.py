@@ -9,7 +9,7 @@ from typing import Any
 
 from moss_memory import open_store
 from moss_memory.rows.values import new_id
-from moss_memory.storage.engine import Call as EngineCall
+from moss_memory.storage.engine import CallContext as EngineCall
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.store import Store
 from moss_memory.tools.record.record_tools import submit_payload
@@ -17,7 +17,7 @@ from moss_memory.tools.record.record_tools import submit_payload
 from .measure import cached, read_once
 from .texts import Author
 
-Call = dict[str, Any]
+CallContext = dict[str, Any]
 
 FEATURES, RELEASES = "neotoma:store_feature_unit:v1", "neotoma:store_release:v1"
 PROJECT = "project 0"
@@ -40,7 +40,7 @@ class Reporter:
         self._author = Author(seed=seed)
         self._chance = random.Random(seed)  # noqa: S311
 
-    def feature(self, number: int, **known: Any) -> Call:
+    def feature(self, number: int, **known: Any) -> CallContext:
         """What an agent tells of a feature unit, with where it has it from."""
         chance = self._chance
         body = {
@@ -55,7 +55,7 @@ class Reporter:
         }
         return {"capability_id": FEATURES, "body": body, "provenance": provenance(number)}
 
-    def release(self, number: int) -> Call:
+    def release(self, number: int) -> CallContext:
         """What an agent tells of a release; it has statuses that most feature units have too."""
         body = {
             "id": f"v1.{number}",
@@ -77,7 +77,7 @@ def moment(number: int) -> str:
     return f"2025-01-{days + 1:02d}T{hour:02d}:{minute:02d}:{second:02d}Z"
 
 
-def provenance(number: int, *, agent: str = "agent-1") -> Call:
+def provenance(number: int, *, agent: str = "agent-1") -> CallContext:
     """Where a payload comes from, as agents tell it."""
     return {
         "source_refs": [f"file:///project/units/FU-{number}.md", f"commit:{number:040x}"],
@@ -103,11 +103,11 @@ def _ready(kind: str, payloads: Any) -> str:
     return home
 
 
-def _fill(home: str, payloads: Iterator[Call]) -> None:
+def _fill(home: str, payloads: Iterator[CallContext]) -> None:
     """Submits everything in one transaction, which is much faster than each in its own."""
     with open_store(home) as store:
         engine: Any = store._engine
-        tx = engine.begin_write(patience_s=0, call=_call(store))
+        tx = engine.begin_write(timeout_s=0, call=_call(store))
         tx.connection.execute("pragma cache_size = -200000")
         for number, payload in enumerate(payloads):
             tx._now_ms = _BEGIN_MS + number
@@ -128,7 +128,7 @@ def _call(store: Store) -> EngineCall:
     )
 
 
-def _records(count: int) -> Iterator[Call]:
+def _records(count: int) -> Iterator[CallContext]:
     """The first project of a large store has what the only one of a small store has."""
     reporter = Reporter(seed=41)
     projects, rare = count // PROJECT_RECORDS, count // FEW
@@ -140,9 +140,9 @@ def _records(count: int) -> Iterator[Call]:
         yield {**payload, "workspace": f"project {project}"}
 
 
-def _traits(place: int, project: int) -> Call:
+def _traits(place: int, project: int) -> CallContext:
     """Every sixth record has each status, every third of most each risk; fifty have each of three rare traits."""
-    known: Call = {
+    known: CallContext = {
         "status": STATUSES[(place + project) % len(STATUSES)],
         "risk_level": RISKS[(place // len(STATUSES) + project) % len(RISKS)],
     }
@@ -156,7 +156,7 @@ def _traits(place: int, project: int) -> Call:
     return {**known, "risk_level": "low"} if known["status"] == "deferred" else known
 
 
-def _observed() -> Iterator[Call]:
+def _observed() -> Iterator[CallContext]:
     reporter = Reporter(seed=42)
     first = reporter.feature(0, id=WANTED_ID)["body"]
     for number in range(OBSERVATIONS):

@@ -14,7 +14,7 @@ from moss_memory.tools.record.capabilities import registry_of
 from moss_memory.tools.record.entity_ids import entity_id
 
 from . import record_search
-from .bare_writes import Call, change_us
+from .bare_writes import CallContext, change_us
 from .measure import Line, compared_us, medians_us, scratch_folder, worst_line
 from .record_stores import (
     FEATURES,
@@ -37,7 +37,7 @@ SUBMITTED = 300
 FEATURE = "feature_unit"
 EARLY = "2024-12-01T00:00:00Z"
 
-FILTERS: dict[str, Call] = {
+FILTERS: dict[str, CallContext] = {
     "a rare value": {"type": FEATURE, "properties": {"id": WANTED_ID}},
     "a rare value, counted": {"type": FEATURE, "properties": {"id": WANTED_ID}, "include_total_count": True},
     "a common value": {"type": FEATURE, "properties": {"status": "planning"}},
@@ -61,7 +61,7 @@ FILTERS: dict[str, Call] = {
 }  # fmt: skip
 """Filters by the words of the table; in both stores as many records pass each, or more than a page."""
 
-OTHERS: dict[str, tuple[str, Call]] = {
+OTHERS: dict[str, tuple[str, CallContext]] = {
     "`retrieve_records` by a common value, counted": (
         "retrieve_records", {"type": FEATURE, "properties": {"status": "planning"}, "include_total_count": True},
     ),
@@ -109,12 +109,12 @@ def submit_lines() -> list[Line]:
     ]
 
 
-def _from_another(call: Call) -> Call:
+def _from_another(call: CallContext) -> CallContext:
     """The same content, told by another agent."""
     return {**call, "provenance": {**call["provenance"], "agent_id": "agent-2"}}
 
 
-def _later(call: Call, number: int) -> Call:
+def _later(call: CallContext, number: int) -> CallContext:
     """What is told of the same feature unit when work on it has gone on."""
     when = moment(number + 100_000)
     told = {**provenance(number), "extracted_at": when}
@@ -153,11 +153,11 @@ def _entity(store: Store, name: str) -> str:
     return entity_id(registry_of(store.config.home).find(FEATURES), {"id": name})
 
 
-def _asking(store: Store, tool: str, call: Call) -> Callable[[], Call]:
+def _asking(store: Store, tool: str, call: CallContext) -> Callable[[], CallContext]:
     return lambda: store.call(tool, call)
 
 
-def _pair(sides: list[Callable[[], Call]], rounds: int) -> tuple[float, float]:
+def _pair(sides: list[Callable[[], CallContext]], rounds: int) -> tuple[float, float]:
     one, other = medians_us(*sides, rounds=rounds)
     return one, other
 
@@ -189,11 +189,11 @@ def snapshot_lines(rounds: int = 300) -> list[Line]:
     ]  # fmt: skip
 
 
-def _observing(store: Store, *, at: str | None = None, **known: Any) -> Callable[[], Call]:
+def _observing(store: Store, *, at: str | None = None, **known: Any) -> Callable[[], CallContext]:
     """Submits an observation of one feature unit after the other, unless its id is known; later than all before it."""
     reporter, numbers = Reporter(seed=44 if at is None else 45), itertools.count(1)
 
-    def observe() -> Call:
+    def observe() -> CallContext:
         number = next(numbers)
         call = _later(reporter.feature(number, dependencies=[], **known), number)
         if at is not None:
@@ -203,7 +203,7 @@ def _observing(store: Store, *, at: str | None = None, **known: Any) -> Callable
     return observe
 
 
-def _reading(store: Store, name: str, observations: int) -> Callable[[], Call]:
+def _reading(store: Store, name: str, observations: int) -> Callable[[], CallContext]:
     """Reads a feature unit's entity by its id."""
     call = {"entity_id": _entity(store, name), "workspace": PROJECT}
     (entity,) = store.call("retrieve_entities", call)["entities"]

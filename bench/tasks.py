@@ -11,7 +11,7 @@ from collections.abc import Callable
 from moss_memory import open_store
 from moss_memory.store import Store
 
-from .bare_writes import Call, change_us
+from .bare_writes import CallContext, change_us
 from .measure import Line, compared_us, medians_us, scratch_folder
 from .reasoning_tables import NOTE_CHARS, WORKSPACE
 from .task_stores import PLAN, gathered_work_of, ready_work_of, step_of, task_id, work_of
@@ -51,7 +51,7 @@ def _look_line(tool: str, large: Store, small: Store, rounds: int) -> Line:
     )  # fmt: skip
 
 
-def _looking(tool: str, store: Store, targets: list[str]) -> Callable[[], Call]:
+def _looking(tool: str, store: Store, targets: list[str]) -> Callable[[], CallContext]:
     chosen = itertools.cycle(targets)
     return lambda: store.call(tool, {"workspace": WORKSPACE, "target": next(chosen)})
 
@@ -78,14 +78,14 @@ def gathered_line(rounds: int = 60) -> Line:
     )  # fmt: skip
 
 
-def _looking_at_main(tool: str, store: Store) -> Callable[[], Call]:
+def _looking_at_main(tool: str, store: Store) -> Callable[[], CallContext]:
     return lambda: store.call(tool, {"workspace": WORKSPACE})
 
 
 def change_line() -> Line:
     """A step closed, or a note written, against everything that it writes, run bare; the worse one counts."""
     author = Author(seed=33)
-    changes: dict[str, list[Call]] = {
+    changes: dict[str, list[CallContext]] = {
         "tasks_done": [{**step, "checkpoints": {"criteria": True, "tests": True}} for step in _steps()],
         "tasks_note": [{**step, "note": author.prose(NOTE_CHARS)} for step in _steps()],
     }
@@ -125,7 +125,7 @@ def claim_lines() -> list[Line]:
     ]  # fmt: skip
 
 
-def _steps() -> list[Call]:
+def _steps() -> list[CallContext]:
     return [
         {"workspace": WORKSPACE, "target": task_id(number), "path": f"s:{place}"}
         for place in range(STEPS)

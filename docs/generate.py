@@ -57,7 +57,7 @@ _HISTORY = (
     "only the present one, and purging takes all of them along. There is "
     "[a worked example](../how-to/take-back-a-change.md)."
 )
-FAMILIES = {
+TOOL_GROUPS = {
     "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
     "artifact": (
         "artifacts.md",
@@ -192,7 +192,7 @@ def pages() -> dict[str, str]:
     """Every generated page by its file name."""
     operations = catalog.operations()
     made = {}
-    for toolset, (file, title, lead) in FAMILIES.items():
+    for toolset, (file, title, lead) in TOOL_GROUPS.items():
         tools = [operation for operation in operations if _group(operation) == toolset]
         if tools:
             made[file] = _family_page(title, lead, tools)

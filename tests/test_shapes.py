@@ -22,7 +22,7 @@ from moss_memory.registry.responses import (
     list_of,
     map_of,
     moment,
-    nameless,
+    needs_id_column,
     number,
     object_of,
     text,
@@ -86,7 +86,7 @@ def test_a_shape_without_a_field_is_without_its_column() -> None:
 
 
 def test_a_column_that_says_nothing_is_left_out() -> None:
-    tags, ids = Column("tags", unless=[]), Column("id", when=nameless)
+    tags, ids = Column("tags", unless=[]), Column("id", when=needs_id_column)
     assert not tags.tells([{"tags": []}, {"name": "no tags at all"}])
     assert tags.tells([{"tags": []}, {"tags": ["x"]}])
     assert not ids.tells([{"id": "1", "name": "a"}])

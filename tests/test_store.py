@@ -141,14 +141,14 @@ def test_an_impatient_write_does_not_wait_for_another(home: str) -> None:
 
         def while_importing(done: int, total: int | None) -> None:
             with pytest.raises(MossError) as caught:
-                two.call("capsule_store", {"capsule_text": FULL}, patient=False)
+                two.call("capsule_store", {"capsule_text": FULL}, wait=False)
             seen.append(caught.value.code)
             assert two.call("capsule_list", {})["items"] == []
 
         path = StoreDoor(one).write_export({"id": "X", "workspace_raw": "default"})
         one.call("capsule_import", {"path": path}, progress=while_importing)
         assert set(seen) == {"STORAGE_BUSY"}
-        two.call("capsule_store", {"capsule_text": FULL}, patient=False)
+        two.call("capsule_store", {"capsule_text": FULL}, wait=False)
 
 
 def test_an_error_shows_its_code_message_and_status(store: Store) -> None:

@@ -100,7 +100,8 @@ LAYERS = {
     "errors": 0, "version": 0, "secrets": 1, "registry": 1, "config": 1, "search": 2, "storage": 3, "rows": 4,
     "tools": 5, "tools.everything": 6, "transfer": 6, "store": 7, "async_store": 7, **dict.fromkeys(INTERFACES, 8),
     # Modules that import nothing but errors:
-    "rows.values": 0, "registry.invisible": 0, "rows.times": 0, "storage.tokenizer": 0, "storage.sqlite.fts_tokenizer": 0,
+    "rows.values": 0, "rows.times": 0, "registry.invisible": 0, "storage.tokenizer": 0,
+    "storage.sqlite.fts_tokenizer": 0,
     "storage.postgres.url": 0, "storage.files": 1,
 }  # fmt: skip
 """The layer of each package, or of one module of it: a module imports only from its own layer and those below."""
@@ -147,7 +148,7 @@ def test_no_module_leads_back_to_itself() -> None:
 
 ENGINES = re.compile(r"json_each|pragma|sqlite(?!:)|fts5|apsw", re.IGNORECASE)
 """Words of one engine; `sqlite:` is the beginning of an address that people write."""
-CHOOSING = ("open_engine", "read_foreign")
+CHOOSING = ("open_engine", "read_external")
 """What opens databases by their kind, in the module that chooses; by what words are cut is chosen beside it."""
 
 
@@ -234,7 +235,7 @@ def test_what_is_read_without_a_limit_is_bounded_by_what_it_names_or_streams(pat
             statements = [one for one in _statements().items() if named and one[0].endswith(f".{named[1]}")]
             bounded = all(key in FEW or " limit " in f"{sql} " for key, sql in statements) if named else True
             if not named and isinstance(node.args[0], (ast.Constant, ast.JoinedStr)):
-                bounded = " limit " in said or "is_any" in said or "{chosen}" in said or "= :row_id" in said
+                bounded = " limit " in said or "sql_in" in said or "{chosen}" in said or "= :row_id" in said
             assert bounded, f"{name_of(path)}, line {node.lineno}: {said} has no limit; stream it"
 
 

@@ -95,12 +95,12 @@ def _rebuild(code: str, message: str, details: dict[str, Any] | None, recovery: 
     return MossError(code, message, details=details, recovery=recovery)
 
 
-def invalid(message: str, **details: Any) -> MossError:
+def invalid_request(message: str, **details: Any) -> MossError:
     """An `INVALID_REQUEST` whose message names the thing and says what to do."""
     return MossError("INVALID_REQUEST", message, details=details or None)
 
 
-def marked(names: Iterable[str]) -> str:
+def backticked(names: Iterable[str]) -> str:
     """Names of arguments as messages mark them, so that each face can say them in its own words."""
     return ", ".join([f"`{name}`" for name in names])
 
@@ -119,7 +119,7 @@ def is_busy(error: Exception) -> bool:
     return error.code == "STORAGE_BUSY" or (error.details or {}).get("storage_code") == "STORAGE_BUSY"
 
 
-def short_of_descriptors(error: BaseException) -> MossError | None:
+def descriptor_limit_error(error: BaseException) -> MossError | None:
     """What a failure means that comes of too many open files; none for any other."""
     if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
         return None

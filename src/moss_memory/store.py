@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.next_calls import with_proposals
+from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.rows.values import new_id, wall_clock_ms
-from moss_memory.storage.engine import Call, open_engine
+from moss_memory.storage.engine import CallContext, open_engine
 
 from .config import Config, load_config
-from .errors import MossError, invalid, nearest
+from .errors import MossError, invalid_request, nearest
 from .registry import catalog
 
 TYPE_CHECKING = False
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
     from moss_memory.storage.engine import Result, Transaction
-    from moss_memory.storage.idempotency import Once
+    from moss_memory.storage.idempotency import IdempotentCall
 
     from .typed import Tools
 else:
     Tools = object
 
-WRITE_PATIENCE_S = 60.0
+WRITE_TIMEOUT_S = 60.0
 
 
 class Store(Tools):
@@ -42,7 +42,7 @@ class Store(Tools):
         self._engine = open_engine(config)
         self._clock_ms = clock_ms
         self._new_id = id_source
-        self._closed = catalog.closed_by(config)
+        self._closed = catalog.disabled_by(config)
         self._is_limited = read_only or bool(self._closed)
 
     def call(
@@ -52,7 +52,7 @@ class Store(Tools):
         *,
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
-        patient: bool = True,
+        wait: bool = True,
         workspace: str | None = None,
         idempotency_key: str | None = None,
         advice: bool = True,
@@ -74,9 +74,9 @@ class Store(Tools):
             tool = operation.name
         place = self.config.workspace if workspace is None else workspace
         if operation.translate is None:
-            return self._run(operation, tool, arguments, place, cancelled, progress, patient, idempotency_key, advice)
+            return self._run(operation, tool, arguments, place, cancelled, progress, wait, idempotency_key, advice)
         try:
-            return self._run(operation, tool, arguments, place, cancelled, progress, patient, idempotency_key, advice)
+            return self._run(operation, tool, arguments, place, cancelled, progress, wait, idempotency_key, advice)
         except MossError as error:
             raise operation.translate(error) from error.__cause__
 
@@ -88,7 +88,7 @@ class Store(Tools):
         workspace: str,
         cancelled: Callable[[], bool] | None,
         progress: Callable[[int, int | None], None] | None,
-        patient: bool,
+        wait: bool,
         key: str | None = None,
         advice: bool = True,
     ) -> dict[str, Any]:
@@ -98,26 +98,26 @@ class Store(Tools):
         call = self._call(operation.alias_of or tool, cancelled, progress, advice)
         if workspace != self.config.workspace:
             call.config = self.config.replace(workspace=workspace)
-        writes = not operation.storeless and operation.writes(values)
+        writes = not operation.no_transaction and operation.writes(values)
         once = self._once(operation, key, values, arguments, call) if writes or key is not None else None
         if operation.stores:
             _keep_credentials_out(operation, arguments, values, call)
         if key is not None and writes:
             _refuse_key_with_credential(key, call)
         try:
-            if operation.storeless:
+            if operation.no_transaction:
                 result = operation.body(call, **values)
             elif writes:
-                result = self._write(operation, values, call, WRITE_PATIENCE_S if patient else 0.0, once)
+                result = self._write(operation, values, call, WRITE_TIMEOUT_S if wait else 0.0, once)
             else:
-                result = self._read(operation.body, values, call, snapshot=not operation.reads_once(values))
+                result = self._read(operation.body, values, call, snapshot=not operation.single_read(values))
         except MossError as error:
             self._advise(operation, values, call, error)
             raise
         except Exception as error:
             raise self._engine.translate(error) or internal_error(tool) from error
         if self._is_limited and self._closed:
-            result = with_proposals(result, operation.answers, self._if_open)
+            result = filter_next_calls(result, operation.answers, self._if_open)
         return _v1_answer(result) if operation.alias_of else result
 
     def _decoded(self, operation: Operation, arguments: dict[str, Any], workspace: str) -> dict[str, Any]:
@@ -128,23 +128,23 @@ class Store(Tools):
         return values
 
     def _once(
-        self, operation: Operation, key: Any, values: dict[str, Any], sent: dict[str, Any], call: Call
-    ) -> Once | None:
+        self, operation: Operation, key: Any, values: dict[str, Any], sent: dict[str, Any], call: CallContext
+    ) -> IdempotentCall | None:
         """What makes sure that a call is carried out once; one that only reads may be repeated as it is."""
-        writes = operation.writes(values) and not operation.storeless
-        own = self._engine.own_key() if key is None and writes else None
+        writes = operation.writes(values) and not operation.no_transaction
+        own = self._engine.generate_key() if key is None and writes else None
         if key is None and own is None:
             return None
-        from moss_memory.storage.idempotency import Once, checked_key
+        from moss_memory.storage.idempotency import IdempotentCall, checked_key
 
         call.key = own or checked_key(key)
         if not writes:
             return None
         usual = operation.defaults.get("workspace")
         placed = values if usual is None else {"workspace": usual, **values}
-        return Once(call.key, operation.alias_of or operation.name, placed, sent, is_new=own is not None)
+        return IdempotentCall(call.key, operation.alias_of or operation.name, placed, sent, is_new=own is not None)
 
-    def _advise(self, operation: Operation, values: dict[str, Any], call: Call, error: MossError) -> None:
+    def _advise(self, operation: Operation, values: dict[str, Any], call: CallContext, error: MossError) -> None:
         """Gives an error the best next call, where there is one and the configuration has not switched it off."""
         if error.recovery is None and operation.recover is not None:
             given = {**values, "allow_secrets": True} if operation.stores and call.config.allow_secrets else values
@@ -157,8 +157,8 @@ class Store(Tools):
         cancelled: Callable[[], bool] | None,
         progress: Callable[[int, int | None], None] | None,
         advice: bool = True,
-    ) -> Call:
-        return Call(
+    ) -> CallContext:
+        return CallContext(
             operation=operation,
             config=self.config,
             clock_ms=self._clock_ms,
@@ -186,7 +186,7 @@ class Store(Tools):
         """A proposed call, unless the configuration has switched off the tool it would lead to."""
         return None if proposal is None or self._closed.has(proposal["tool"]) else proposal
 
-    def _read(self, body: Callable[..., Any], values: dict[str, Any], call: Call, *, snapshot: bool) -> Any:
+    def _read(self, body: Callable[..., Any], values: dict[str, Any], call: CallContext, *, snapshot: bool) -> Any:
         tx = self._engine.begin_read(snapshot=snapshot, call=call)
         try:
             result = body(tx, **values)
@@ -199,7 +199,12 @@ class Store(Tools):
         return result
 
     def _write(
-        self, operation: Operation, values: dict[str, Any], call: Call, patience_s: float, once: Once | None
+        self,
+        operation: Operation,
+        values: dict[str, Any],
+        call: CallContext,
+        timeout_s: float,
+        once: IdempotentCall | None,
     ) -> dict[str, Any]:
         def carry_out(tx: Transaction) -> dict[str, Any]:
             told = None if once is None else once.begin(tx)
@@ -212,12 +217,12 @@ class Store(Tools):
             return result
 
         call.workspace = operation.place_of(values)
-        result = self._engine.write(carry_out, patience_s=patience_s, call=call)
+        result = self._engine.write(carry_out, timeout_s=timeout_s, call=call)
         if once is not None and once.is_outdated(result):
-            self._correct(once, result, self._engine.begin_write(patience_s=patience_s, call=call))
+            self._correct(once, result, self._engine.begin_write(timeout_s=timeout_s, call=call))
         return result
 
-    def _correct(self, once: Once, result: dict[str, Any], tx: Transaction) -> None:
+    def _correct(self, once: IdempotentCall, result: dict[str, Any], tx: Transaction) -> None:
         """Keeps what became known only after the commit; where that cannot be, what was known before is kept."""
         try:
             once.correct(tx, result)
@@ -260,7 +265,7 @@ class Store(Tools):
         most: int | None = None,
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
-        patient: bool = True,
+        wait: bool = True,
     ) -> dict[str, Any]:
         """Prepares what is stored for search by meaning, newest first; searches do so too, two seconds at a time.
 
@@ -269,9 +274,9 @@ class Store(Tools):
         if self._read_only:
             raise MossError("READ_ONLY", "this store is open for reading only; nothing is prepared")
         call = self._call("index", cancelled, progress)
-        patience_s = WRITE_PATIENCE_S if patient else 0.0
+        timeout_s = WRITE_TIMEOUT_S if wait else 0.0
         try:
-            indexed, pending = self._engine.index(call=call, patience_s=patience_s, most=most, rebuild=rebuild)
+            indexed, pending = self._engine.index(call=call, timeout_s=timeout_s, most=most, rebuild=rebuild)
         except MossError:
             raise
         except Exception as error:
@@ -376,7 +381,7 @@ class Store(Tools):
             "progress": progress,
             "check": self._call("adopt", cancelled, None).check_cancelled,
         }
-        if not dry_run or self._engine.is_made():
+        if not dry_run or self._engine.exists():
             return adopt(self._taking(cancelled), source, path, **choices)
         import tempfile
 
@@ -460,7 +465,9 @@ def open_store(home: str | None = None, *, config: Config | None = None, read_on
     return Store(config or load_config(home), read_only=read_only)
 
 
-def _keep_credentials_out(operation: Operation, arguments: dict[str, Any], values: dict[str, Any], call: Call) -> None:
+def _keep_credentials_out(
+    operation: Operation, arguments: dict[str, Any], values: dict[str, Any], call: CallContext
+) -> None:
     """Refuse texts above their limit, then credentials, unless the call or the configuration allows those."""
     allowed = values.pop("allow_secrets", False)
     if not operation.writes(values):
@@ -475,7 +482,7 @@ def _keep_credentials_out(operation: Operation, arguments: dict[str, Any], value
     refuse_credentials(call.config, arguments, call.check_cancelled)
 
 
-def _refuse_key_with_credential(key: str, call: Call) -> None:
+def _refuse_key_with_credential(key: str, call: CallContext) -> None:
     """Refuse an `idempotency_key` that looks like a credential, although only its hash is stored."""
     from moss_memory.secrets.scanner import refuse_credentials
 
@@ -490,7 +497,7 @@ def internal_error(tool: str) -> MossError:
 def unknown_tool(tool: str) -> MossError:
     """The refusal of a tool that does not exist, naming the nearest one that does."""
     like = nearest(tool, [operation.name for operation in catalog.operations()])
-    return invalid(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
+    return invalid_request(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
 
 
 def _v1_answer(value: Any) -> Any:

@@ -35,7 +35,7 @@ def forget_artifacts(home: str) -> None:
     """Takes every artifact, and every trace of housekeeping, out of a store behind its back."""
     if home:
         with Beside(home) as beside:
-            if beside.engine.is_made():
+            if beside.engine.exists():
                 beside.run("delete from artifacts", "delete from upkeep")
 
 

@@ -19,12 +19,12 @@ ORDERS = ("updated_at", "created_at")
 @pytest.fixture(autouse=True)
 def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Durability is other tests' business; thousands of writes need not wait for the disk."""
-    real = connections.settle
+    real = connections.set_pragma
 
-    def settle(connection: Any, pragma: str, expected: str | int) -> None:
+    def set_pragma(connection: Any, pragma: str, expected: str | int) -> None:
         real(connection, *(("synchronous = off", 0) if pragma.startswith("synchronous") else (pragma, expected)))
 
-    monkeypatch.setattr(connections, "settle", settle)
+    monkeypatch.setattr(connections, "set_pragma", set_pragma)
 
 
 def paged(door: StoreDoor, *, limit: int, **arguments: Any) -> list[str]:

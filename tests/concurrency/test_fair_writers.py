@@ -14,11 +14,11 @@ from support.store_truth import check_truth
 pytestmark = pytest.mark.sqlite("the queue of writers is a file beside the store")
 
 WRITERS, WRITES = 32, 200
-PATIENCE_S = 600.0
+TIMEOUT_S = 600.0
 
 
 def test_of_thirty_two_processes_that_write_at_once_none_is_refused_and_none_starves(home: Path) -> None:
-    trial = write_at_once(home, writers=WRITERS, writes=WRITES, patience_s=PATIENCE_S)
+    trial = write_at_once(home, writers=WRITERS, writes=WRITES, timeout_s=TIMEOUT_S)
     assert trial.refused == Counter()
     counts = rows(home, "select workspace_raw, count(*) from capsules group by 1 order by 1")
     assert counts == [(str(worker), WRITES) for worker in sorted(map(str, range(WRITERS)))]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from support.mcp_server import MOSS, McpServer
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import environment, finish, start
 from support.store_truth import capsule, check_truth, events, open_at
 
@@ -81,7 +81,7 @@ def command(home: Path, worker: int) -> list[dict[str, Any]]:
             input=text,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=False,
             cwd=home.parent,
             env=environment(MOSS_HOME=str(home)),

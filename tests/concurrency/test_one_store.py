@@ -11,7 +11,7 @@ import pytest
 
 from moss_memory import store as door
 from moss_memory.store import Store
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import run, start
 from support.store_truth import capsule, check_truth, events, open_at
 
@@ -186,7 +186,7 @@ def fork_inside():
     return False
 sys.stdout.flush()
 import moss_memory.store
-moss_memory.store.WRITE_PATIENCE_S = 0.5
+moss_memory.store.WRITE_TIMEOUT_S = 0.5
 assert store.call("capsule_import", {"path": "x.jsonl"}, cancelled=fork_inside)["imported"] == 3
 put("parent")
 tell()
@@ -224,8 +224,8 @@ def test_a_child_that_outlives_a_killed_writer_does_not_keep_its_lock(
     assert writer.stdin is not None
     try:
         assert writer.stdout.readline() == "lingers\n"
-        assert writer.wait(timeout=PATIENCE_S) == -signal.SIGKILL
-        monkeypatch.setattr(door, "WRITE_PATIENCE_S", 1.0)
+        assert writer.wait(timeout=TIMEOUT_S) == -signal.SIGKILL
+        monkeypatch.setattr(door, "WRITE_TIMEOUT_S", 1.0)
         with open_at(home) as store:
             store.call("capsule_store", {"name": "another", "capsule_text": capsule()})
             assert store.call("capsule_inventory", {})["pagination"]["total"] == 2

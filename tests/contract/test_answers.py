@@ -112,8 +112,8 @@ def shapes() -> dict[str, list[Shape]]:
 def test_every_shape_inside_an_answer_has_a_name_of_its_own() -> None:
     answers = [operation.answers for operation in catalog.operations()]
     named = shapes()
-    nameless = named.pop("")
-    assert [list(shape.fields) for shape in nameless if all(shape is not one for one in answers)] == []
+    needs_id_column = named.pop("")
+    assert [list(shape.fields) for shape in needs_id_column if all(shape is not one for one in answers)] == []
     assert [name for name, sharing in named.items() if len(sharing) > 1] == []
 
 

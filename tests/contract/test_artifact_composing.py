@@ -25,11 +25,11 @@ def test_each_part_of_a_bundle_stands_under_kind_role_and_name(call: Door) -> No
 
 def test_a_header_falls_back_where_role_or_name_are_missing(call: Door) -> None:
     both = put(call, kind="k", text="t")
-    nameless = put(call, kind="k", role="r", text="t")
+    needs_id_column = put(call, kind="k", role="r", text="t")
     put(call, "n", kind="k", text="t")
     for address, heading in [
         ({"name": "n"}, "## k (n)"),
-        ({"id": nameless}, f"## k: r ({nameless})"),
+        ({"id": needs_id_column}, f"## k: r ({needs_id_column})"),
         ({"id": both}, f"## k ({both})"),
     ]:
         assert call("artifact_compose", items=[address])["bundle_text"] == f"{heading}\n\nt\n\n---"

@@ -11,12 +11,12 @@ import pytest
 from contract.doors import FULL, Clock, open_test_store
 from moss_memory.errors import MossError
 from moss_memory.mcp.protocol import Protocol, ToolCall, tool_answer, tool_failure
-from moss_memory.mcp.tool_list import Offer
+from moss_memory.mcp.tool_list import ToolList
 from moss_memory.registry import catalog
 from moss_memory.store import Store
 from support.beside import newest_change
 
-FAMILIES = ("capsule", "artifact", "reasoning", "task", "record")
+TOOL_GROUPS = ("capsule", "artifact", "reasoning", "task", "record")
 SHOP = {"workspace": "shop"}
 TASK = {**SHOP, "target": "TASK-001"}
 UNIT = {
@@ -42,7 +42,7 @@ FILLED: list[tuple[str, dict[str, Any]]] = [
     ("submit_payload", {**SHOP, "capability_id": "neotoma:store_feature_unit:v1", "body": UNIT}),
 ]
 ASKED: list[tuple[str, dict[str, Any]]] = [
-    *(("moss_search", {"query": f"{family}mark", "search_mode": "keyword"}) for family in FAMILIES),
+    *(("moss_search", {"query": f"{family}mark", "search_mode": "keyword"}) for family in TOOL_GROUPS),
     *(("moss_tools", {"query": words}) for words in ("capsule", "artifact", "branch card note", "task step", "record")),
     ("moss_tools", {}),
     ("moss_history", {**SHOP, "type": "capsule", "name": "capsulemark"}),
@@ -86,7 +86,7 @@ class Client:
         self._store = store
         toolsets = [toolset] if toolset else []
         closed = {"disabled_types": store.config.disabled_types}
-        self._protocol = Protocol(lambda: Offer(toolsets=toolsets, **closed))
+        self._protocol = Protocol(lambda: ToolList(toolsets=toolsets, **closed))
 
     def read(self, method: str, params: dict[str, Any]) -> str:
         outcome = self._protocol.answer({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
@@ -118,7 +118,7 @@ def answers(store: Store, toolset: str, closed: str) -> list[tuple[str, str]]:
     return read
 
 
-@pytest.mark.parametrize("closed", FAMILIES)
+@pytest.mark.parametrize("closed", TOOL_GROUPS)
 @pytest.mark.parametrize("toolset", ["", *catalog.TOOLSETS])
 def test_nothing_of_a_closed_family_is_in_any_answer(home: str, clock: Clock, toolset: str, closed: str) -> None:
     with open_test_store(home, clock) as filling:

@@ -12,7 +12,7 @@ from contract.doors import FULL, StoreDoor, open_test_store
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.mcp.instructions import instructions
-from moss_memory.mcp.tool_list import offer_of
+from moss_memory.mcp.tool_list import tool_list_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,12 +117,12 @@ def test_a_connection_may_have_a_workspace_of_its_own(shop: Store) -> None:
 def test_without_a_default_workspace_the_tools_require_one_as_before(store: Store) -> None:
     refused = StoreDoor(store).refuses("INVALID_REQUEST", "tasks_list")
     assert "`workspace` is required" in refused.message
-    assert '"required":["workspace"' in offer_of(store.config, None).listing()
+    assert '"required":["workspace"' in tool_list_of(store.config, None).listing()
 
 
 def test_the_list_of_tools_shows_the_default_workspace_and_does_not_require_it(shop: Store) -> None:
-    tools = {tool["name"]: tool["inputSchema"] for tool in json.loads(offer_of(shop.config, None).listing())}
-    usual = {tool["name"]: tool["inputSchema"] for tool in json.loads(offer_of(shop.config, None, "").listing())}
+    tools = {tool["name"]: tool["inputSchema"] for tool in json.loads(tool_list_of(shop.config, None).listing())}
+    usual = {tool["name"]: tool["inputSchema"] for tool in json.loads(tool_list_of(shop.config, None, "").listing())}
     assert tools.keys() == usual.keys()
     for name, schema in tools.items():
         place = schema["properties"].get("workspace", {})
@@ -137,5 +137,5 @@ def test_the_list_of_tools_shows_the_default_workspace_and_does_not_require_it(s
 
 
 def test_the_instructions_name_the_default_workspace(shop: Store) -> None:
-    assert 'yours is "shop"' in instructions(offer_of(shop.config, None))
-    assert "reasoning and task tools need one" in instructions(offer_of(shop.config, None, ""))
+    assert 'yours is "shop"' in instructions(tool_list_of(shop.config, None))
+    assert "reasoning and task tools need one" in instructions(tool_list_of(shop.config, None, ""))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contract.doors import Clock
     from moss_memory.errors import MossError
 
-FAMILIES = ("capsule", "artifact")
+TOOL_GROUPS = ("capsule", "artifact")
 
 
 def keep(call: Door, family: str, name: str | None, workspace: str = "default", **more: Any) -> str:
@@ -34,7 +34,7 @@ def follow(call: Door, error: MossError) -> dict[str, Any]:
     return call(error.recovery["tool"], **error.recovery["arguments"])
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TOOL_GROUPS)
 def test_a_name_that_is_in_another_workspace_is_said_to_be_there(door: Door, family: str) -> None:
     there = keep(door, family, "Auth", "Shop")
     error = door.refuses("NOT_FOUND", f"{family}_fetch", name="auth")
@@ -52,7 +52,7 @@ def test_the_workspaces_that_have_the_name_are_told_newest_first_and_at_most_fiv
     assert [one["workspace"] for one in details(error)["elsewhere"]] == ["w2", "w5", "w4", "w3", "w1"]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TOOL_GROUPS)
 def test_the_nearest_names_are_told_its_own_workspace_first(door: Door, family: str) -> None:
     for name, workspace in (("auht", "shop"), ("auth2", "default"), ("auth-1", "default"), ("zebra", "default")):
         keep(door, family, name, workspace)

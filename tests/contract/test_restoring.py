@@ -152,12 +152,12 @@ def test_rows_whose_name_is_taken_are_skipped_and_named(call: Door, type: str) -
     taken = gone(call, type, "taken")
     make(call, type, "taken")
     older, newer = gone(call, type, "twice"), gone(call, type, "Twice")
-    nameless = [gone(call, type, None) for _ in range(2)]
+    needs_id_column = [gone(call, type, None) for _ in range(2)]
     answer = call(f"{type}_restore", filters={"workspace": "default"})
     assert answer["restored_count"] == 3
     assert sorted(skip["id"] for skip in answer["skipped"]) == sorted([taken, older])
     assert {skip["code"] for skip in answer["skipped"]} == {"NAME_ALREADY_EXISTS"}
-    assert {newer, *nameless} <= alive(call, type)
+    assert {newer, *needs_id_column} <= alive(call, type)
     assert not {taken, older} & alive(call, type)
 
 

@@ -19,7 +19,7 @@ from storage.test_erasing import word
 from storage.test_purge import on_disk
 from support.beside import Beside
 from support.deadly_disk import DEADLY
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import start
 from support.slices import in_small_slices, repeatable
 from support.store_truth import capsule, open_at
@@ -107,7 +107,7 @@ def left_by(home: Path) -> dict[str, Any]:
 def erase(home: Path, steps: int, tool: str, what: dict[str, Any]) -> str:
     """Erases in a process that dies after so many steps; else it says how many it took."""
     process = start(ERASES, steps, home, tool, json.dumps(what))
-    return process.communicate(timeout=PATIENCE_S)[0].strip()
+    return process.communicate(timeout=TIMEOUT_S)[0].strip()
 
 
 def is_killed(told: str, steps: int) -> bool:
@@ -196,14 +196,14 @@ def slices_of(home: Path, tool: str, monkeypatch: pytest.MonkeyPatch) -> list[di
     """What a purge leaves after each of its slices."""
     in_small_slices(monkeypatch)
     found: list[dict[str, Any]] = []
-    breathe = SqliteWrite.breathe
+    yield_lock = SqliteWrite.yield_lock
 
     def breathed(self: SqliteWrite) -> bool:
-        going_on = breathe(self)
+        going_on = yield_lock(self)
         found.append(left_by(home))
         return going_on
 
-    monkeypatch.setattr(SqliteWrite, "breathe", breathed)
+    monkeypatch.setattr(SqliteWrite, "yield_lock", breathed)
     with repeatable(str(home)) as store:
         store.call(tool, {})
     return found

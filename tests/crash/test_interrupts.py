@@ -59,6 +59,6 @@ def test_a_clock_that_fails_does_not_keep_the_lock(home: Path, monkeypatch: pyte
         with open_at(home, clock_ms=overflow) as broken, pytest.raises(Exception, match="capsule_store"):
             broken.call("capsule_store", arguments)
         with open_at(home, clock_ms=lambda: 10**13) as late:
-            late.call("capsule_store", arguments, patient=False)
+            late.call("capsule_store", arguments, wait=False)
         for one in (other, store):
-            one.call("capsule_store", arguments, patient=False)
+            one.call("capsule_store", arguments, wait=False)

@@ -14,7 +14,7 @@ from support.beside import Beside
 from support.deadly_disk import DEADLY
 from support.moved_store import files_of, rows_of
 from support.old_store import make_old
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import start
 from support.store_truth import capsule, open_at, refusal
 
@@ -36,7 +36,7 @@ def killed(script: str, prepare: Callable[[int], tuple[object, ...]]) -> Iterato
     steps = 0
     while True:
         arguments = prepare(steps)
-        output, _ = start(CALLS.format(script), steps, *arguments).communicate(timeout=PATIENCE_S)
+        output, _ = start(CALLS.format(script), steps, *arguments).communicate(timeout=TIMEOUT_S)
         assert output in ("", "whole\n")
         yield arguments[0], bool(output)
         if output:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from moss_memory.registry.catalog import CORE
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -26,7 +26,7 @@ def _blocks(path: Path, language: str) -> list[str]:
 def _run(command: list[str], folder: Path, script: str) -> str:
     environment = {**os.environ, "MOSS_HOME": str(folder / "home"), "PATH": f"{BIN}:{os.environ['PATH']}"}
     done = subprocess.run(
-        command, input=script, env=environment, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S
+        command, input=script, env=environment, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S
     )
     assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
     return done.stdout

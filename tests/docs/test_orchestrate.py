@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from moss_memory import open_store
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -48,7 +48,7 @@ def _start(script: str, folder: Path, cwd: Path) -> subprocess.Popen[str]:
 
 def _run(script: str, folder: Path, cwd: Path) -> str:
     process = _start(script, folder, cwd)
-    stdout, stderr = process.communicate(timeout=PATIENCE_S)
+    stdout, stderr = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 0, f"{script}\n{stdout}\n{stderr}"
     return stdout
 
@@ -195,7 +195,7 @@ def test_the_shell_commands_of_the_how_to_answer_what_it_shows(tmp_path: Path) -
             continue
         command, expected = body.removeprefix("$ ").split("\n", 1)
         process = _start(command, tmp_path, tmp_path)
-        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+        stdout, stderr = process.communicate(timeout=TIMEOUT_S)
         assert (process.returncode, stdout, stderr) == (1, "", expected)
         refusals += 1
     assert refusals == 1
@@ -208,7 +208,7 @@ def test_of_two_terminals_at_once_one_succeeds_and_the_other_is_told_what_to_typ
     (command,) = [body for kind, body in _shell_pieces() if kind == "sh" and "--expected-version 1" in body]
     _run(first, tmp_path, tmp_path)
     terminals = [_start(command, tmp_path, tmp_path) for _ in range(2)]
-    said = [terminal.communicate(timeout=PATIENCE_S) for terminal in terminals]
+    said = [terminal.communicate(timeout=TIMEOUT_S) for terminal in terminals]
     assert sorted(terminal.returncode for terminal in terminals) == [0, 1]
     refusal = next(stderr for stdout, stderr in said if not stdout)
     assert refusal.startswith("[VERSION_MISMATCH] counters/builds is at version 2, not 1")

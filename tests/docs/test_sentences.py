@@ -12,7 +12,7 @@ import pytest
 from contract.doors import FULL, open_test_store
 from moss_memory.cli.commands.help import command_help, find_any
 from moss_memory.registry import catalog
-from moss_memory.registry.tool_groups import FAMILIES
+from moss_memory.registry.tool_groups import TOOL_GROUPS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MOSS = os.path.join(os.path.dirname(sys.executable), "moss")
@@ -54,7 +54,7 @@ def test_the_help_of_purge_names_every_family() -> None:
     assert command is not None
     told = " ".join(command_help(command).split())
     types = told.partition("--type TYPE")[2].partition("--home")[0]
-    assert [name for name in FAMILIES if name and name not in types] == []
+    assert [name for name in TOOL_GROUPS if name and name not in types] == []
 
 
 def test_the_house_of_contributing_names_every_room() -> None:

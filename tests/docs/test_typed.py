@@ -10,7 +10,7 @@ import pytest
 from docs.typed import STUB, generated
 
 import moss_memory
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 RIGHT = """
 from moss_memory import open_store
@@ -43,7 +43,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> str:
     wrong = "".join(f"_{number} = {line}\n" for number, line in enumerate(WRONG))
     (folder / "wrong.py").write_text("from moss_memory import open_store\nstore = open_store()\n" + wrong)
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), "right.py", "wrong.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S)
     assert not done.stderr
     return done.stdout
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -70,7 +70,7 @@ def _run(step: Step, folder: Path) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
     )
     assert done.returncode == int(step.refused), f"{step.typed}\n{done.stdout}\n{done.stderr}"
     return done.stderr if step.refused else done.stdout

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 CAPSULE = ["store", "--allow-thin", "--capsule-text", "x", "-w", "shop"]
@@ -38,7 +38,7 @@ class Checkout:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
         )
 
     def moss(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:

@@ -29,7 +29,7 @@ from contract.records.test_record_examples import (
 from e2e.agent import MOSS, Agent
 from e2e.months_later import AMONG_FIVE, RECORDS, RIGHT_FIRST
 from moss_memory.tools.record.spool import COLLECTIONS
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 QUERIES = [
     ("retrieve_records", BY_STATUS), ("retrieve_records", RELEASES), ("retrieve_records", SESSIONS),
@@ -123,7 +123,7 @@ def _typed(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
     )
 
 
@@ -271,11 +271,11 @@ def test_the_network_is_really_cut_off(tmp_path: Path, monkeypatch: pytest.Monke
 KEPT_WHILE_AWAY = """
 import json, sys
 from moss_memory import open_store
-from moss_memory.tools.record.spool import submit_or_keep
+from moss_memory.tools.record.spool import submit_or_spool
 
 with open_store() as store:
     for collection, body in json.load(sys.stdin):
-        print(json.dumps(submit_or_keep(store, collection, body)))
+        print(json.dumps(submit_or_spool(store, collection, body)))
 """
 
 
@@ -288,7 +288,7 @@ def _keep(home: Path, bodies: list[tuple[str, dict[str, Any]]]) -> list[dict[str
         cwd=home.parent,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
     )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]

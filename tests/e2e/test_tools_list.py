@@ -12,7 +12,7 @@ import pytest
 
 from e2e.agent import MOSS
 from moss_memory.registry import catalog
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 MESSAGES: list[dict[str, Any]] = [
@@ -31,7 +31,7 @@ def _listed(home: Path, *options: str) -> list[dict[str, Any]]:
         cwd=home.parent,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
     )
     tools: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[1])["result"]["tools"]
     return tools

@@ -75,11 +75,11 @@ def test_whatever_was_acknowledged_is_there_once_when_commits_are_cut_off(
 def test_a_call_whose_end_cannot_be_found_out_says_so_and_is_safe_to_send_again(
     store: Store, proxy: CuttingProxy, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retry, "DOUBT_PATIENCE_S", 0.1)
+    monkeypatch.setattr(retry, "IN_DOUBT_TIMEOUT_S", 0.1)
     for number, cut in enumerate((Cut.ANSWER, Cut.QUESTION)):
         proxy.next, proxy.turns_away = cut, True
         with pytest.raises(MossError) as caught:
-            keep(store, f"{number}", patient=False)
+            keep(store, f"{number}", wait=False)
         assert caught.value.code == "STORAGE_UNKNOWN"
         assert caught.value.payload()["error"]["retryable"] is True
         assert caught.value.details is not None
@@ -91,10 +91,10 @@ def test_a_call_whose_end_cannot_be_found_out_says_so_and_is_safe_to_send_again(
 def test_a_call_with_its_callers_key_is_told_by_that_key(
     store: Store, proxy: CuttingProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retry, "DOUBT_PATIENCE_S", 0.1)
+    monkeypatch.setattr(retry, "IN_DOUBT_TIMEOUT_S", 0.1)
     proxy.next, proxy.turns_away = Cut.ANSWER, True
     with pytest.raises(MossError) as caught:
-        keep(store, "kept", patient=False, idempotency_key="mine")
+        keep(store, "kept", wait=False, idempotency_key="mine")
     assert caught.value.details == {"call_id": "mine"}
 
 

@@ -66,6 +66,6 @@ def told(cli: Cli, name: str) -> list[dict[str, str]]:
 def test_a_standby_is_not_written(cluster: Cluster) -> None:
     standby = cluster.standbys[0]
     with Store(default_config("/nowhere").replace(url=f"postgresql://moss@/team?host={standby.socket}")) as store:
-        error = refusal(store.call, "capsule_store", {"name": "x", "capsule_text": FULL}, patient=False)
+        error = refusal(store.call, "capsule_store", {"name": "x", "capsule_text": FULL}, wait=False)
     assert error.code in ("STORAGE_BUSY", "STORAGE_READONLY")
     assert "read-only" in error.message

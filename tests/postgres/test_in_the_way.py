@@ -47,7 +47,7 @@ def test_what_others_are_always_in_the_way_of_is_told_and_leaves_nothing(
     wanted = {"name": "kept", "capsule_text": capsule()}
     with beside:
         beside.execute(BREAK_OFF.format(times=1000, code="40001"))
-        error = refusal(store.call, "capsule_store", wanted, patient=False)
+        error = refusal(store.call, "capsule_store", wanted, wait=False)
         beside.execute("drop function break_off cascade; drop sequence attempts")
     assert (error.code, error.retryable) == ("STORAGE_BUSY", True)
     assert store.call("capsule_list", {})["pagination"]["total"] == 1

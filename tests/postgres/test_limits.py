@@ -35,7 +35,7 @@ def test_a_server_without_a_free_connection_says_so_and_goes_on_when_there_is_on
             for _ in range(CONNECTIONS):
                 held.enter_context(psycopg.connect(server.url))
             for tool, arguments in (("capsule_list", {}), ("capsule_store", {"capsule_text": FULL})):
-                error = refusal(store.call, tool, arguments, patient=False)
+                error = refusal(store.call, tool, arguments, wait=False)
                 assert (error.code, error.retryable) == ("STORAGE_BUSY", True)
                 assert "no connection left" in error.message
             held.close()

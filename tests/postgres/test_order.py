@@ -11,13 +11,13 @@ import pytest
 
 from moss_memory.errors import MossError
 from moss_memory.rows.values import new_id, wall_clock_ms
-from moss_memory.storage.engine import Call
+from moss_memory.storage.engine import CallContext
 from moss_memory.storage.postgres import statements
 from moss_memory.storage.postgres.statements import translated
 from moss_memory.storage.queries import Statement
 from moss_memory.store import Store
 from moss_memory.tools.everything.activity_tools import sql
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 from support.python_process import start
 from support.store_truth import capsule
 
@@ -51,11 +51,11 @@ print("done", flush=True)
 @contextmanager
 def writing(store: Store, workspace: str | None) -> Iterator[None]:
     """Holds what a call holds that writes in this workspace, or that may write anywhere."""
-    call = Call(
+    call = CallContext(
         operation="test", config=store.config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None,
         workspace=workspace,
     )  # fmt: skip
-    tx = store._engine.begin_write(patience_s=PATIENCE_S, call=call)
+    tx = store._engine.begin_write(timeout_s=TIMEOUT_S, call=call)
     try:
         tx.run("update upkeep set done_at = done_at where false")
         yield
@@ -67,7 +67,7 @@ def writing(store: Store, workspace: str | None) -> Iterator[None]:
 def keeps_waiting(store: Store, tool: str, **arguments: Any) -> bool:
     """Whether a call has to wait for others."""
     try:
-        store.call(tool, arguments, patient=False)
+        store.call(tool, arguments, wait=False)
     except MossError as error:
         return error.code == "STORAGE_BUSY"
     return False
@@ -91,16 +91,16 @@ def test_writers_wait_only_for_those_in_their_own_workspace(store: Store) -> Non
 def test_a_number_that_was_taken_makes_nobody_else_wait(store: Store) -> None:
     for workspace in ("a", "b"):
         store.call("branchmind_notes_commit", {"workspace": workspace, "content": "first"})
-    call = Call(
+    call = CallContext(
         operation="test", config=store.config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None,
         workspace="a",
     )  # fmt: skip
     from moss_memory.tools.reasoning.branches.visible_ranges import take_numbers
 
-    tx: Any = store._engine.begin_write(patience_s=PATIENCE_S, call=call)
+    tx: Any = store._engine.begin_write(timeout_s=TIMEOUT_S, call=call)
     try:
         first = take_numbers(tx, 5)
-        store.call("branchmind_notes_commit", {"workspace": "b", "content": "second"}, patient=False)
+        store.call("branchmind_notes_commit", {"workspace": "b", "content": "second"}, wait=False)
         assert take_numbers(tx) > first + 5
     finally:
         tx.rollback()
@@ -210,7 +210,7 @@ class Watch:
         assert all(count == distinct for _, count, distinct in tasks), json.dumps(tasks)
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
-        call = Call(
+        call = CallContext(
             operation="test", config=self._store.config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None,
             progress=None,
         )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.storage.postgres.codec import IN_BODY, PLACES, as_bytes, posting
+from moss_memory.storage.postgres.codec import IN_BODY, PLACES, encode_numbers, posting
 from moss_memory.storage.postgres.phrases import starts_in, whole_weights
 from moss_memory.storage.postgres.postings import Postings, keys_of
 
@@ -31,7 +31,7 @@ def row(slot: int, words: Document) -> tuple[Any, ...]:
     )
     return (
         slot,
-        as_bytes([number - before for before, number in zip([0, *numbers], numbers, strict=False)]),
+        encode_numbers([number - before for before, number in zip([0, *numbers], numbers, strict=False)]),
         bytes(weights),
         bytes(sizes),
         b"".join(places),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from contract.doors import FULL, START_MS, Clock, outcome
 from moss_memory.config import default_config
 from moss_memory.errors import MossError
-from moss_memory.storage.engine import Call
+from moss_memory.storage.engine import CallContext
 from moss_memory.store import Store
 from support.postgres import databases
 
@@ -198,7 +198,7 @@ class Side:
 
     def rows(self) -> dict[str, list[tuple[Any, ...]]]:
         """What is stored, with numbers that count from one."""
-        call = Call(
+        call = CallContext(
             operation="test", config=self.store.config, clock_ms=self.clock, new_id=str, cancelled=None, progress=None
         )
         engine = self.store._engine

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from moss_memory.errors import MossError
 from moss_memory.search.hits import Hits
 from moss_memory.search.query import parse
-from moss_memory.search.request import Request
+from moss_memory.search.request import SearchRequest
 from moss_memory.search.snippet import snippet
 from moss_memory.storage.postgres import compaction, indexer, postings, search_scope
 from search.shelf import Shelf
@@ -79,7 +79,7 @@ class Pair:
 
         self._beside.write(change)
 
-    def assert_same(self, request: Request) -> None:
+    def assert_same(self, request: SearchRequest) -> None:
         """Asserts that both find the same."""
         from moss_memory.storage.sqlite.word_search import by_words
 
@@ -134,7 +134,7 @@ def test_both_engines_find_the_same(
         except MossError:
             continue
         for limit, offset in ((20, 0), (2, 1)):
-            request = Request(
+            request = SearchRequest(
                 query, sources=("capsule",), workspace_norm=workspace, include_deleted=deleted, limit=limit,
                 offset=offset,
             )  # fmt: skip
@@ -147,7 +147,7 @@ def test_a_word_that_a_text_holds_thousands_of_times_counts_as_often(beside: Bes
         values = {"workspace": "w", "title": None, "updated_at": row, "deleted_at": None}
         pair.run((INSERT, {"row": row, "id": str(row), "text": text, **values}))
     for query in ("often", "once often", '"often once"', "oft*", "often NOT upon"):
-        pair.assert_same(Request(parse(query), sources=("capsule",), limit=20))
+        pair.assert_same(SearchRequest(parse(query), sources=("capsule",), limit=20))
 
 
 def test_a_word_that_does_not_begin_as_its_forms_do_is_counted_once(beside: Beside) -> None:
@@ -156,4 +156,4 @@ def test_a_word_that_does_not_begin_as_its_forms_do_is_counted_once(beside: Besi
         values = {"workspace": "w", "title": None, "updated_at": row, "deleted_at": None}
         pair.run((INSERT, {"row": row, "id": str(row), "text": text, **values}))
     for query in ("ied", "ied stars", "y ied stars other"):
-        pair.assert_same(Request(parse(query), sources=("capsule",), limit=20))
+        pair.assert_same(SearchRequest(parse(query), sources=("capsule",), limit=20))

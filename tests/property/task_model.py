@@ -270,8 +270,8 @@ class TaskModel:
         self, workspace: str, target: str, steps: list[dict[str, Any]], parent: str | None = None,
         expected_revision: int | None = None,
     ) -> dict[str, Any]:  # fmt: skip
-        invalid = not steps or blank_steps(steps)
-        space, task, wrong = self.target(workspace, target, expected_revision, invalid)
+        invalid_request = not steps or blank_steps(steps)
+        space, task, wrong = self.target(workspace, target, expected_revision, invalid_request)
         above = next((step for step in task.every_step() if parent in (step.id, step.path)), None)
         wrong["NOT_FOUND"] = parent is not None and above is None
         wrong["CONFLICT"] = task.status == "DONE" or (above is not None and above.done)
@@ -461,13 +461,13 @@ class TaskModel:
     # What mutations share
 
     def target(
-        self, workspace: str, target: str, expected_revision: int | None, invalid: bool = False
+        self, workspace: str, target: str, expected_revision: int | None, invalid_request: bool = False
     ) -> tuple[Space, Task, dict[str, bool]]:
         """The plan or task and the reasons found so far to refuse the call; an unknown one is refused at once."""
         space = self.space(workspace)
-        refuse(NOT_FOUND=target not in space.tasks, INVALID_REQUEST=invalid and target not in space.tasks)
+        refuse(NOT_FOUND=target not in space.tasks, INVALID_REQUEST=invalid_request and target not in space.tasks)
         task = space.tasks[target]
-        wrong = {"INVALID_REQUEST": invalid, "NOT_FOUND": False, "CONFLICT": False}
+        wrong = {"INVALID_REQUEST": invalid_request, "NOT_FOUND": False, "CONFLICT": False}
         return space, task, {**wrong, "VERSION_MISMATCH": expected_revision not in (None, task.revision)}
 
     def step(self, task: Task, wrong: dict[str, bool], step_id: str | None, path: str | None) -> Step | None:
@@ -479,11 +479,11 @@ class TaskModel:
 
     def open_step(
         self, workspace: str, target: str, step_id: str | None, path: str | None, expected_revision: int | None,
-        invalid: bool = False,
+        invalid_request: bool = False,
     ) -> tuple[Space, Task, Step]:  # fmt: skip
         """The step that a call needs and that must not be done."""
         nothing = step_id is None and path is None
-        space, task, wrong = self.target(workspace, target, expected_revision, invalid or nothing)
+        space, task, wrong = self.target(workspace, target, expected_revision, invalid_request or nothing)
         step = self.step(task, wrong, step_id, path)
         refuse(**wrong | {"CONFLICT": step is not None and step.done})
         assert step is not None

@@ -17,7 +17,7 @@ from moss_memory.errors import MossError
 from property.artifact_model import ArtifactModel, listed_versions, shown
 from property.refused import RefusedError
 from property.version_list import DAYS, KEEP, all_of, at_time, in_version
-from support.beside import is_made, rows
+from support.beside import exists, rows
 
 NAMES = st.sampled_from(["Auth", "auth ", "AUTH", "caf\u00e9", "CAFE\u0301", "My  Name", " my name", "\u0130x"])
 WORKSPACES = st.sampled_from(["default", "Shop", " shop", "\u00c9t\u00e9"])
@@ -340,7 +340,7 @@ class ArtifactMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_kept_of_what_is_gone(self) -> None:
-        if is_made(self.folder):
+        if exists(self.folder):
             kept = sum(len(all_of(row)) - 1 for row in self.model.rows)
             assert rows(self.folder, "select count(*) from versions") == [(kept,)]
 

@@ -14,7 +14,7 @@ from contract.doors import START_MS, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
 from property.model import Model, RefusedError, listed_versions, shown
 from property.version_list import DAYS, KEEP, all_of, at_time, in_version
-from support.beside import is_made, rows
+from support.beside import exists, rows
 
 NAMES = st.sampled_from(
     ["Auth", "auth ", "AUTH", "auth-1", "caf\u00e9", "CAFE\u0301", "My  Name", " my name", "n" * 255, "\u0130stanbul",
@@ -350,7 +350,7 @@ class CapsuleMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_kept_of_what_is_gone(self) -> None:
-        if is_made(self.folder):
+        if exists(self.folder):
             kept = sum(len(all_of(capsule)) - 1 for capsule in self.model.capsules)
             assert rows(self.folder, "select count(*) from versions") == [(kept,)]
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from contract.doors import Clock, outcome
 from moss_memory.errors import MossError
 from moss_memory.rows.values import IdSource
-from moss_memory.storage.engine import Call
-from moss_memory.tools.reasoning.branches.document_refs import Place, find_branch
+from moss_memory.storage.engine import CallContext
+from moss_memory.tools.reasoning.branches.document_refs import DocumentRef, find_branch
 from moss_memory.tools.task.task_writes import ingest
 from property.card_model import TYPES, Card, forms_of
 from property.task_model import check_one_organism, every_event, graph_of, home_of, trace_of
@@ -87,10 +87,10 @@ def live_through_everything(store: Store, clock: Clock) -> None:
 def writing(store: Store) -> Iterator[Any]:
     """A transaction of the store's own kind; what was done in it is kept."""
     engine: Any = store._engine
-    call = Call(
+    call = CallContext(
         operation="test", config=store.config, clock_ms=Clock(), new_id=IdSource(), cancelled=None, progress=None
     )
-    tx = engine.begin_write(patience_s=1.0, call=call)
+    tx = engine.begin_write(timeout_s=1.0, call=call)
     try:
         yield tx
         tx.commit()
@@ -118,7 +118,7 @@ def test_telling_any_event_again_adds_nothing(store: Store, clock: Clock) -> Non
         with writing(store) as tx:
             for event in [*events, *events[::-1]]:
                 target = event["target"]
-                trace = Place(workspace, find_branch(tx, workspace, home_of(target)), f"{target}-trace")
+                trace = DocumentRef(workspace, find_branch(tx, workspace, home_of(target)), f"{target}-trace")
                 said = {name: value for name, value in event.items() if name not in ("event_id", "ts", "ts_ms")}
                 assert not ingest(tx, trace, event["event_id"], said), f"{event} was told twice"
     assert dump(store.config.home) == before
@@ -132,7 +132,7 @@ def test_a_new_event_is_told_once_however_often_it_comes(store: Store, clock: Cl
     new = []
     for _ in range(3):
         with writing(store) as tx:
-            trace = Place(workspace, find_branch(tx, workspace, "task/TASK-001"), "TASK-001-trace")
+            trace = DocumentRef(workspace, find_branch(tx, workspace, "task/TASK-001"), "TASK-001-trace")
             new += [ingest(tx, trace, event_id, said) for event_id in ("from elsewhere", "from afar", "from elsewhere")]
     assert new == [True, True, *[False] * 7]
     told = [event["event_id"] for _, event in trace_of(store, "w", "TASK-001")[len(before) :]]

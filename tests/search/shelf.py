@@ -9,7 +9,7 @@ import apsw
 
 from moss_memory.search.hits import Hits
 from moss_memory.search.query import parse
-from moss_memory.search.request import Request
+from moss_memory.search.request import SearchRequest
 from moss_memory.search.tokens import STOP_WORDS, stems_of, words_in, words_of_question
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
@@ -52,7 +52,7 @@ class Shelf:
     def search(
         self, text: str, *, limit: int = 100, sources: tuple[str, ...] = ("capsule",), now: int = 0, **filters: Any
     ) -> Hits:
-        return by_words(self.connection, Request(parse(text), sources=sources, limit=limit, **filters), now)
+        return by_words(self.connection, SearchRequest(parse(text), sources=sources, limit=limit, **filters), now)
 
     def find(self, text: str, **options: Any) -> list[int]:
         """The rows of one page, in order."""

@@ -13,7 +13,7 @@ from contract.doors import StoreDoor, open_test_store
 from semantic.library import GARDEN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
 from support.beside import ContentWatch, Watch
 from support.mcp_pipe import PipeClient, call
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def client(home: Path) -> Iterator[PipeClient]:
 
 def answer(client: PipeClient, tool: str, **arguments: Any) -> Any:
     client.send(call(tool, arguments))
-    return client.receive(PATIENCE_S)["result"]["structuredContent"]
+    return client.receive(TIMEOUT_S)["result"]["structuredContent"]
 
 
 def has_loaded(client: PipeClient, library: str) -> bool:
@@ -87,7 +87,7 @@ def test_a_search_that_loads_the_model_holds_up_no_ping(client: PipeClient, home
         put_all(StoreDoor(store))
     client.send(call("moss_search", {"query": QUESTIONS["login"]}, id=1))
     client.send({"jsonrpc": "2.0", "id": 2, "method": "ping"})
-    first, second = client.receive(PATIENCE_S), client.receive(PATIENCE_S)
+    first, second = client.receive(TIMEOUT_S), client.receive(TIMEOUT_S)
     assert [first["id"], second["id"]] == [2, 1]
     assert json.loads(second["result"]["content"][0]["text"])["items"][0]["title"] == "login"
 
@@ -101,7 +101,7 @@ def test_what_is_submitted_waits_for_no_search_by_meaning(client: PipeClient, ho
     client.send(call("moss_search", {"query": QUESTIONS["garden"]}, id=2))
     client.send(call("submit_payload", {"capability_id": "neotoma:store_agent_session:v1", "body": body}, id=3))
     client.send(call("retrieve_records", {"search": "s", "search_mode": "keyword"}, id=4))
-    answers = [client.receive(PATIENCE_S) for _ in range(4)]
+    answers = [client.receive(TIMEOUT_S) for _ in range(4)]
     assert [message["id"] for message in answers] == [3, 4, 1, 2]
     assert len(answers[1]["result"]["structuredContent"]["records"]) == 1
 
@@ -111,6 +111,6 @@ def test_a_search_that_loads_the_model_sees_nothing_that_was_sent_after_it(clien
     answer(client, "capsule_store", name="a", capsule_text=GARDEN, allow_thin=True)
     client.send(call("moss_search", {"query": "tomatoes"}, id=1))
     client.send(call("submit_payload", {"capability_id": "neotoma:store_agent_session:v1", "body": body}, id=2))
-    answers = {message["id"]: message["result"] for message in (client.receive(PATIENCE_S), client.receive(PATIENCE_S))}
+    answers = {message["id"]: message["result"] for message in (client.receive(TIMEOUT_S), client.receive(TIMEOUT_S))}
     assert answers[2]["structuredContent"]["created"] is True
     assert [hit["type"] for hit in answers[1]["structuredContent"]["items"]] == ["capsule"]

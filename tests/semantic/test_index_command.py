@@ -17,7 +17,7 @@ from moss_memory.search import embedding_queue
 from moss_memory.search.embedding.embedder import forget
 from semantic.library import LOGIN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
 from support.cli_typist import Cli
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_terminal_shows_a_bar_that_fills(cli: Cli) -> None:
     ours, theirs = pty.openpty()
     process = cli.start("index", stderr=theirs)
     os.close(theirs)
-    out, _ = process.communicate(timeout=PATIENCE_S)
+    out, _ = process.communicate(timeout=TIMEOUT_S)
     shown = os.read(ours, 65_536).decode()
     os.close(ours)
     assert process.returncode == 0
@@ -110,7 +110,7 @@ def test_an_interrupted_index_goes_on_where_it_stopped(cli: Cli) -> None:
     while b"index: 16 of" not in shown:
         shown += os.read(ours, 4096)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=PATIENCE_S)
+    process.communicate(timeout=TIMEOUT_S)
     said = os.read(ours, 65_536).decode()
     os.close(ours)
     assert process.returncode == 130

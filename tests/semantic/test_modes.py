@@ -208,8 +208,8 @@ GARDENING = "Roses are cut in March."
 def test_every_search_that_takes_a_mode_knows_that_it_may_take_long() -> None:
     for tool in catalog.operations():
         if "search_mode" in tool.parameters:
-            assert tool.takes_long({"search": "x", "search_mode": "semantic"})
-            assert not tool.takes_long({"search": "x", "search_mode": "keyword"})
+            assert tool.is_slow({"search": "x", "search_mode": "semantic"})
+            assert not tool.is_slow({"search": "x", "search_mode": "keyword"})
 
 
 @pytest.mark.parametrize("query", ["redis cache", "redis", "how fast is the redis cache", "redis OR browser"])

@@ -16,7 +16,7 @@ from moss_memory.search import embedding_queue
 from moss_memory.search.embedding.embedder import embedder, forget
 from moss_memory.search.embedding.encoder import FLOOR
 from moss_memory.search.hits import Document
-from moss_memory.search.vectors import Compared, Passages, decoded, encoded
+from moss_memory.search.vectors import Passages, Similarities, decoded, encoded
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.store import Store
 from semantic.library import (
@@ -34,7 +34,7 @@ from semantic.library import (
 )
 from storage.database import connect, make
 from support.beside import Beside, rows
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import run
 
 SEMANTIC = {"search_mode": "semantic"}
@@ -159,11 +159,11 @@ def test_searches_at_once_make_each_vector_once(door: StoreDoor) -> None:
         answers: list[dict[str, Any]] = []
 
         def ask(number: int) -> None:
-            together.wait(timeout=PATIENCE_S)
+            together.wait(timeout=TIMEOUT_S)
             answers.append(search(door, query=f"question {number}", limit=100))
 
         def prepare_all() -> None:
-            together.wait(timeout=PATIENCE_S)
+            together.wait(timeout=TIMEOUT_S)
             door.store.index()
 
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
@@ -171,7 +171,7 @@ def test_searches_at_once_make_each_vector_once(door: StoreDoor) -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(timeout=PATIENCE_S)
+            thread.join(timeout=TIMEOUT_S)
         made = [text for text in model.asked if LOGIN in text]
     assert len(made) == len(set(made)) == 22
     assert [len(answer["items"]) for answer in answers] == [22] * 8
@@ -234,7 +234,7 @@ def test_others_write_while_the_model_runs(door: StoreDoor, clock: Clock) -> Non
 
         def write(_: str) -> None:
             name = f"meanwhile {len(written)}"
-            other.call("capsule_store", {"name": name, "capsule_text": "x", "allow_thin": True}, patient=False)
+            other.call("capsule_store", {"name": name, "capsule_text": "x", "allow_thin": True}, wait=False)
             written.append(name)
 
         with model_of(FakeModel(during=write)):
@@ -421,8 +421,8 @@ def test_the_nearness_of_a_document_does_not_depend_on_what_stands_beside_it() -
         (seq, seq * 16, encoded(*model.passages("", text)))
         for seq, text in enumerate((GARDEN * 30, LOGIN, BACKUP + LOGIN * 9), start=1)
     ]
-    together = Compared([Passages.of(rows, model.dimensions)], asked, FLOOR)
-    apart = Compared([Passages.of([row], model.dimensions) for row in reversed(rows)], asked, FLOOR)
+    together = Similarities([Passages.of(rows, model.dimensions)], asked, FLOOR)
+    apart = Similarities([Passages.of([row], model.dimensions) for row in reversed(rows)], asked, FLOOR)
     for _, doc, _ in rows:
         assert together.of(np.array([doc])) == apart.of(np.array([doc]))
         assert together.place(doc) == apart.place(doc)
@@ -433,7 +433,7 @@ def test_the_passage_that_is_meant_is_found_wherever_it_stands() -> None:
     asked = model.question(QUESTIONS["login"])
     text = f"{GARDEN} " * 40 + f"\n\n{LOGIN * 6}\n\n" + f"{BACKUP} " * 40
     long, plain = (encoded(*model.passages("", one)) for one in (text, text.replace(LOGIN, BACKUP)))
-    compared = Compared([Passages.of([(1, 16, long), (2, 32, plain)], model.dimensions)], asked, FLOOR)
+    compared = Similarities([Passages.of([(1, 16, long), (2, 32, plain)], model.dimensions)], asked, FLOOR)
     assert compared.of(np.array([16])) > compared.of(np.array([32])) + 0.1
     assert abs(compared.place(16) - text.index(LOGIN)) < 600
 

@@ -18,7 +18,7 @@ from support.store_truth import check_truth
 WRITERS, WRITES = 32, 2_000
 KILLS = 1_000
 AT_ONCE = 8
-PATIENCE_S = 900.0
+TIMEOUT_S = 900.0
 
 # Takes the lock again and again. Inside, it puts its number into a file, and must find nobody else's there.
 TAKE_TURNS = """
@@ -41,7 +41,7 @@ while True:
 def thirty_two_at_once(folder: Path) -> Trial:
     """Every write of every process is there, none was refused, and nobody was forgotten in the line."""
     home = folder / "home"
-    trial = write_at_once(home, writers=WRITERS, writes=WRITES, patience_s=PATIENCE_S)
+    trial = write_at_once(home, writers=WRITERS, writes=WRITES, timeout_s=TIMEOUT_S)
     kept = len(rows(home, "select 1 from capsules"))
     check_truth(home)
     tried = WRITERS * WRITES
@@ -78,7 +78,7 @@ def _has_another_turn(process: subprocess.Popen[str]) -> bool:
     answers = process.stdout.fileno()
     while select.select([answers], [], [], 0)[0]:
         os.read(answers, 65_536)  # turns that it had before
-    return bool(select.select([answers], [], [], PATIENCE_S)[0] and os.read(answers, 65_536))
+    return bool(select.select([answers], [], [], TIMEOUT_S)[0] and os.read(answers, 65_536))
 
 
 def _wait_a_little(chance: random.Random) -> None:

@@ -7,13 +7,13 @@ import os
 import apsw
 
 from moss_memory.storage.sqlite.functions import prepare
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 
 def connect(home: object, name: str = "moss.db") -> apsw.Connection:
     """A connection of the test's own to the database of a home."""
     connection = apsw.Connection(os.path.join(str(home), name), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.set_busy_timeout(int(1000 * PATIENCE_S))
+    connection.set_busy_timeout(int(1000 * TIMEOUT_S))
     prepare(connection)
     return connection
 

@@ -15,7 +15,7 @@ import pytest
 
 from moss_memory import store as door
 from moss_memory.store import Store
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import finish, start
 from support.store_truth import capsule, contents, open_at, refusal
 
@@ -50,7 +50,7 @@ def filled(store: Store) -> Store:
 def test_a_write_past_the_deadline_is_storage_busy_and_writes_nothing(
     filled: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(door, "WRITE_PATIENCE_S", 0.05)
+    monkeypatch.setattr(door, "WRITE_TIMEOUT_S", 0.05)
     before = contents(home)
     with lock_held_elsewhere(home):
         error = refusal(lambda: filled.call("capsule_store", TEXT))
@@ -71,10 +71,10 @@ def test_a_write_without_patience_never_polls(filled: Store, home: Path, monkeyp
 
     with lock_held_elsewhere(home):
         monkeypatch.setattr(time, "sleep", no_sleep)
-        error = refusal(lambda: filled.call("capsule_store", TEXT, patient=False))
+        error = refusal(lambda: filled.call("capsule_store", TEXT, wait=False))
         monkeypatch.undo()
     assert error.code == "STORAGE_BUSY"
-    assert filled.call("capsule_store", TEXT, patient=False)["id"]
+    assert filled.call("capsule_store", TEXT, wait=False)["id"]
 
 
 def test_a_write_without_patience_is_busy_while_another_thread_writes(filled: Store, home: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_write_without_patience_is_busy_while_another_thread_writes(filled: St
     def wait_inside() -> bool:
         if next(asked) == 1:  # the first record is written, and the lock with it taken
             writing.set()
-            assert go_on.wait(PATIENCE_S)
+            assert go_on.wait(TIMEOUT_S)
         return False
 
     (home / "exports").mkdir(mode=0o700)
@@ -97,14 +97,14 @@ def test_a_write_without_patience_is_busy_while_another_thread_writes(filled: St
     )
     importing.start()
     try:
-        assert writing.wait(PATIENCE_S)
-        assert refusal(lambda: filled.call("capsule_store", TEXT, patient=False)).code == "STORAGE_BUSY"
+        assert writing.wait(TIMEOUT_S)
+        assert refusal(lambda: filled.call("capsule_store", TEXT, wait=False)).code == "STORAGE_BUSY"
         assert filled.call("capsule_fetch", {"name": "early"})["name"] == "early"
     finally:
         go_on.set()
         importing.join()
     assert filled.call("capsule_fetch", {"id": "one"})["id"] == "one"
-    filled.call("capsule_store", TEXT, patient=False)
+    filled.call("capsule_store", TEXT, wait=False)
 
 
 def test_a_patient_write_goes_through_when_the_lock_is_let_go(filled: Store, home: Path) -> None:

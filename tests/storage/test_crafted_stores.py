@@ -21,7 +21,7 @@ from moss_memory.mcp.protocol import Request, tool_answer
 from storage.database import connect
 from support.cli_typist import Cli
 from support.crafted_stores import HERE, SHOP, fill, found_in
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.store_truth import capsule, open_at, refusal
 
 LARGEST = 2**63 - 1
@@ -218,7 +218,7 @@ def test_sound_stores_have_no_fault(filled: Path, tmp_path: Path) -> None:
 def test_no_random_state_of_a_file_makes_a_call_hang_or_internal(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "support.crafted_stores", str(tmp_path), "0", str(SEEDS)]
     tests = Path(__file__).parent.parent
-    done = subprocess.run(words, cwd=tests, capture_output=True, text=True, timeout=4 * PATIENCE_S, check=False)
+    done = subprocess.run(words, cwd=tests, capture_output=True, text=True, timeout=4 * TIMEOUT_S, check=False)
     assert (done.stdout, done.returncode) == ("", 0), done.stdout[:5000] + done.stderr[-3000:]
 
 

@@ -15,7 +15,7 @@ def test_a_store_that_was_never_written_has_nothing_and_is_not_made(tmp_path: Pa
     with Beside(tmp_path / "home") as beside:
         assert beside.dump() == {}
         beside.forget()
-        assert not beside.engine.is_made()
+        assert not beside.engine.exists()
 
 
 def test_a_dump_holds_every_row_and_nothing_that_follows_from_others(door: StoreDoor) -> None:

@@ -11,12 +11,12 @@ import apsw
 import pytest
 
 from moss_memory.storage.sqlite import secure_delete, transaction
-from moss_memory.storage.sqlite.secure_delete import Erasing, zero_gaps
+from moss_memory.storage.sqlite.secure_delete import SecureDelete, zero_free_space
 from storage.database import connect
 from storage.test_purge import OTHERS, SECRETS, on_disk, store_secrets
 from support.beside import rows
 from support.deadly_disk import DEADLY
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import start
 from support.slices import in_small_slices
 from support.store_truth import capsule, check_truth, open_at
@@ -70,7 +70,7 @@ def test_the_gap_of_a_page_keeps_what_was_deleted_until_it_is_zeroed(tmp_path: P
         kept = database.execute("select id, a, b from t order by id").fetchall()
         database.close()
         before += sum(secret.encode() in path.read_bytes() for secret in secrets)
-        done, all_done = zero_gaps(str(path), 0, seconds=60)
+        done, all_done = zero_free_space(str(path), 0, seconds=60)
         assert (done * 4096, all_done) == (path.stat().st_size, True)
         after += sum(secret.encode() in path.read_bytes() for secret in secrets)
         database = apsw.Connection(str(path))
@@ -88,7 +88,7 @@ def test_gaps_are_zeroed_some_pages_at_a_time(tmp_path: Path, monkeypatch: pytes
     database.close()
     place, slices, done = 0, 0, False
     while not done:
-        place, done = zero_gaps(str(path), place, seconds=1e-9)
+        place, done = zero_free_space(str(path), place, seconds=1e-9)
         slices += 1
     assert slices == -(-path.stat().st_size // 4096 // 50) > 3
     assert not any(secret.encode() in path.read_bytes() for secret in secrets)
@@ -125,7 +125,7 @@ def test_others_write_between_the_slices_of_a_purge(store: Store, home: Path, mo
 
 def write_between_slices(monkeypatch: pytest.MonkeyPatch, store: Store, other: Store, slices: list[str]) -> None:
     """After every slice another process stores a capsule."""
-    real, breathe = Erasing._alone, transaction.SqliteWrite.breathe
+    real, yield_lock = SecureDelete._alone, transaction.SqliteWrite.yield_lock
 
     def write(name: str) -> None:
         slices.append(name)
@@ -133,19 +133,19 @@ def write_between_slices(monkeypatch: pytest.MonkeyPatch, store: Store, other: S
             "capsule_store", {"capsule_text": capsule("kept " * 40 * (len(slices) % 9)), "name": f"n{len(slices)}"}
         )
 
-    def alone(self: Erasing, step: Any) -> bool:
+    def alone(self: SecureDelete, step: Any) -> bool:
         done = real(self, step)
         if self._engine is store._engine:
             write(step.__name__)
         return done
 
     def breathed(self: transaction.SqliteWrite) -> bool:
-        going_on = breathe(self)
+        going_on = yield_lock(self)
         write("purged")
         return going_on
 
-    monkeypatch.setattr(Erasing, "_alone", alone)
-    monkeypatch.setattr(transaction.SqliteWrite, "breathe", breathed)
+    monkeypatch.setattr(SecureDelete, "_alone", alone)
+    monkeypatch.setattr(transaction.SqliteWrite, "yield_lock", breathed)
 
 
 def test_who_writes_while_another_erases_does_not_join_in(
@@ -154,9 +154,9 @@ def test_who_writes_while_another_erases_does_not_join_in(
     in_small_slices(monkeypatch)
     store.call("capsule_delete", {"id": store_secrets(store)})
     at_work: list[object] = []
-    real = Erasing._alone
+    real = SecureDelete._alone
 
-    def alone(self: Erasing, step: Any) -> bool:
+    def alone(self: SecureDelete, step: Any) -> bool:
         at_work.append(self._engine)
         done = real(self, step)
         if step.__name__ == "_clean" and self._engine is store._engine and not done:
@@ -164,7 +164,7 @@ def test_who_writes_while_another_erases_does_not_join_in(
         return done
 
     with open_at(home) as other:
-        monkeypatch.setattr(Erasing, "_alone", alone)
+        monkeypatch.setattr(SecureDelete, "_alone", alone)
         assert store.call("capsule_purge", {})["erased"] is True
     assert set(at_work) == {store._engine}
 
@@ -172,7 +172,7 @@ def test_who_writes_while_another_erases_does_not_join_in(
 KILLED = """
 import json, os, sys
 from moss_memory.storage.sqlite import transaction
-from moss_memory.storage.sqlite.secure_delete import Erasing
+from moss_memory.storage.sqlite.secure_delete import SecureDelete
 from support.slices import in_small_slices
 from support.store_truth import open_at
 
@@ -189,7 +189,7 @@ def count(name):
         print(json.dumps(slices), flush=True)
         os._exit(9)
 
-real_alone, real_breathe = Erasing._alone, transaction.SqliteWrite.breathe
+real_alone, real_breathe = SecureDelete._alone, transaction.SqliteWrite.yield_lock
 
 def alone(self, step):
     def stepped(connection):
@@ -206,7 +206,7 @@ def breathe(self):
     count("after")
     return going_on
 
-Erasing._alone, transaction.SqliteWrite.breathe = alone, breathe
+SecureDelete._alone, transaction.SqliteWrite.yield_lock = alone, breathe
 with open_at(home) as store:
     print(json.dumps(store.call("capsule_purge", {})), flush=True)
 """
@@ -214,7 +214,7 @@ with open_at(home) as store:
 
 def killed_at(home: Path, place: int) -> Any:
     """What a purge did that was killed at a place, in slices and after them; its answer where it has less."""
-    said, _ = start(KILLED, home, place).communicate(timeout=PATIENCE_S)
+    said, _ = start(KILLED, home, place).communicate(timeout=TIMEOUT_S)
     return json.loads(said)
 
 
@@ -261,7 +261,7 @@ def test_a_purge_that_dies_at_any_step_on_the_disk_is_finished_by_the_next_write
         store.call("capsule_delete", {"id": identity})
     image = {name: (home / name).read_bytes() for name in os.listdir(home) if name.startswith("moss.db")}
     steps = 0
-    while "whole" not in start(DIES, steps, home).communicate(timeout=PATIENCE_S)[0]:
+    while "whole" not in start(DIES, steps, home).communicate(timeout=TIMEOUT_S)[0]:
         check_truth(home)
         with open_at(home) as store:
             store.call("capsule_store", {"capsule_text": capsule(), "name": f"after {steps}"})

@@ -12,7 +12,7 @@ from contract.doors import Clock, open_test_store
 from moss_memory.store import Store
 from storage.test_busy import lock_held_elsewhere
 from support.beside import Beside
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import finish
 from support.store_truth import capsule, events, open_at, refusal
 
@@ -41,7 +41,7 @@ def test_a_bad_call_is_refused_while_others_write_without_waiting_for_them(
     (home / "exports").mkdir(mode=0o700)
     (home / "exports" / "broken.jsonl").write_text("{")
     with lock_held_elsewhere(home):
-        assert refusal(lambda: store.call(tool, arguments, patient=False)).code == code
+        assert refusal(lambda: store.call(tool, arguments, wait=False)).code == code
 
 
 @pytest.mark.parametrize(("code", "tool", "arguments"), BAD)
@@ -58,7 +58,7 @@ def test_an_import_whose_every_line_is_wrong_waits_for_nobody(store: Store, home
     (home / "exports").mkdir(mode=0o700)
     (home / "exports" / "wrong.jsonl").write_text('{"id": 1}\n' * 3)
     with lock_held_elsewhere(home):
-        answer = store.call("capsule_import", {"path": "wrong.jsonl"}, patient=False)
+        answer = store.call("capsule_import", {"path": "wrong.jsonl"}, wait=False)
     assert (answer["imported"], answer["skipped"]) == (0, 3)
 
 
@@ -79,7 +79,7 @@ def test_a_change_is_dated_when_it_is_made_not_when_it_was_asked_for(home: Path)
                 target=lambda: answers.append(store.call("capsule_store", call, cancelled=cancelled))
             )
             waiting.start()
-            assert asked.wait(PATIENCE_S)
+            assert asked.wait(TIMEOUT_S)
             clock.advance(100)
             finish(holder, "\n")
             waiting.join()
@@ -109,4 +109,4 @@ def test_a_call_that_lets_others_write_before_its_first_statement_has_nothing_to
 
 
 def _breathes(tx: Transaction) -> None:
-    assert tx.breathe()
+    assert tx.yield_lock()

@@ -93,7 +93,7 @@ def test_the_index_is_checked_in_a_snapshot_beside_the_writers(store: Store, hom
             except apsw.CorruptError as error:
                 seen = error
             with open_at(home) as other:
-                other.call("branchmind_notes_commit", {"workspace": "w", "content": "meanwhile"}, patient=False)
+                other.call("branchmind_notes_commit", {"workspace": "w", "content": "meanwhile"}, wait=False)
         finally:
             tx.rollback()
             tx.release()

@@ -15,7 +15,7 @@ import pytest
 
 from moss_memory.storage.sqlite import lock_waiter as waiter_module
 from support.lock_user import LockUser, SimpleLock, call, watched
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 from support.store_truth import refusal
 
 
@@ -32,15 +32,15 @@ class Waiter:
         self.lock = watched(home, self.joined.set)
         self.thread = threading.Thread(target=self._work, args=(served, name))
         self.thread.start()
-        assert self.joined.wait(PATIENCE_S)
+        assert self.joined.wait(TIMEOUT_S)
 
     def _work(self, served: list[object], name: object) -> None:
-        self.lock.acquire(PATIENCE_S)
+        self.lock.acquire(TIMEOUT_S)
         served.append(name)
         self.lock.release()
 
     def join(self) -> None:
-        self.thread.join(PATIENCE_S)
+        self.thread.join(TIMEOUT_S)
         assert not self.thread.is_alive()
 
 
@@ -61,7 +61,7 @@ def wait_until_queued(home: Path) -> None:
 def next_holder(users: list[LockUser]) -> LockUser:
     """The process that says first that it has the lock; no other may."""
     pipes = {user.answers: user for user in users}
-    ready = select.select(list(pipes), [], [], PATIENCE_S)[0]
+    ready = select.select(list(pipes), [], [], TIMEOUT_S)[0]
     assert len(ready) == 1
     holder = pipes[ready[0]]
     assert holder.hear() == "has it"
@@ -80,7 +80,7 @@ def test_each_process_that_waits_gets_the_lock_and_never_two_at_once(home: Path,
             assert refusal(lock.acquire, 0).code == "STORAGE_BUSY"
             waiting.remove(holder)
             holder.let_go()
-    lock.acquire(PATIENCE_S)
+    lock.acquire(TIMEOUT_S)
 
 
 def test_threads_wait_in_the_same_queue_as_processes(home: Path, lock: SimpleLock) -> None:
@@ -112,7 +112,7 @@ def test_threads_of_one_store_are_all_served_one_at_a_time(home: Path) -> None:
 
     def work(number: int) -> None:
         with lock.lock.hold() as hold:
-            hold.acquire(PATIENCE_S)
+            hold.acquire(TIMEOUT_S)
             inside.append(number)
             os.stat(home)  # other threads run meanwhile
             served.append(len(inside))
@@ -122,10 +122,10 @@ def test_threads_of_one_store_are_all_served_one_at_a_time(home: Path) -> None:
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
-        assert waits.acquire(timeout=PATIENCE_S)
+        assert waits.acquire(timeout=TIMEOUT_S)
     lock.release()
     for thread in threads:
-        thread.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
     assert served == [1] * 8
 
 
@@ -136,7 +136,7 @@ def test_a_writer_that_releases_and_acquires_again_is_behind_the_one_that_waits(
         waiter = Waiter(home, served, number)
         wait_until_queued(home)
         lock.release()
-        lock.acquire(PATIENCE_S)
+        lock.acquire(TIMEOUT_S)
         assert served == list(range(number + 1))
         waiter.join()
     lock.release()
@@ -175,7 +175,7 @@ def test_a_stopped_waiter_does_not_keep_the_others_waiting(home: Path, lock: Sim
         second.go_on()
         with ThreadPoolExecutor() as pool:  # either may be the first
             assert list(pool.map(_take_a_turn, (first, second))) == ["has it", "has it"]
-    lock.acquire(PATIENCE_S)
+    lock.acquire(TIMEOUT_S)
 
 
 def _take_a_turn(user: LockUser) -> str:
@@ -195,27 +195,27 @@ def test_one_who_gives_up_keeps_nobody_waiting(home: Path, lock: SimpleLock) -> 
         waiter.join()
         assert user.take() == "has it"
         user.let_go()
-    lock.acquire(PATIENCE_S)
+    lock.acquire(TIMEOUT_S)
 
 
 def test_a_wait_ends_when_the_caller_gives_up(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0)
     joined = threading.Event()
     waiting = watched(home, joined.set)
-    error = refusal(waiting.acquire, PATIENCE_S, call(joined.is_set))
+    error = refusal(waiting.acquire, TIMEOUT_S, call(joined.is_set))
     assert error.code == "CANCELLED"
-    thread_of_the_same = refusal(lock.acquire, PATIENCE_S, call(lambda: True))
+    thread_of_the_same = refusal(lock.acquire, TIMEOUT_S, call(lambda: True))
     assert thread_of_the_same.code == "CANCELLED"
     lock.release()
-    waiting.acquire(PATIENCE_S)
+    waiting.acquire(TIMEOUT_S)
     waiting.release()
 
 
 def test_the_refusal_names_who_holds_the_lock_since_when_and_for_what(home: Path, lock: SimpleLock) -> None:
     lock.acquire(0, call(operation="capsule_import"))
     other = SimpleLock(home)
-    for patience_s in (0, 0.01):
-        error = refusal(other.acquire, patience_s)
+    for timeout_s in (0, 0.01):
+        error = refusal(other.acquire, timeout_s)
         assert error.details is not None
         holder = error.details["holder"]
         assert (holder["pid"], holder["tool"]) == (os.getpid(), "capsule_import")
@@ -313,7 +313,7 @@ def test_without_a_queue_writers_are_still_kept_apart(
         mine = SimpleLock(home)
         together.wait()
         for _ in range(5):
-            mine.acquire(PATIENCE_S)
+            mine.acquire(TIMEOUT_S)
             counts["inside"] += 1
             for _ in range(50):
                 os.stat(home)  # other threads run meanwhile
@@ -326,7 +326,7 @@ def test_without_a_queue_writers_are_still_kept_apart(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
     assert counts == {"inside": 0, "most": 1, "served": 20}
     assert not (home / "elsewhere").exists()
 
@@ -365,7 +365,7 @@ def test_a_wait_leaves_no_descriptor_behind(home: Path, lock: SimpleLock) -> Non
     before = open_files(home)
     assert [os.path.basename(path) for path in before] == ["moss.lock", "moss.queue"]
     for number in range(3):
-        lock.acquire(PATIENCE_S)
+        lock.acquire(TIMEOUT_S)
         waiter = Waiter(home, served, number)
         assert refusal(lock.acquire, 0.01).code == "STORAGE_BUSY"
         lock.release()

@@ -76,7 +76,9 @@ def test_a_reader_that_holds_the_removed_log_is_told_of_and_nothing_is_acknowled
     reader.execute("begin")
     reader.execute("select count(*) from capsules").fetchall()
     put(store, "meanwhile")
-    monkeypatch.setattr("moss_memory.storage.sqlite.open_files.Footing.rescue.__kwdefaults__", {"patience_s": 0.0})
+    monkeypatch.setattr(
+        "moss_memory.storage.sqlite.open_files.OpenFiles.checkpoint_orphaned_wal.__kwdefaults__", {"timeout_s": 0.0}
+    )
     (home / "moss.db-wal").unlink()
     error = refusal(put, store, "after")
     assert error.code == "STORAGE_BUSY"
@@ -151,9 +153,9 @@ def test_a_read_that_is_under_way_goes_on_while_a_migration_is_noticed(store: St
     for number in range(30):
         put(store, f"n{number}")
     engine: Any = store._engine
-    from moss_memory.storage.engine import Call
+    from moss_memory.storage.engine import CallContext
 
-    call = Call(
+    call = CallContext(
         operation="t", config=store.config, clock_ms=lambda: 0, new_id=lambda _: "", cancelled=None, progress=None
     )
     tx = engine.begin_read(snapshot=True, call=call)

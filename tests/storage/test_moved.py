@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite.connections import migrate, settle
+from moss_memory.storage.sqlite.connections import migrate, set_pragma
 from moss_memory.storage.sqlite.file_kind import EMPTY, schema_of
 from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
 from moss_memory.store import Store
@@ -64,7 +64,7 @@ def test_a_replaced_lock_file_is_the_lock_for_those_who_knew_the_old_one(store: 
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
         text = {"capsule_text": capsule(), "name": "two"}
-        assert refusal(store.call, "capsule_store", text, patient=False).code == "STORAGE_BUSY"
+        assert refusal(store.call, "capsule_store", text, wait=False).code == "STORAGE_BUSY"
     finally:
         os.close(fd)
     put(store, "two")
@@ -153,7 +153,7 @@ class FilledMeanwhile:
 
 def test_a_store_that_is_filled_while_it_is_looked_at_is_nothing_foreign(home: Path) -> None:
     fills = make(str(home))
-    settle(fills, "journal_mode = wal", "wal")
+    set_pragma(fills, "journal_mode = wal", "wal")
     looks: Any = FilledMeanwhile(connect(home), fills)
     path = str(home / "moss.db")
     assert schema_of(looks, path) == EMPTY

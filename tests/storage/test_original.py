@@ -17,7 +17,7 @@ from storage.database import connect
 from support.deadly_disk import DEADLY
 from support.mcp_pipe import PipeClient, call
 from support.original_store import KINDS, read_original, row, write_original
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import environment, run, start
 from support.store_truth import capsule, check_truth, open_at, refusal
 
@@ -258,7 +258,7 @@ def test_killed_at_any_step_it_is_the_original_or_moss_and_never_between(tmp_pat
         path = write_original(home, ROWS, journal=journal)
         before = read_original(path)
         process = start(OPENED, steps, home)
-        output, _ = process.communicate(timeout=PATIENCE_S)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
         for copy in copies(home):
             if not copy.name.endswith((".part", ".part-journal")):
                 assert read_original(copy) == before

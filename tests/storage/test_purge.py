@@ -138,7 +138,7 @@ def store_secrets_again(store: Store) -> str:
 def test_a_reader_delays_erasure_until_the_next_write(
     store: Store, home: Path, monkeypatch: pytest.MonkeyPatch, next_write: str
 ) -> None:
-    monkeypatch.setattr(sqlite_transaction, "ERASE_PATIENCE_S", 0.05)
+    monkeypatch.setattr(sqlite_transaction, "ERASE_TIMEOUT_S", 0.05)
     identity = store_secrets(store)
     reader = connect(home)
     reader.execute("begin")
@@ -164,7 +164,7 @@ def test_a_reader_delays_erasure_until_the_next_write(
 def test_a_second_purge_does_not_call_erased_what_a_reader_still_holds(
     store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_transaction, "ERASE_PATIENCE_S", 0.05)
+    monkeypatch.setattr(sqlite_transaction, "ERASE_TIMEOUT_S", 0.05)
     identity = store_secrets(store)
     reader = connect(home)
     reader.execute("begin")

@@ -51,17 +51,17 @@ def test_an_engine_says_a_statement_in_its_own_words_with_the_same_gaps(rooms: P
     queries = load_queries(str(rooms / "shed" / "rows.py"))
     own = load_overrides("fake", str(rooms))
     assert list(own) == ["shed.listed"]
-    said = queries["listed"].filled(where="where size > :size").in_words_of(own)
+    said = queries["listed"].filled(where="where size > :size").for_engine(own)
     assert said == (
         "select id, '{}' as nothing from things tablesample system (100) where size > :size"
         " order by id desc limit :limit"
     )
-    assert queries["counted"].in_words_of(own) == queries["counted"]
+    assert queries["counted"].for_engine(own) == queries["counted"]
 
 
 def test_an_override_of_what_no_room_says_is_refused(rooms: Path) -> None:
     (rooms / "shed" / "queries.fake.sql").write_text(OWN + "\n-- name: cuonted\nselect 1\n")
-    with pytest.raises(ValueError, match=r"queries\.fake\.sql names .* cuonted"):
+    with pytest.raises(ValueError, match=r"queries\.fake\.sql overrides .* cuonted"):
         load_overrides("fake", str(rooms))
 
 

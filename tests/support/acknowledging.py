@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 from support.python_process import start
 
 MOST = 100_000
@@ -114,7 +114,7 @@ class Writers:
         """Lets each finish the write it is at; what all of them were told."""
         (self._folder / "stop").touch()
         for process in self._processes:
-            process.communicate(timeout=2 * PATIENCE_S)
+            process.communicate(timeout=2 * TIMEOUT_S)
         return self.told()
 
     def kill(self) -> None:

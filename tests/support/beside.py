@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from moss_memory.config import load_config
-from moss_memory.storage.engine import Call, open_engine
+from moss_memory.storage.engine import CallContext, open_engine
 from moss_memory.storage.health import DAMAGED, FAILED
 from moss_memory.storage.sqlite import schema_check
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ class Beside:
         self._home = str(home)
         config = load_config(home=self._home, cwd="/")
         self.engine: Engine = open_engine(config)
-        self._call = Call(
+        self._call = CallContext(
             operation="test", config=config, clock_ms=lambda: 0, new_id=lambda now_ms: "", cancelled=None, progress=None
         )
 
@@ -64,7 +64,7 @@ class Beside:
 
     def write(self, body: Callable[[Transaction], None]) -> None:
         """Changes the store in a transaction, as one writer among the others."""
-        tx = self.engine.begin_write(patience_s=PATIENCE_S, call=self._call)
+        tx = self.engine.begin_write(timeout_s=TIMEOUT_S, call=self._call)
         try:
             body(tx)
             tx.commit()
@@ -123,12 +123,12 @@ class Beside:
 
     def forget(self, *but: str) -> None:
         """Empties the store, every table but those, so that the next test begins with nothing."""
-        if self.engine.is_made():
+        if self.engine.exists():
             self.engine.forget(call=self._call, but=but)
 
     def problems(self) -> list[str]:
         """Whatever the engine finds to be wrong when it looks the store over; servers of tests are not durable."""
-        found = self.engine.look_over(call=self._call, fix=False)
+        found = self.engine.check_health(call=self._call, fix=False)
         wrong = [finding for finding in found if finding.state in (DAMAGED, FAILED)]
         return [f"{finding.subject}: {finding.facts}" for finding in wrong if finding.subject != "durability"]
 
@@ -147,10 +147,10 @@ def rows(home: object, sql: str) -> list[tuple[Any, ...]]:
         return beside.rows(sql)
 
 
-def is_made(home: object) -> bool:
+def exists(home: object) -> bool:
     """Whether there is a store."""
     with Beside(home) as beside:
-        return beside.engine.is_made()
+        return beside.engine.exists()
 
 
 def dump(home: object) -> dict[str, list[tuple[Any, ...]]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.debian import installed
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Response
@@ -52,7 +52,7 @@ class Chromium:
 
         if self._browser is None:
             path = chromium()
-            expect.set_options(timeout=PATIENCE_S * 1000)
+            expect.set_options(timeout=TIMEOUT_S * 1000)
             self._stack = ExitStack()
             playwright = self._stack.enter_context(sync_playwright())
             self._browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
@@ -75,7 +75,7 @@ class Tab:
         self.origin = origin
         self.troubles: list[str] = []
         self.page: Page = self._context.new_page()
-        self.page.set_default_timeout(PATIENCE_S * 1000)
+        self.page.set_default_timeout(TIMEOUT_S * 1000)
         self.page.on("dialog", self._dialog)
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))

@@ -10,7 +10,7 @@ import tempfile
 from typing import Any
 
 from moss_memory.cli.main import run
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 CAPSULE = """## Objective
 Sign people in with refresh tokens.
@@ -78,5 +78,5 @@ class Cli:
         """Runs a command as a process to its end; stdin is what it is sent, or a descriptor."""
         sent = stdin if isinstance(stdin, bytes) else None
         process = self.start(*words, **({} if sent is not None else {"stdin": stdin}))
-        out, err = process.communicate(sent, timeout=PATIENCE_S)
+        out, err = process.communicate(sent, timeout=TIMEOUT_S)
         return Outcome(process.returncode, out, err)

@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 from support.postgres_programs import Programs, kill_whole
 
 NAMES = ("n1", "n2", "n3")
@@ -88,7 +88,7 @@ class Node:
         """Stops it, without asking those who are connected."""
         if self.process is not None:
             self.process.send_signal(signal.SIGQUIT)
-            self.process.wait(timeout=PATIENCE_S)
+            self.process.wait(timeout=TIMEOUT_S)
             self.process = None
 
 

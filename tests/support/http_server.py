@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 from support.python_process import environment
 
 SERVE = """\
@@ -30,12 +30,12 @@ from support import http_pages, mcp_fakes
 sys.modules["moss_memory.web.app"] = http_pages
 from moss_memory.http import server
 
-class FakeDesk(server.Desk):
+class FakeDesk(server.ServerContext):
     made = mcp_fakes.FakeStore()
     def offer(self): return mcp_fakes.FakeOffer()
     def store(self): return self.made
 
-server.Desk = FakeDesk
+server.ServerContext = FakeDesk
 from moss_memory.cli.main import main
 sys.exit(main())
 """
@@ -43,7 +43,7 @@ sys.exit(main())
 
 UNHURRIED = (
     "from moss_memory.http import server\n"
-    f"server.FINISH_S, server.GONE_S, server.REST_S = {PATIENCE_S / 2}, {PATIENCE_S}, {PATIENCE_S}\n"
+    f"server.FINISH_S, server.GONE_S, server.REST_S = {TIMEOUT_S / 2}, {TIMEOUT_S}, {TIMEOUT_S}\n"
 )
 """Before a server's code: it ends its calls however long that takes, for a busy machine is no reason to cancel them."""
 
@@ -105,7 +105,7 @@ class HttpServer:
             self.process.kill()
         assert self.process.stdout is not None
         self.process.stdout.close()
-        self.process.wait(PATIENCE_S)
+        self.process.wait(TIMEOUT_S)
         self._errors.close()
 
     def stderr(self) -> str:
@@ -118,7 +118,7 @@ class HttpServer:
 
     def ask(self, method: str, path: str, headers: Headers = (), body: bytes | str = b"") -> Answer:
         """The answer to a request with these headers, to which only Host and the length are added if missing."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
         try:
             self.send(connection, method, path, headers, body)
             return Answer(connection.getresponse())
@@ -190,7 +190,7 @@ class HttpServer:
     def end(self) -> int:
         """Ends the server as a service manager does, and says how it ended."""
         self.process.terminate()
-        return self.process.wait(PATIENCE_S)
+        return self.process.wait(TIMEOUT_S)
 
 
 def _port_of(pid: int) -> int:

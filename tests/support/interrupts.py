@@ -19,7 +19,7 @@ import moss_memory
 from moss_memory.errors import MossError
 from moss_memory.storage.sqlite.lock import WriteLock
 from support.beside import rows
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 from support.python_process import start
 from support.store_truth import capsule, check_truth, open_at
 
@@ -36,7 +36,7 @@ A trace function can raise between the end of the block and the release of the l
 after the call that releases the lock.
 """
 
-# Writes what it is told to write, without waiting for the lock unless it is told to be patient.
+# Writes what it is told to write, without waiting for the lock unless it is told to wait.
 PROBE = """
 import sys
 from moss_memory.errors import MossError
@@ -48,7 +48,7 @@ with open_at(sys.argv[1]) as store:
     for name in sys.stdin:
         try:
             patient = name.startswith("patient")
-            store.call("capsule_store", {"name": name.strip(), "capsule_text": capsule()}, patient=patient)
+            store.call("capsule_store", {"name": name.strip(), "capsule_text": capsule()}, wait=patient)
             print("written", flush=True)
         except MossError as error:
             print(error, flush=True)
@@ -119,7 +119,7 @@ class Shop:
         self.files = open_files(home)
 
     def put(self, name: str) -> None:
-        self.store.call("capsule_store", {"name": name, "capsule_text": capsule()}, patient=self.waits)
+        self.store.call("capsule_store", {"name": name, "capsule_text": capsule()}, wait=self.waits)
 
     def _hear(self) -> str:
         assert self.process.stdout is not None
@@ -160,7 +160,7 @@ class Shop:
 
     def close(self) -> None:
         self.store.close()
-        self.process.communicate(timeout=PATIENCE_S)
+        self.process.communicate(timeout=TIMEOUT_S)
 
 
 def in_thread(call: Callable[[], object]) -> None:
@@ -232,7 +232,7 @@ def waiting(shop: Shop, number: int) -> Callable[[], object]:
     """A store that waits for a lock which is released as soon as it waits."""
     other = WriteLock(str(shop.home))
     hold = other.hold()
-    hold.acquire(PATIENCE_S)
+    hold.acquire(TIMEOUT_S)
     lock = shop.engine._lock
     new_waiter = type(lock).new_waiter
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from moss_memory.config import load_config
-from moss_memory.storage.engine import Call
+from moss_memory.storage.engine import CallContext
 from moss_memory.storage.sqlite.lock import Hold, WriteLock
 from moss_memory.storage.sqlite.lock_waiter import Waiter
 from support.python_process import start
@@ -20,7 +20,7 @@ from support.python_process import start
 USER = """
 import os, signal, sys
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite import lock as lock_module, waiter as waiter_module
+from moss_memory.storage.sqlite import lock as lock_module, lock_waiter as waiter_module
 from support.lock_user import watched
 
 home, killed_at = sys.argv[1], int(sys.argv[2])
@@ -65,7 +65,7 @@ class SimpleLock:
         self.lock = WriteLock(str(home))
         self._held: Hold | None = None
 
-    def acquire(self, timeout_s: float, call: Call | None = None) -> None:
+    def acquire(self, timeout_s: float, call: CallContext | None = None) -> None:
         hold = self.lock.hold()
         hold.acquire(timeout_s, call)
         self._held = hold
@@ -96,9 +96,9 @@ def watched(home: object, waits: Callable[[], object]) -> SimpleLock:
     return lock
 
 
-def call(cancelled: Any = None, operation: str = "capsule_store") -> Call:
+def call(cancelled: Any = None, operation: str = "capsule_store") -> CallContext:
     """A caller of the lock."""
-    return Call(
+    return CallContext(
         operation=operation,
         config=load_config(home="/nowhere", cwd="/"),
         clock_ms=lambda: 0,
@@ -140,9 +140,9 @@ class LockUser:
             pass
         return word
 
-    def take(self, patience_s: float = 60.0) -> str:
+    def take(self, timeout_s: float = 60.0) -> str:
         """Tells it to take the lock; whether it waits or has it."""
-        self.tell("take", patience_s)
+        self.tell("take", timeout_s)
         return self.hear()
 
     def let_go(self) -> None:

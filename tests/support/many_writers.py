@@ -56,7 +56,7 @@ class Trial:
     """For each write that was overtaken: by how many that asked later."""
 
 
-def write_at_once(home: Path, *, writers: int, writes: int, patience_s: float) -> Trial:
+def write_at_once(home: Path, *, writers: int, writes: int, timeout_s: float) -> Trial:
     """Lets so many processes make so many writes each, all at once."""
     processes = [start(WRITE, home, worker, writes) for worker in range(writers)]
     try:
@@ -64,7 +64,7 @@ def write_at_once(home: Path, *, writers: int, writes: int, patience_s: float) -
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
         with ThreadPoolExecutor(writers) as pool:
-            told = list(pool.map(lambda process: process.communicate("go\n", timeout=patience_s)[0], processes))
+            told = list(pool.map(lambda process: process.communicate("go\n", timeout=timeout_s)[0], processes))
     finally:
         for process in processes:
             process.kill()

@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.mcp.message_writer import private_stdout
 from moss_memory.mcp.stdio import Server
-from moss_memory.mcp.tool_list import Offer
+from moss_memory.mcp.tool_list import ToolList
 from moss_memory.registry.operation import Operation, operation
 
 
@@ -95,12 +95,12 @@ def unprintable(tx: Any) -> dict[str, Any]:
 @operation(mutates=True, answers={}, example="")
 def contended(tx: Any) -> dict[str, Any]:
     """Finds the store busy unless it is called with patience."""
-    if not tx.patient:
+    if not tx.wait:
         raise MossError("STORAGE_BUSY", "busy")
     tx.started.set()
     tx.gate.wait()
     tx.notes.append("contended")
-    return {"patient": True}
+    return {"wait": True}
 
 
 TOOLS: dict[str, Operation] = {
@@ -128,26 +128,26 @@ class FakeStore:
         *,
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
-        patient: bool = True,
+        wait: bool = True,
         workspace: str | None = None,
         idempotency_key: str | None = None,
     ) -> dict[str, Any]:
         found = TOOLS[tool]
-        return found.body(_Transaction(self, cancelled, progress, patient), **found.decode(arguments))
+        return found.body(_Transaction(self, cancelled, progress, wait), **found.decode(arguments))
 
 
 class _Transaction:
-    def __init__(self, store: FakeStore, cancelled: Any, progress: Any, patient: bool) -> None:
+    def __init__(self, store: FakeStore, cancelled: Any, progress: Any, wait: bool) -> None:
         self.notes = store.notes
         self.gate = store.gate
         self.started = store.started
         self.never = store.never
         self.cancelled = cancelled or (lambda: False)
         self.progress = progress or (lambda done, total: None)
-        self.patient = patient
+        self.wait = wait
 
 
-class FakeOffer(Offer):
+class FakeOffer(ToolList):
     """Offers the tools above."""
 
     workspace = ""
@@ -159,11 +159,11 @@ class FakeOffer(Offer):
         if tool == "broken":
             raise RuntimeError("the secret cause")
         if tool == "unconfigured":
-            raise invalid("config.json: it is not valid JSON")
+            raise invalid_request("config.json: it is not valid JSON")
         return TOOLS.get(tool)
 
     def refusal(self, tool: str) -> MossError:
-        return invalid(f"there is no tool {tool!r}; the nearest is 'echo'", nearest="echo")
+        return invalid_request(f"there is no tool {tool!r}; the nearest is 'echo'", nearest="echo")
 
 
 def serve() -> int:

@@ -11,12 +11,10 @@ import tempfile
 import time
 from typing import Any
 
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 SERVE = "import sys; from moss_memory.mcp.stdio import serve; sys.exit(serve())"
-UNHURRIED = (
-    f"from moss_memory.mcp import stdio\nstdio.FINISH_S, stdio.HANG_UP_GONE_S = {PATIENCE_S / 2}, {PATIENCE_S}\n"
-)
+UNHURRIED = f"from moss_memory.mcp import stdio\nstdio.FINISH_S, stdio.HANG_UP_GONE_S = {TIMEOUT_S / 2}, {TIMEOUT_S}\n"
 """Before a server's code: it ends its calls however long that takes, for a busy machine is no reason to cancel them."""
 
 
@@ -50,7 +48,7 @@ class PipeClient:
                     pipe.close()
                 except BrokenPipeError:
                     continue
-        self.process.wait(PATIENCE_S)
+        self.process.wait(TIMEOUT_S)
         self._errors.close()
 
     def write(self, *lines: bytes | str) -> None:
@@ -64,7 +62,7 @@ class PipeClient:
         """Sends messages, one a line."""
         self.write(*(json.dumps(message) for message in messages))
 
-    def line(self, within_s: float = PATIENCE_S) -> str:
+    def line(self, within_s: float = TIMEOUT_S) -> str:
         """The next line of output; fails when none comes in time."""
         assert self.process.stdout is not None
         deadline = time.monotonic() + within_s
@@ -79,7 +77,7 @@ class PipeClient:
         line, _, self._buffer = b"".join(parts).partition(b"\n")
         return line.decode()
 
-    def receive(self, within_s: float = PATIENCE_S) -> Any:
+    def receive(self, within_s: float = TIMEOUT_S) -> Any:
         """The next message."""
         return json.loads(self.line(within_s))
 
@@ -93,7 +91,7 @@ class PipeClient:
         assert self.process.stdin is not None
         self.process.stdin.close()
         rest = self._buffer + self._drain()
-        assert self.process.wait(PATIENCE_S) == 0, self.stderr()
+        assert self.process.wait(TIMEOUT_S) == 0, self.stderr()
         return [json.loads(line) for line in rest.splitlines()]
 
     def stderr(self) -> str:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import environment
 
 MOSS = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
@@ -48,7 +48,7 @@ class McpServer:
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        assert self._process.wait(timeout=PATIENCE_S) == 0
+        assert self._process.wait(timeout=TIMEOUT_S) == 0
         assert self._process.stdout is not None
         self._process.stdout.close()
 

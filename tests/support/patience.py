@@ -6,12 +6,12 @@ import threading
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 
 
 def wait_until(it_is_so: Callable[[], bool], otherwise: str) -> None:
     """Looks again and again until something is so that another process brings about."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     pause = threading.Event()
     while not it_is_so():
         assert time.monotonic() < deadline, otherwise

@@ -18,7 +18,7 @@ from typing import Any
 
 import psycopg
 
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 from support.postgres_programs import Programs, kill_whole
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples" / "three-nodes"
@@ -103,7 +103,7 @@ class Member:
             if process is not None and process.poll() is None:
                 process.send_signal(signal.SIGTERM)
                 try:
-                    process.wait(timeout=PATIENCE_S)
+                    process.wait(timeout=TIMEOUT_S)
                 except subprocess.TimeoutExpired:
                     kill_whole(process)
         self.patroni = self.etcd = None
@@ -180,7 +180,7 @@ class PatroniCluster:
         leader = self.leader
         assert leader is not None
         wanted = json.dumps({"leader": leader.name}).encode()
-        with urllib.request.urlopen(f"http://{self.at(leader.name, 8008)}/switchover", wanted, timeout=PATIENCE_S):
+        with urllib.request.urlopen(f"http://{self.at(leader.name, 8008)}/switchover", wanted, timeout=TIMEOUT_S):
             return self.wait_for_another(leader)
 
     def ask(self, sql: str, *, database: str = "team") -> list[tuple[Any, ...]]:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import Any
 
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 
 
 class Pooler:
@@ -43,5 +43,5 @@ class Pooler:
         """Ends the process and removes the files."""
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(timeout=PATIENCE_S)
+            self._process.wait(timeout=TIMEOUT_S)
         shutil.rmtree(self._folder, ignore_errors=True)

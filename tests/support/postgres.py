@@ -21,9 +21,9 @@ import psycopg
 import pytest
 
 from moss_memory.config import Config, default_config
-from moss_memory.storage.engine import Call
+from moss_memory.storage.engine import CallContext
 from moss_memory.storage.postgres.engine import PostgresEngine
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.postgres_programs import Programs
 
 VARIABLE = "MOSS_TEST_POSTGRES"
@@ -48,7 +48,7 @@ class PostgresServer:
         self._wait()
 
     def _wait(self) -> None:
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + TIMEOUT_S
         while True:
             try:
                 psycopg.connect(self.url).close()
@@ -60,7 +60,7 @@ class PostgresServer:
     def close(self) -> None:
         """Stops the server and removes its folder."""
         self.process.send_signal(3)  # at once, without asking those who are connected
-        self.process.wait(timeout=PATIENCE_S)
+        self.process.wait(timeout=TIMEOUT_S)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -163,8 +163,8 @@ class Engine(PostgresEngine):
         self.config = config
 
 
-def _call(config: Config) -> Call:
-    return Call(
+def _call(config: Config) -> CallContext:
+    return CallContext(
         operation="test", config=config, clock_ms=lambda: 0, new_id=lambda now_ms: "", cancelled=None, progress=None
     )
 

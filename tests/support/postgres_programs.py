@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 
 NOBODY = 65534
 """PostgreSQL refuses to run as root; then this user runs it, in a folder of its own."""
@@ -52,7 +52,7 @@ class Programs:
     def run(self, program: str, *arguments: object) -> None:
         """Runs one of the programs to its end, which must be a good one."""
         command = [str(self.binaries / program), *map(str, arguments)]
-        subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S, **self.alone())
+        subprocess.run(command, check=True, capture_output=True, timeout=TIMEOUT_S, **self.alone())
 
     def initdb(self, data: Path) -> None:
         """Makes the files of a new server."""
@@ -73,7 +73,7 @@ def kill_whole(process: subprocess.Popen[bytes], *beside: int) -> None:
     below = [found for pid in first for found in _started_by(pid)]
     for pid in (*first, *below):
         _kill(pid)
-    process.wait(timeout=PATIENCE_S)
+    process.wait(timeout=TIMEOUT_S)
     wait_until(lambda: not any(map(_is_alive, (*beside, *below))), "killed processes live on")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DROP_ROOT = (
@@ -40,7 +40,7 @@ def start(script: str, *arguments: object, umask: int = -1, wrapped_in: Sequence
 def finish(process: subprocess.Popen[str], said: str = "") -> str:
     """Waits for a process to end well and returns what it wrote."""
     try:
-        output, _ = process.communicate(said, timeout=PATIENCE_S)
+        output, _ = process.communicate(said, timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()

@@ -25,7 +25,7 @@ make_stores(quickly=True)
 sys.exit(main())
 """
 """`moss` with such stores, for a process that serves a whole session of tests."""
-_migrate, _settle = connections.migrate, connections.settle
+_migrate, _settle = connections.migrate, connections.set_pragma
 
 
 def make_stores_for(test: Path) -> None:
@@ -36,7 +36,7 @@ def make_stores_for(test: Path) -> None:
 def make_stores(*, quickly: bool) -> None:
     """From now on stores of this process are made quickly, or as everywhere else."""
     connections.migrate = _copy_or_migrate if quickly else _migrate
-    connections.settle = _settle_without_syncing if quickly else _settle
+    connections.set_pragma = _settle_without_syncing if quickly else _settle
 
 
 def _copy_or_migrate(connection: apsw.Connection) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 from support.postgres_programs import NOBODY, Programs
 
 SIZE_MB = 96
@@ -86,5 +86,5 @@ class SmallDisk:
     def close(self) -> None:
         """Stops the server; its disk goes with it."""
         self._process.send_signal(3)
-        self._process.wait(timeout=PATIENCE_S)
+        self._process.wait(timeout=TIMEOUT_S)
         shutil.rmtree(self._folder, ignore_errors=True)

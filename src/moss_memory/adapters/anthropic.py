@@ -10,7 +10,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryT
 
 from moss_memory.errors import MossError
 
-from .artifact_kv import Kept
+from .artifact_kv import ArtifactKV
 
 if TYPE_CHECKING:
     from anthropic.types.beta import (
@@ -37,7 +37,7 @@ class MemoryFiles:
     A file has at most about 50,000 characters of JSON; more, or what looks like a credential, is a `ToolError`.
     """
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: ArtifactKV) -> None:
         self._kept = kept
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
@@ -207,7 +207,7 @@ class MossMemoryTool(BetaAbstractMemoryTool):
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self._kept = Kept(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
+        self._kept = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
         self._files = MemoryFiles(self._kept)
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
@@ -256,7 +256,7 @@ class AsyncMossMemoryTool(BetaAsyncAbstractMemoryTool):
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self._kept = Kept(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
+        self._kept = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
         self._files = MemoryFiles(self._kept)
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:

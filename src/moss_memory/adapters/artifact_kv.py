@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PAGE = 100
 
 
-class Kept:
+class ArtifactKV:
     """Artifacts of one kind in one workspace, each under a key of the framework.
 
     Keys are any text, told apart to the letter; Moss's own names are not, so an artifact is named by its key's hash.

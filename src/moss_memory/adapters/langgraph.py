@@ -23,7 +23,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from .artifact_kv import Kept
+from .artifact_kv import ArtifactKV
 from .langgraph_filters import fits, is_like
 from .langgraph_vectors import best, packed
 
@@ -72,7 +72,7 @@ class MossStore(BaseStore):
         self.ttl_config = ttl
         self._embeddings: Embeddings | None = ensure_embeddings(index["embed"]) if index else None
         self._fields = index.get("fields") if index else None
-        self._kept = Kept(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
+        self._kept = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
 
     def get(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
         """One item, or none; as a batch of it would answer, in less time."""

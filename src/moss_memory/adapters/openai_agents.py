@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agents.memory.session import SessionABC
 from agents.memory.session_settings import SessionSettings, resolve_session_limit
 
-from .artifact_kv import Kept, hashed
+from .artifact_kv import ArtifactKV, hashed
 
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
@@ -39,7 +39,7 @@ class MossSession(SessionABC):
         self.session_id = session_id
         self.session_settings = session_settings or SessionSettings()
         self._run = hashed(session_id)
-        self._kept = Kept(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
+        self._kept = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items, oldest first; with a limit the latest so many."""

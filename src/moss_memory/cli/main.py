@@ -6,7 +6,7 @@ import os
 import sys
 
 from moss_memory.cli.args.command_table import BUILT_IN
-from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.output import STDIN, Unwritable, is_terminal, say, secure_descriptors, show, tell_error
 from moss_memory.errors import MossError
 
@@ -42,7 +42,7 @@ def run(words: list[str]) -> int:
         return FAILED
     try:
         return _dispatch(words)
-    except Usage as mistake:
+    except UsageError as mistake:
         say(f"moss: {mistake.message}")
         say(f"see: moss {mistake.command} --help" if mistake.command else "see: moss --help")
         return MISUSED
@@ -108,7 +108,7 @@ def _refuse_bytes(words: list[str]) -> None:
                 word.encode()
             except UnicodeEncodeError:
                 shown = word.encode("ascii", "backslashreplace").decode()[:80]
-                raise Usage(f"word {place} of the command line is not valid UTF-8: {shown}") from None
+                raise UsageError(f"word {place} of the command line is not valid UTF-8: {shown}") from None
 
 
 def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
@@ -120,7 +120,7 @@ def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
     if not has_value:
         home, rest = (rest[0], rest[1:]) if rest else ("", [])
     if not home:
-        raise Usage("--home needs the name of a folder")
+        raise UsageError("--home needs the name of a folder")
     return home, rest
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .clients import SERVER
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .clients import Client
 
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 
 
 def has_own_command(client: Client, scope: str, entry: dict[str, Any] | None) -> bool:
@@ -43,9 +43,9 @@ def run_own(lines: list[list[str]]) -> None:
 
     for line in lines:
         try:
-            done = subprocess.run(line, capture_output=True, text=True, timeout=_PATIENCE_S, stdin=subprocess.DEVNULL)
+            done = subprocess.run(line, capture_output=True, text=True, timeout=_TIMEOUT_S, stdin=subprocess.DEVNULL)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise invalid(f"{line[0]} cannot be run ({error})") from None
+            raise invalid_request(f"{line[0]} cannot be run ({error})") from None
         if done.returncode:
             told = (done.stderr or done.stdout).strip().splitlines()
-            raise invalid(f"`{' '.join(line[:3])}` failed: {told[-1][:300] if told else done.returncode}")
+            raise invalid_request(f"`{' '.join(line[:3])}` failed: {told[-1][:300] if told else done.returncode}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 
-from .parse_error import Unreadable
+from .parse_error import ConfigParseError
 from .replaced_entries import change_of, recall, remember
 from .settings_file import SettingsFile
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 
-class Change:
+class ConfigEdit:
     """One thing of Moss in one file; what it is, and how it is written there, a kind of change says."""
 
     def __init__(self, path: str) -> None:
@@ -33,7 +33,7 @@ class Change:
         """A text with this value in the place of what it has."""
         raise NotImplementedError
 
-    def taken_out(self, text: str) -> str:
+    def reverted(self, text: str) -> str:
         """A text with it, without it."""
         raise NotImplementedError
 
@@ -49,7 +49,7 @@ class Change:
         """Whether a text has it."""
         return self.found_in(text) is not None
 
-    def as_found(self, text: str) -> str:
+    def applied(self, text: str) -> str:
         """A text with what the file has of it now put in."""
         return self.put_into(text, self.found_in(self.file.text))
 
@@ -57,9 +57,9 @@ class Change:
         """What the work gives; a file that is not what it should be is refused with its line."""
         try:
             return work()
-        except Unreadable as problem:
+        except ConfigParseError as problem:
             message = f"{self.path}, {problem}; the file is left alone, repair that line"
-            raise invalid(message, line=problem.line) from None
+            raise invalid_request(message, line=problem.line) from None
 
     def without(self) -> str | None:
         """The text of the file as it was before Moss, with what others changed since; none for no file.
@@ -81,9 +81,9 @@ class Change:
         kept = self._kept_before()
         if kept is not None and not self.is_in(kept[1]):
             return kept[1]
-        if text == self.as_found(""):
+        if text == self.applied(""):
             return None
-        return self.readable(lambda: self.taken_out(text))
+        return self.readable(lambda: self.reverted(text))
 
     def remember(self, after: str) -> None:
         """Keep what the file has in the place of Moss's own, before it gets another text."""
@@ -110,7 +110,7 @@ class Change:
         now = self.found_in(self.file.text)
         try:
             return None if now in (None, self.found_in(before.alone)) else before
-        except Unreadable:
+        except ConfigParseError:
             return None
 
     def _with_source(self, text: str, source: str) -> str:
@@ -121,7 +121,7 @@ class Change:
         written = text[: ours[0]] + source[theirs[0] : theirs[1]] + text[ours[1] :]
         try:
             return written if self.found_in(written) == self.found_in(source) else text
-        except Unreadable:
+        except ConfigParseError:
             return text
 
     def _is_undone(self, text: str, before: Before) -> bool:
@@ -129,8 +129,8 @@ class Change:
         try:
             if self.found_in(text) != self.found_in(before.alone):
                 return False
-            return bool(self.content(self.as_found(text)) == self.content(self.file.text))
-        except (Unreadable, MossError):
+            return bool(self.content(self.applied(text)) == self.content(self.file.text))
+        except (ConfigParseError, MossError):
             return False
 
     def _kept_before(self) -> tuple[str, str] | None:
@@ -141,6 +141,6 @@ class Change:
     def _is_before(self, before: str) -> bool:
         """Whether the present file is that text with Moss put into it and nothing more."""
         try:
-            return self.as_found(before) == self.file.text
-        except (Unreadable, MossError):
+            return self.applied(before) == self.file.text
+        except (ConfigParseError, MossError):
             return False

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from . import jsonc, toml_edit
 from .clients import CLIENTS, PROJECT, SERVER, USER
-from .config_edit import Change
-from .server_entry import Meaning, chosen_toolsets, http_entry, merged, stdio_entry
+from .config_edit import ConfigEdit
+from .server_entry import ServerEntry, chosen_toolsets, http_entry, merged, stdio_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 PORT = 8314
 
 
-class Place(Change):
+class ConfigLocation(ConfigEdit):
     """Where one client keeps its servers, in one scope, and what stands there of Moss."""
 
     def __init__(self, client: Client, scope: str) -> None:
         if scope not in client.scopes():
-            raise invalid(f"{client.name} has no file for a project; leave `scope` out", path="scope")
+            raise invalid_request(f"{client.name} has no file for a project; leave `scope` out", path="scope")
         super().__init__(client.file(scope))
         self.client = client
         self.scope = scope
@@ -35,9 +35,9 @@ class Place(Change):
         self.keys = (client.under, SERVER)
         self.entry = self.readable(lambda: self.form.found(self.file.text, self.keys))
 
-    def meaning(self) -> Meaning | None:
+    def meaning(self) -> ServerEntry | None:
         """What the entry for Moss says, if there is one."""
-        return Meaning(self.client, self.entry) if isinstance(self.entry, dict) else None
+        return ServerEntry(self.client, self.entry) if isinstance(self.entry, dict) else None
 
     def with_entry(self, wanted: dict[str, Any]) -> str:
         """The text of the file with Moss in it; what its owner added to an entry that was there stays."""
@@ -61,7 +61,7 @@ class Place(Change):
         """Everything that a text says."""
         return self.form.read(text)
 
-    def taken_out(self, text: str) -> str:
+    def reverted(self, text: str) -> str:
         """A text without its entry for Moss."""
         return str(self.form.remove(text, self.keys))
 
@@ -70,12 +70,12 @@ def client_of(key: str) -> Client:
     """The client of that name."""
     found = CLIENTS.get(key.lower().replace("_", "-").replace(" ", "-"))
     if found is None:
-        raise invalid(f"there is no client {key[:60]!r}; known: {', '.join(CLIENTS)}", path="client")
+        raise invalid_request(f"there is no client {key[:60]!r}; known: {', '.join(CLIENTS)}", path="client")
     return found
 
 
 def wanted_entry(
-    place: Place,
+    place: ConfigLocation,
     *,
     home: str | None,
     store_home: str,
@@ -87,15 +87,15 @@ def wanted_entry(
     """The entry that connects a client, and the token in it, if there is one; trying makes no token."""
     if not http:
         if url:
-            raise invalid("`url` is where a server over HTTP is; give `http` too", path="url")
+            raise invalid_request("`url` is where a server over HTTP is; give `http` too", path="url")
         return stdio_entry(place.client, place.scope, home=home, toolsets=toolsets, old=place.entry), ""
     address = _with_toolsets(_checked_url(url), chosen_toolsets(place.client, toolsets))
     token = ""
     if place.scope != PROJECT:
         from moss_memory.http.token_file import token_of, token_path
 
-        is_made = os.path.lexists(token_path(store_home))
-        token = token_of(store_home) if is_made or not dry_run else "TOKEN"
+        exists = os.path.lexists(token_path(store_home))
+        token = token_of(store_home) if exists or not dry_run else "TOKEN"
     return http_entry(place.client, place.scope, url=address, token=token), token
 
 
@@ -115,9 +115,11 @@ def _checked_url(url: str | None) -> str:
     except ValueError:
         host, parts = None, urlsplit("")
     if parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment:
-        raise invalid(f"`url` must be such as http://127.0.0.1:{PORT}", path="url")
+        raise invalid_request(f"`url` must be such as http://127.0.0.1:{PORT}", path="url")
     if parts.scheme == "http" and not is_local(host):
-        raise invalid("`url` leads to another machine, where the token must not go in the clear; use https", path="url")
+        raise invalid_request(
+            "`url` leads to another machine, where the token must not go in the clear; use https", path="url"
+        )
     return address if parts.path not in ("", "/") else address.rstrip("/") + "/mcp"
 
 
@@ -134,5 +136,5 @@ def is_local(host: str | None) -> bool:
 def default_scope(client: Client, scope: str | None) -> str:
     """The scope that is meant where none is named: oneself, everywhere."""
     if scope is not None and scope not in (USER, PROJECT):
-        raise invalid("`scope` must be user or project", path="scope")
+        raise invalid_request("`scope` must be user or project", path="scope")
     return scope or client.scopes()[0]

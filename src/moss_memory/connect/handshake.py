@@ -13,9 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .server_entry import Meaning
+    from .server_entry import ServerEntry
 
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 _MOST_BYTES = 1 << 20
 _KNOWN_VARIABLES = ("MOSS_HOME", "MOSS_WORKSPACE")
 """What a project's file may set for the server."""
@@ -26,43 +26,45 @@ _HELLO = {
 }
 
 
-class Silent(Exception):  # noqa: N818 - it names the state of a server
+class HandshakeError(Exception):
     """The server did not answer as one; the message says why."""
 
 
-def shake_hands(meaning: Meaning, scope: str) -> tuple[str, int]:
+def shake_hands(meaning: ServerEntry, scope: str) -> tuple[str, int]:
     """Starts or calls the server as the client would; its name with version, and how many tools it lists."""
     if meaning.url:
         _require_safe_address(meaning, scope)
         return _over_http(meaning)
     if not meaning.words:
-        raise Silent("the entry names neither a command nor an address")
+        raise HandshakeError("the entry names neither a command nor an address")
     if scope == PROJECT:
         _require_safe_start(meaning)
     return _over_stdio(meaning)
 
 
-def _require_safe_start(meaning: Meaning) -> None:
+def _require_safe_start(meaning: ServerEntry) -> None:
     """A project's file comes from others: it starts the server of this Moss, and changes nothing of how that starts."""
     if not starts_this_moss(meaning.words):
-        raise Silent(f"not tried: the project's file starts {meaning.words[0]!r}, which is not this Moss")
+        raise HandshakeError(f"not tried: the project's file starts {meaning.words[0]!r}, which is not this Moss")
     if (after_moss(meaning.words) or [])[:1] != ["mcp"]:
-        raise Silent(f"not tried: the project's file runs {' '.join(meaning.words)[:200]!r}, which is not `moss mcp`")
+        raise HandshakeError(
+            f"not tried: the project's file runs {' '.join(meaning.words)[:200]!r}, which is not `moss mcp`"
+        )
     odd = next((name for name in meaning.environment if name not in _KNOWN_VARIABLES), None)
     if odd is not None:
-        raise Silent(f"not tried: the project's file sets {odd[:60]!r}, which may start another program")
+        raise HandshakeError(f"not tried: the project's file sets {odd[:60]!r}, which may start another program")
 
 
-def _require_safe_address(meaning: Meaning, scope: str) -> None:
+def _require_safe_address(meaning: ServerEntry, scope: str) -> None:
     from urllib.parse import urlsplit
 
     try:
         parts = urlsplit(meaning.url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise Silent(f"the entry's address is none: {meaning.url[:200]}") from None
+        raise HandshakeError(f"the entry's address is none: {meaning.url[:200]}") from None
     if scope == PROJECT and not is_local(host):
-        raise Silent("not tried: the project's file names another machine, and the token would go there")
+        raise HandshakeError("not tried: the project's file names another machine, and the token would go there")
 
 
 def _told(hello: Any, listed: Any) -> tuple[str, int]:
@@ -70,14 +72,14 @@ def _told(hello: Any, listed: Any) -> tuple[str, int]:
         server = hello["result"]["serverInfo"]
         return f"{server['name']} {server['version']}", len(listed["result"]["tools"])
     except (KeyError, TypeError):
-        raise Silent("its answer to the handshake is none") from None
+        raise HandshakeError("its answer to the handshake is none") from None
 
 
 def _request(number: int, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
 
 
-def _over_stdio(meaning: Meaning) -> tuple[str, int]:
+def _over_stdio(meaning: ServerEntry) -> tuple[str, int]:
     import subprocess
 
     lines = [
@@ -92,44 +94,44 @@ def _over_stdio(meaning: Meaning) -> tuple[str, int]:
             input=said,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             env={**os.environ, **meaning.environment},
         )
     except OSError as error:
-        raise Silent(f"{meaning.words[0]} cannot be started ({error.strerror})") from None
+        raise HandshakeError(f"{meaning.words[0]} cannot be started ({error.strerror})") from None
     except subprocess.TimeoutExpired:
-        raise Silent(f"no answer within {PATIENCE_S:.0f} seconds") from None
+        raise HandshakeError(f"no answer within {TIMEOUT_S:.0f} seconds") from None
     except ValueError:
-        raise Silent("what it answers is not text") from None
+        raise HandshakeError("what it answers is not text") from None
     answers = {}
     for line in done.stdout.splitlines():
         try:
             message = json.loads(line)
         except ValueError:
-            raise Silent(f"it answers something else than MCP: {line[:60]!r}") from None
+            raise HandshakeError(f"it answers something else than MCP: {line[:60]!r}") from None
         if isinstance(message, dict):
             answers[message.get("id")] = message
     if 1 not in answers:
         told = done.stderr.strip().splitlines()
-        raise Silent(f"it ended without an answer{': ' + told[-1][:200] if told else ''}")
+        raise HandshakeError(f"it ended without an answer{': ' + told[-1][:200] if told else ''}")
     return _told(answers.get(1), answers.get(2))
 
 
-def _over_http(meaning: Meaning) -> tuple[str, int]:
+def _over_http(meaning: ServerEntry) -> tuple[str, int]:
     session: dict[str, str] = {}
     hello = _posted(meaning, _request(1, "initialize", _HELLO), session)
     _posted(meaning, {"jsonrpc": "2.0", "method": "notifications/initialized"}, session)
     return _told(hello, _posted(meaning, _request(2, "tools/list", {}), session))
 
 
-def _posted(meaning: Meaning, message: dict[str, Any], session: dict[str, str]) -> Any:
+def _posted(meaning: ServerEntry, message: dict[str, Any], session: dict[str, str]) -> Any:
     """The answer to one message; keeps what the server wants to be called by from then on."""
     import http.client
     from urllib.parse import urlsplit
 
     parts = urlsplit(meaning.url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=PATIENCE_S)
+    connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -137,13 +139,13 @@ def _posted(meaning: Meaning, message: dict[str, Any], session: dict[str, str]) 
         answer = connection.getresponse()
         body = answer.read(_MOST_BYTES).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise Silent(f"nobody answers at {meaning.url} ({error}); start `moss serve`") from None
+        raise HandshakeError(f"nobody answers at {meaning.url} ({error}); start `moss serve`") from None
     finally:
         connection.close()
     if answer.status in (401, 403):
-        raise Silent(f"the server refuses the token ({answer.status}); connect again")
+        raise HandshakeError(f"the server refuses the token ({answer.status}); connect again")
     if answer.status not in (200, 202):
-        raise Silent(f"the server answers {answer.status}")
+        raise HandshakeError(f"the server answers {answer.status}")
     if answer.getheader("Mcp-Session-Id"):
         session["Mcp-Session-Id"] = str(answer.getheader("Mcp-Session-Id"))
         session["MCP-Protocol-Version"] = str(_HELLO["protocolVersion"])
@@ -156,4 +158,4 @@ def _message_in(body: str) -> Any:
     try:
         return json.loads(next((part for part in data if '"id"' in part), "null") if data else body)
     except ValueError:
-        raise Silent("it answers something else than MCP") from None
+        raise HandshakeError("it answers something else than MCP") from None

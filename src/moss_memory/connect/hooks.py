@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from . import jsonc
 from .clients import CLIENTS, PROJECT
-from .config_edit import Change
+from .config_edit import ConfigEdit
 from .moss_command import after_moss, moss_for_clients
 
 TYPE_CHECKING = False
@@ -23,17 +23,19 @@ if TYPE_CHECKING:
 _KEY, _WITHIN = "hooks", "hooks"
 _RUN = {"SessionStart": ["prime"], "PreCompact": ["prime", "--before-compaction"]}
 """What each event runs: what is open here goes to the model, the reminder to whatever writes the summary."""
-_PATIENCE_S = 10
+_TIMEOUT_S = 10
 """A session begins without it rather than late."""
 
 
-class Hooks(Change):
+class Hooks(ConfigEdit):
     """Where one client keeps its hooks, in one scope, and which of them are Moss's."""
 
     def __init__(self, client: Client, scope: str) -> None:
         if scope not in client.hooks:
             known = ", ".join(key for key, one in CLIENTS.items() if one.hooks)
-            raise invalid(f"{client.name} has no hooks that Moss could use; clients with hooks: {known}", path="hooks")
+            raise invalid_request(
+                f"{client.name} has no hooks that Moss could use; clients with hooks: {known}", path="hooks"
+            )
         super().__init__(client.hooks_file(scope))
         self.client = client
         self.scope = scope
@@ -59,18 +61,18 @@ class Hooks(Change):
 
     def put_into(self, text: str, value: Any) -> str:
         """A text with these hooks of Moss and no others."""
-        kept = text if set(self.found_in(text) or ()) <= set(value) else self.taken_out(text)
+        kept = text if set(self.found_in(text) or ()) <= set(value) else self.reverted(text)
         return _put(kept, value)
 
     def content(self, text: str) -> Any:
         """Everything that a text says."""
         return jsonc.read(text)
 
-    def taken_out(self, text: str) -> str:
+    def reverted(self, text: str) -> str:
         """A text without a hook of Moss; a group that held nothing else goes too."""
         for _, place, _ in _ours(text):
             group = jsonc.found(text, place[:-2])
-            return self.taken_out(jsonc.remove(text, place[:-2] if len(group[_WITHIN]) == 1 else place))
+            return self.reverted(jsonc.remove(text, place[:-2] if len(group[_WITHIN]) == 1 else place))
         return text
 
 
@@ -82,7 +84,7 @@ def _put(text: str, wanted: dict[str, str]) -> str:
             text = jsonc.put(text, (*place, "command"), command)
             continue
         groups = jsonc.found(text, (_KEY, event))
-        group = {_WITHIN: [{"type": "command", "command": command, "timeout": _PATIENCE_S}]}
+        group = {_WITHIN: [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]}
         text = jsonc.put(text, (_KEY, event, len(groups) if isinstance(groups, list) else 0), group)
     return text
 

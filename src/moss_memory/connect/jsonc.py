@@ -6,7 +6,7 @@ import json
 import re
 from functools import lru_cache
 
-from .parse_error import Unreadable, line_of, newline_of
+from .parse_error import ConfigParseError, line_of, newline_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Node:
 
 
 def read(text: str) -> Any:
-    """The value that a text holds, an empty object where it holds none; raises `Unreadable` with the line."""
+    """The value that a text holds, an empty object where it holds none; raises `ConfigParseError` with the line."""
     root = _root(text)
     return {} if root is None else root.plain()
 
@@ -135,7 +135,7 @@ def _require_room(text: str, node: Node, key: str | int, above: Path) -> None:
     kind, name = ("{", "object") if isinstance(key, str) else ("[", "list")
     if node.kind != kind:
         what = ".".join(map(str, above)) or "the whole file"
-        raise Unreadable(f"{what} is not a JSON {name}", line_of(text, node.start))
+        raise ConfigParseError(f"{what} is not a JSON {name}", line_of(text, node.start))
 
 
 def _begun(text: str, path: Path, value: Any) -> str:
@@ -256,8 +256,8 @@ class _Parser:
         self.text = text
         self.place = 0
 
-    def problem(self, what: str, place: int | None = None) -> Unreadable:
-        return Unreadable(what, line_of(self.text, self.place if place is None else place))
+    def problem(self, what: str, place: int | None = None) -> ConfigParseError:
+        return ConfigParseError(what, line_of(self.text, self.place if place is None else place))
 
     def skip(self) -> None:
         """Goes past space and comments."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Unreadable(Exception):  # noqa: N818 - it names the state of a file
+class ConfigParseError(Exception):
     """A text that is not what it should be, and the line where that shows."""
 
     def __init__(self, problem: str, line: int) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 
 from moss_memory.config import resolve_home
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 FOLDER = "connected"
 _MOST_BYTES = 64 * 1024 * 1024
@@ -80,7 +80,7 @@ def remember(path: str, before: Before) -> None:
         make_private_folder(os.path.dirname(place))
         write_private(place, json.dumps(content).encode())
     except OSError as error:
-        raise invalid(f"{place} cannot be written ({error.strerror}); {path} was not changed") from None
+        raise invalid_request(f"{place} cannot be written ({error.strerror}); {path} was not changed") from None
 
 
 def forget(path: str) -> None:

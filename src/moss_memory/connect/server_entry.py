@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .clients import PROJECT, VARIABLE
 
@@ -46,7 +46,7 @@ def _shared_command(client: Client, old: Any) -> list[str]:
     """Return how a project's file starts Moss: by its name, or by a path that its owner wrote and that works here."""
     from .moss_command import is_program
 
-    words = Meaning(client, old).words if isinstance(old, dict) else []
+    words = ServerEntry(client, old).words if isinstance(old, dict) else []
     return words[:1] if words and os.path.basename(words[0]) == "moss" and is_program(words[0]) else ["moss"]
 
 
@@ -56,18 +56,20 @@ def chosen_toolsets(client: Client, toolsets: Sequence[str] | None) -> tuple[str
     from moss_memory.registry.catalog import TOOLSETS
 
     if unknown := unknown_toolsets(toolsets or ()):
-        raise invalid(f"there is no toolset {unknown[0][:60]!r}; known: {', '.join(TOOLSETS)}", path="toolsets")
+        raise invalid_request(f"there is no toolset {unknown[0][:60]!r}; known: {', '.join(TOOLSETS)}", path="toolsets")
     return client.toolsets if toolsets is None else tuple(toolsets)
 
 
 def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str, Any]:
     """The entry of a client that talks to `moss serve`; in a project's file the token is a variable's name."""
     if client.http is None:
-        raise invalid(f"{client.name} reads no server over HTTP from its file; connect it without `http`", path="http")
+        raise invalid_request(
+            f"{client.name} reads no server over HTTP from its file; connect it without `http`", path="http"
+        )
     if scope != PROJECT:
         return {key: _filled(value, url=url, token=token) for key, value in client.http.items()}
     if not client.variable:
-        raise invalid(
+        raise invalid_request(
             f"{client.name} takes no token from the environment, and a project's file is no place for one; connect it "
             "for yourself with `scope` user, or without `http`",
             path="scope",
@@ -108,7 +110,7 @@ def _texts(value: Any) -> dict[str, str]:
     return {str(key): str(part) for key, part in value.items()} if isinstance(value, dict) else {}
 
 
-class Meaning:
+class ServerEntry:
     """What an entry asks the client to do: start a command, or talk to an address."""
 
     def __init__(self, client: Client, entry: dict[str, Any]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 
 from .file_rewrite import make, rewrite
-from .parse_error import Unreadable
+from .parse_error import ConfigParseError
 
 _BOM = "\ufeff"
 _BEFORE = ".before-moss"
@@ -44,7 +44,7 @@ class SettingsFile:
             try:
                 data = _read(path, os.path.realpath(path))
                 found.append((path, _decoded(data or b"", path)))
-            except (MossError, Unreadable):
+            except (MossError, ConfigParseError):
                 continue
         return found
 
@@ -56,7 +56,7 @@ class SettingsFile:
         except OSError as error:
             where = error.filename2 or error.filename
             why = f"{where}: {error.strerror}" if where else error.strerror
-            raise invalid(f"{self.path} cannot be written ({why}); nothing was changed") from None
+            raise invalid_request(f"{self.path} cannot be written ({why}); nothing was changed") from None
 
     def _write(self, data: bytes, *, keep: bool) -> None:
         if self._data is None:
@@ -69,7 +69,7 @@ class SettingsFile:
         status = os.stat(self.real)
         mode = stat.S_IMODE(status.st_mode)
         if not mode & 0o200:
-            raise invalid(f"{self.path} may not be written (mode {mode:04o}); nothing was changed")
+            raise invalid_request(f"{self.path} may not be written (mode {mode:04o}); nothing was changed")
         if keep:
             self.backup = self._keep(self._data, status)
         if _read(self.path, self.real) != self._data:
@@ -106,26 +106,26 @@ def _read(path: str, real: str) -> bytes | None:
     try:
         if not os.path.lexists(real):
             if os.path.lexists(path):
-                raise invalid(f"{path} is a link that leads to nothing; nothing was changed")
+                raise invalid_request(f"{path} is a link that leads to nothing; nothing was changed")
             return None
         fd = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-                raise invalid(f"{path} is no plain file of at most 32 MB; it is left alone")
+                raise invalid_request(f"{path} is no plain file of at most 32 MB; it is left alone")
             with os.fdopen(os.dup(fd), "rb") as file:
                 return file.read()
         finally:
             os.close(fd)
     except OSError as error:
-        raise invalid(f"{path} cannot be read ({error.strerror}); nothing was changed") from None
+        raise invalid_request(f"{path} cannot be read ({error.strerror}); nothing was changed") from None
 
 
 def _decoded(data: bytes, path: str) -> str:
     try:
         return data.decode().removeprefix(_BOM)
     except UnicodeDecodeError as error:
-        raise Unreadable("it is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
+        raise ConfigParseError("it is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
 
 
 def _holds(path: str, data: bytes) -> bool:

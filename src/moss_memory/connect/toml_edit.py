@@ -6,7 +6,7 @@ import json
 import math
 import re
 
-from .parse_error import Unreadable, newline_of
+from .parse_error import ConfigParseError, newline_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Statement:
 
 
 def read(text: str) -> dict[str, Any]:
-    """The values that a text holds; raises `Unreadable` with the line."""
+    """The values that a text holds; raises `ConfigParseError` with the line."""
     import tomllib
 
     try:
@@ -51,7 +51,7 @@ def read(text: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         line = _LINE_IN_MESSAGE.search(str(error))
         problem = re.sub(r" \(at .*", "", str(error)) if line else str(error)
-        raise Unreadable(problem, int(line[1]) if line else text.count("\n") + 1) from None
+        raise ConfigParseError(problem, int(line[1]) if line else text.count("\n") + 1) from None
 
 
 def _float(written: str) -> float:
@@ -83,7 +83,7 @@ def put(text: str, path: Path, value: dict[str, Any]) -> str:
         return text
     above = found(text, path[:-1])
     if above is not None and not isinstance(above, dict):
-        raise Unreadable(f"{'.'.join(path[:-1])} is not a table", _line_about(text, path))
+        raise ConfigParseError(f"{'.'.join(path[:-1])} is not a table", _line_about(text, path))
     changed = _put(text, path, value)
     _require_alone(text, changed, path, value)
     return changed
@@ -224,11 +224,11 @@ def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | 
         inner[path[-1]] = value
     try:
         same = _pruned(read(after)) == _pruned(wanted)
-    except Unreadable:
+    except ConfigParseError:
         same = False
     if not same:
         form = f"write it as tables, [{'.'.join(path[:-1])}.NAME]"
-        raise Unreadable(f"{path[0]} is written in one line; {form}", _line_about(before, path))
+        raise ConfigParseError(f"{path[0]} is written in one line; {form}", _line_about(before, path))
 
 
 def _line_about(text: str, path: Path) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .listener import LOOPBACK
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 PORT = 8314
 
 
-class Reach:
+class BindConfig:
     """Where the server listens and by which names it is called. Beyond this machine only with TLS in front of it."""
 
     def __init__(
@@ -30,7 +30,7 @@ class Reach:
         self.behind_proxy = behind_proxy
         self.tls_cert = tls_cert
         self.tls_key = tls_key
-        self.is_beyond = host not in LOOPBACK or behind_proxy or bool(allowed_hosts)
+        self.is_remote = host not in LOOPBACK or behind_proxy or bool(allowed_hosts)
         """Whether others than the programs of this machine can reach it."""
         self.secure = behind_proxy or tls_cert is not None
         self._check()
@@ -39,23 +39,23 @@ class Reach:
         """Refuse what cannot be served, naming all that is missing at once."""
         missing = list(self._missing())
         if missing:
-            needs = f"reaching beyond this machine (`host` {self.host}) needs more: " if self.is_beyond else ""
-            raise invalid(f"{needs}{'; '.join(missing)}. Complete: {self._complete_command()}")
+            needs = f"reaching beyond this machine (`host` {self.host}) needs more: " if self.is_remote else ""
+            raise invalid_request(f"{needs}{'; '.join(missing)}. Complete: {self._complete_command()}")
         for name in self.allowed_hosts:
             if not name.isascii() or not name.isprintable() or set(name) & set("/@ *,") or name != name.lower():
-                raise invalid(
+                raise invalid_request(
                     f"`allowed_host` {name!r} is no host; give a name in lower case, with its port if it has one"
                 )
 
     def _missing(self) -> Iterator[str]:
-        if self.is_beyond and not self.allowed_hosts:
+        if self.is_remote and not self.allowed_hosts:
             yield (
                 "`allowed_host`, the name that clients call it by, without which any web page could point a name of "
                 "its own at this server"
             )
         if (self.tls_cert is None) != (self.tls_key is None):
             yield f"`{'tls_cert' if self.tls_cert is None else 'tls_key'}`: the two files of TLS belong together"
-        elif self.is_beyond and not self.secure:
+        elif self.is_remote and not self.secure:
             yield (
                 "`tls_cert` and `tls_key`, or `behind_proxy` where a proxy does TLS, without which the token and "
                 "everything stored could be read on the way"
@@ -66,7 +66,7 @@ class Reach:
         words = ["moss serve"]
         if self.host not in LOOPBACK:
             words.append(f"--host {self.host}")
-        if self.is_beyond:
+        if self.is_remote:
             example = "moss.example.org" if self.behind_proxy else f"moss.example.org:{PORT}"
             words += [f"--allowed-host {name}" for name in self.allowed_hosts or (example,)]
         if self.behind_proxy:

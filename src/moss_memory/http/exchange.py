@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Send
 
     from moss_memory.mcp.protocol import ToolCall
-    from moss_memory.mcp.server_context import Desk
+    from moss_memory.mcp.server_context import ServerContext
 
     from .replies import Headers
 
@@ -29,9 +29,9 @@ WATCH_S = 0.05
 class Runner:
     """Runs tool calls on the threads of the pool, for every client."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self.indexing = Indexing(desk.store)
+    def __init__(self, context: ServerContext) -> None:
+        self._desk = context
+        self.indexing = Indexing(context.store)
         self.is_stopping = False
 
     def run(self, call: ToolCall, send: Callable[[bytes], object] = bytes) -> asyncio.Future[bytes]:
@@ -43,10 +43,10 @@ class Runner:
                 call, self._desk.store, send=send, is_stopping=lambda: self.is_stopping, indexing=self.indexing
             )
 
-        return POOL.run(answer, long=call.operation.takes_long(call.arguments))
+        return POOL.run(answer, long=call.operation.is_slow(call.arguments))
 
 
-class Exchange:
+class ResponseWriter:
     """The way back to the sender of one request. `streams` says that it takes events too."""
 
     def __init__(self, receive: Receive, send: Send, *, streams: bool) -> None:
@@ -71,7 +71,7 @@ class Exchange:
         loop = asyncio.get_running_loop()
         watch = loop.call_later(WATCH_S, lambda: watching.append(asyncio.ensure_future(self._cancel_when_gone(call))))
         try:
-            if self.streams and (call.progress_token is not None or call.operation.takes_long(call.arguments)):
+            if self.streams and (call.progress_token is not None or call.operation.is_slow(call.arguments)):
                 await self._stream(runner, call)
             else:
                 await self.answer(await runner.run(call))

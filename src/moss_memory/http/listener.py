@@ -6,7 +6,7 @@ import errno
 import os
 import socket
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LAST_PORT = 65_535
@@ -21,17 +21,17 @@ def listen(host: str, port: int, *, or_next: bool = False) -> socket.socket:
     Another port is taken only with `or_next`: clients know the old one, and would send their token to whoever has it.
     """
     if not 0 <= port <= LAST_PORT:
-        raise invalid(f"`port` is {port}; give 1 to {LAST_PORT}", path="port")
+        raise invalid_request(f"`port` is {port}; give 1 to {LAST_PORT}", path="port")
     for tried in range(port, min(port + 100, LAST_PORT + 1) if or_next else port + 1):
         try:
             return _bound(host, tried)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
-                raise invalid(f"{host}:{port} cannot be listened on ({error.strerror})") from None
+                raise invalid_request(f"{host}:{port} cannot be listened on ({error.strerror})") from None
     raise MossError(
         "CONFLICT",
-        f"port {port} of {host} is taken by {holder(port)}; end that, or choose another with `port` and connect your "
-        "clients to it",
+        f"port {port} of {host} is taken by {port_owner(port)}; end that, or choose another with `port` and connect "
+        "your clients to it",
     )
 
 
@@ -50,7 +50,7 @@ def _bound(host: str, port: int) -> socket.socket:
     return made
 
 
-def holder(port: int) -> str:
+def port_owner(port: int) -> str:
     """Who listens on a port, as far as this system tells."""
     found = _socket_of(port)
     if found is None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hmac
 from urllib.parse import parse_qsl
 
-from moss_memory.errors import MossError, invalid
-from moss_memory.mcp.handlers import answered
+from moss_memory.errors import MossError, invalid_request
+from moss_memory.mcp.handlers import handle
 from moss_memory.mcp.messages import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     MAX_LINE_BYTES,
     NO_ID,
     Failure,
-    Refusal,
+    InvalidMessage,
     failure,
     read,
 )
@@ -22,17 +22,17 @@ from moss_memory.mcp.protocol import (
     STATELESS_VERSION,
     VERSION_KEY,
     Cancellation,
-    Errand,
     Listening,
     Protocol,
-    Subscription,
+    StoreRequest,
+    SubscribeRequest,
     ToolCall,
 )
-from moss_memory.mcp.subscriptions import Watch, ended, listen, subscribed
+from moss_memory.mcp.subscriptions import Subscription, ended, listen, subscribed
 
 from . import stateless
-from .exchange import Exchange, Runner
-from .notifier import Newsroom
+from .exchange import ResponseWriter, Runner
+from .notifier import ChangeNotifier
 from .origin_guard import HEADERS
 from .pool import in_thread
 from .replies import JSON, reply
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from moss_memory.mcp.server_context import Desk
+    from moss_memory.mcp.server_context import ServerContext
 
     from .sessions import Session
 
@@ -69,13 +69,13 @@ For example: claude mcp add --transport http moss ADDRESS/mcp --header "Authoriz
 class Endpoint:
     """Takes messages in, has them answered, and sends the answers back."""
 
-    def __init__(self, desk: Desk, token: str) -> None:
-        self._desk = desk
+    def __init__(self, context: ServerContext, token: str) -> None:
+        self._desk = context
         self._token = token.encode()
-        self._protocol = Protocol(desk.offer)
-        self._runner = Runner(desk)
+        self._protocol = Protocol(context.offer)
+        self._runner = Runner(context)
         self._sessions = Sessions()
-        self._newsroom = Newsroom(desk)
+        self._newsroom = ChangeNotifier(context)
         self._listening: dict[Stream, Listening] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -117,7 +117,7 @@ class Endpoint:
         """Asks the calls under way to come to an end; what they have not committed is undone."""
         self._runner.is_stopping = True
 
-    def rest(self, within_s: float) -> bool:
+    def wait_idle(self, within_s: float) -> bool:
         """Ends the idle work; says whether it came to rest in time."""
         return self._runner.indexing.stop(within_s)
 
@@ -137,7 +137,7 @@ class Endpoint:
             stream = Stream()
             session.listen(stream)
             if session.watch is not None:
-                self._newsroom.tell(session.watch, stream)
+                self._newsroom.subscribe(session.watch, stream)
             await pump(stream, receive, send)
 
     def _session(self, version: str, headers: dict[bytes, bytes]) -> Session | tuple[int, str]:
@@ -168,7 +168,7 @@ class Endpoint:
         except MossError as error:
             await _refuse(send, 400, error.message)
             return
-        exchange = Exchange(receive, send, streams=_accepts(headers, b"text/event-stream"))
+        exchange = ResponseWriter(receive, send, streams=_accepts(headers, b"text/event-stream"))
         if (version and version not in HANDSHAKE_VERSIONS) or _names_version(message):
             await self._stateless(message, headers, version, protocol, exchange)
         else:
@@ -181,18 +181,18 @@ class Endpoint:
         try:
             fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=10, errors="strict")
         except ValueError:
-            raise invalid("the address takes `?workspace=` and `?toolsets=`, with names in UTF-8") from None
+            raise invalid_request("the address takes `?workspace=` and `?toolsets=`, with names in UTF-8") from None
         named = [(name, value) for name, value in fields if name in ("workspace", "toolsets")]
         if not named:
             return self._protocol
         asked = dict(named)
         if len(asked) < len(named):
-            raise invalid("the address names `workspace` or `toolsets` twice; a connection has one of each")
+            raise invalid_request("the address names `workspace` or `toolsets` twice; a connection has one of each")
         offer = self._desk.offer_for(asked.get("workspace"), asked.get("toolsets"))
         return Protocol(lambda: offer)
 
     async def _handshake(
-        self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, exchange: Exchange
+        self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, exchange: ResponseWriter
     ) -> None:
         """Answers what belongs to a session, or opens one."""
         if isinstance(message, dict) and message.get("method") == "initialize" and b"mcp-session-id" not in headers:
@@ -206,7 +206,7 @@ class Endpoint:
         else:
             await self._one(message, session, protocol, exchange)
 
-    async def _open(self, message: dict[str, Any], protocol: Protocol, exchange: Exchange) -> None:
+    async def _open(self, message: dict[str, Any], protocol: Protocol, exchange: ResponseWriter) -> None:
         answer = protocol.answer(message)
         assert answer is None or isinstance(answer, bytes)
         if answer is None or isinstance(answer, Failure):
@@ -218,7 +218,7 @@ class Endpoint:
         opened = self._sessions.open(str(known))
         await exchange.answer(answer, headers=[(b"mcp-session-id", opened.id.encode())])
 
-    async def _one(self, message: Any, session: Session, protocol: Protocol, exchange: Exchange) -> None:
+    async def _one(self, message: Any, session: Session, protocol: Protocol, exchange: ResponseWriter) -> None:
         outcome = protocol.answer(message)
         if isinstance(outcome, ToolCall):
             session.begin(outcome)
@@ -229,7 +229,7 @@ class Endpoint:
         elif isinstance(outcome, Cancellation):
             session.cancel(outcome.key)
             await exchange.answer(None)
-        elif isinstance(outcome, (Errand, Subscription)):
+        elif isinstance(outcome, (StoreRequest, SubscribeRequest)):
             await exchange.answer(await self._asked(outcome, session))
         elif isinstance(outcome, Listening):
             raise AssertionError("the handshake era has no such request")
@@ -237,23 +237,23 @@ class Endpoint:
             malformed = isinstance(outcome, Failure) and not isinstance(message, dict)
             await exchange.answer(outcome, status=400 if malformed else 200)
 
-    async def _asked(self, asked: Errand | Subscription, session: Session) -> bytes:
+    async def _asked(self, asked: StoreRequest | SubscribeRequest, session: Session) -> bytes:
         """The answer to what asks the store without a tool; who saw the list or an address may hear of changes."""
-        if isinstance(asked, Errand):
-            answer = await in_thread(answered, asked, self._desk.store)
+        if isinstance(asked, StoreRequest):
+            answer = await in_thread(handle, asked, self._desk.store)
             if asked.request.method == "resources/list" and session.watch is None:
-                session.watch = Watch(asked.offer)
+                session.watch = Subscription(asked.offer)
             if asked.request.method == "resources/list" and session.watch is not None:
                 watch = session.watch
                 await in_thread(lambda: watch.add_list(self._desk.store()))
         else:
-            session.watch = session.watch or Watch(asked.offer)
+            session.watch = session.watch or Subscription(asked.offer)
             answer = await in_thread(subscribed, session.watch, asked, self._desk.store)
         if session.watch is not None and session.stream is not None:
-            self._newsroom.tell(session.watch, session.stream)
+            self._newsroom.subscribe(session.watch, session.stream)
         return answer
 
-    async def _batch(self, messages: list[Any], session: Session, protocol: Protocol, exchange: Exchange) -> None:
+    async def _batch(self, messages: list[Any], session: Session, protocol: Protocol, exchange: ResponseWriter) -> None:
         """Answers an array of messages, one after the other, with an array."""
         if session.version != BATCH_VERSION or not messages:
             why = "the batch is empty" if not messages else f"batches belong to version {BATCH_VERSION}"
@@ -269,7 +269,7 @@ class Endpoint:
                     outcome = await self._runner.run(call)
                 finally:
                     session.finish(call)
-            elif isinstance(outcome, (Errand, Subscription)):
+            elif isinstance(outcome, (StoreRequest, SubscribeRequest)):
                 outcome = await self._asked(outcome, session)
             elif isinstance(outcome, Cancellation):
                 session.cancel(outcome.key)
@@ -278,10 +278,10 @@ class Endpoint:
         await exchange.answer(b"[" + b",".join(answers) + b"]" if answers else None)
 
     async def _stateless(
-        self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, exchange: Exchange
+        self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, exchange: ResponseWriter
     ) -> None:
         """Answers a request that says everything about itself."""
-        if isinstance(message, Refusal):
+        if isinstance(message, InvalidMessage):
             message.stateless = True
             refusal = protocol.answer(message)
             assert isinstance(refusal, bytes)
@@ -304,14 +304,14 @@ class Endpoint:
             outcome = await self._listen(outcome, exchange)
             if outcome is None:
                 return
-        if isinstance(outcome, Errand):
-            outcome = await in_thread(answered, outcome, self._desk.store)
+        if isinstance(outcome, StoreRequest):
+            outcome = await in_thread(handle, outcome, self._desk.store)
         if isinstance(outcome, bytes):
             await exchange.answer(outcome, status=stateless.status_of(outcome))
         else:
             await exchange.answer(failure(NO_ID, INVALID_REQUEST, "Invalid request: no answer is due"), status=400)
 
-    async def _listen(self, listening: Listening, exchange: Exchange) -> bytes | None:
+    async def _listen(self, listening: Listening, exchange: ResponseWriter) -> bytes | None:
         """Answers a request to listen with a stream that lasts; the refusal where it cannot."""
         if not exchange.streams:
             return failure(listening.request.id, INVALID_REQUEST, "Not acceptable: the answer is text/event-stream")
@@ -324,7 +324,7 @@ class Endpoint:
         stream = Stream()
         self._listening[stream] = listening
         stream.put(acknowledged)
-        self._newsroom.tell(watch, stream)
+        self._newsroom.subscribe(watch, stream)
         try:
             await exchange.pump(stream)
         finally:

@@ -10,30 +10,30 @@ from .pool import in_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.mcp.server_context import Desk
-    from moss_memory.mcp.subscriptions import Watch
+    from moss_memory.mcp.server_context import ServerContext
+    from moss_memory.mcp.subscriptions import Subscription
 
     from .sse import Stream
 
 
-class Newsroom:
+class ChangeNotifier:
     """Who listens to what, and on which stream."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._counter = subscriptions.Counter(desk.store)
-        self._listeners: dict[Watch, Stream] = {}
-        self._new: set[Watch] = set()
+    def __init__(self, context: ServerContext) -> None:
+        self._desk = context
+        self._counter = subscriptions.ChangeDetector(context.store)
+        self._listeners: dict[Subscription, Stream] = {}
+        self._new: set[Subscription] = set()
         self._task: asyncio.Task[None] | None = None
 
-    def tell(self, watch: Watch, stream: Stream) -> None:
+    def subscribe(self, watch: Subscription, stream: Stream) -> None:
         """Sends the news for a watch to a stream from now on, what it has missed included."""
         self._listeners[watch] = stream
         self._new.add(watch)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._look_again_and_again())
 
-    def forget(self, watch: Watch) -> None:
+    def forget(self, watch: Subscription) -> None:
         """Sends nothing more for a watch."""
         self._listeners.pop(watch, None)
         self._new.discard(watch)
@@ -47,9 +47,9 @@ class Newsroom:
 
     def _look(self) -> None:
         """Runs on a thread: asks the store, and sends what is due."""
-        moved = self._counter.moved()
+        moved = self._counter.changed()
         for watch, stream in list(self._listeners.items()):
             if moved or watch in self._new:
                 self._new.discard(watch)
-                for message in watch.news(self._desk.store()):
+                for message in watch.pending(self._desk.store()):
                     stream.put(message)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HEADERS = "moss.headers"
 """Under this name of a request's scope stand its headers by their names."""
 
-PLACE = "moss.place"
+LOG_PATH = "moss.place"
 """And under this what of its path may be logged: no names, no text, no token."""
 
 _ONCE = frozenset({
@@ -48,7 +48,7 @@ _FOR_BROWSERS = {
 }
 
 
-class Guard:
+class OriginGuard:
     """Refuses what does not come from where it must, and sees to the headers and the log of every answer.
 
     `origins` holds the origin of this server's pages for each host that it answers to.
@@ -79,7 +79,7 @@ class Guard:
             BUDGET.release(scope)
             if self._log_all or answer.status >= 400:
                 took_ms = (time.perf_counter() - began) * 1000
-                say(f"{scope['method']} {scope.get(PLACE, '/...')} {answer.status or '-'} {took_ms:.1f} ms")
+                say(f"{scope['method']} {scope.get(LOG_PATH, '/...')} {answer.status or '-'} {took_ms:.1f} ms")
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Why a request is not let through, with the status that says so; none when it is."""

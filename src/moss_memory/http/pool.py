@@ -44,7 +44,7 @@ class Pool:
             self._changed.notify()
         return future
 
-    def rest(self, within_s: float) -> bool:
+    def wait_idle(self, within_s: float) -> bool:
         """Waits until nothing runs any more; false when that takes longer."""
         with self._changed:
             return self._changed.wait_for(lambda: not (self._running or self._quick or self._long), within_s)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 
 from moss_memory.demo.demo_home import BANNER
 
-from .origin_guard import HEADERS, PLACE
+from .origin_guard import HEADERS, LOG_PATH
 from .pool import POOL
 from .replies import HTML, reply
 from .request_body import UNREAD, read_body
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from .mcp_endpoint import Endpoint
-    from .sign_in import SignIn, Visitor
+    from .sign_in import BrowserSession, SignIn
 
 SIGN_IN = "/sign-in"
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of the field, not its value
@@ -45,11 +45,11 @@ background:light-dark(#3f6a3a,#a4cf8d);color:light-dark(#fff,#14200f)}
 button:focus-visible{outline:2px solid light-dark(#3f6a3a,#a4cf8d);outline-offset:2px}
 """
 
-visitor_now: ContextVar[Visitor] = ContextVar("visitor_now")
+visitor_now: ContextVar[BrowserSession] = ContextVar("visitor_now")
 """Who sent the request that is being answered."""
 
 
-class Site:
+class Router:
     """Sends every request to what answers it; the pages are loaded when somebody is about to ask for one."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Site:
         """Answers one request that the guard let through."""
         path: str = scope["path"]
         if path == "/mcp":
-            scope[PLACE] = path
+            scope[LOG_PATH] = path
             if self._demonstration:
                 await reply(send, 403, _NOT_FOR_AGENTS)
             else:
@@ -87,10 +87,10 @@ class Site:
         elif path == self._base or path.startswith(self._base + "/"):
             await self._page(scope, receive, send)
         elif path == SIGN_IN or path.startswith(SIGN_IN + "/"):
-            scope[PLACE] = SIGN_IN
+            scope[LOG_PATH] = SIGN_IN
             await self._way_in(scope, send, path[len(SIGN_IN) + 1 :])
         elif path == "/":
-            scope[PLACE] = path
+            scope[LOG_PATH] = path
             if scope["method"] in ("GET", "HEAD"):
                 await reply(send, 200, self._page_of("Moss is here", _HOW), kind=HTML)
             else:
@@ -147,7 +147,7 @@ class Site:
         visitor_now.set(visitor)
         pages, names = await asyncio.shield(self._begin_pages())
         first = scope["path"][len(self._base) + 1 :].partition("/")[0]
-        scope[PLACE] = f"/pages/{first if first in names else '...'}"
+        scope[LOG_PATH] = f"/pages/{first if first in names else '...'}"
         await pages(scope, receive, send)
 
     def _begin_pages(self) -> asyncio.Future[tuple[ASGIApp, frozenset[str]]]:
@@ -185,7 +185,7 @@ def form_token() -> str:
     return visitor_now.get().form_token
 
 
-async def _form(scope: Scope, receive: Receive, visitor: Visitor) -> bytes | tuple[int, str]:
+async def _form(scope: Scope, receive: Receive, visitor: BrowserSession) -> bytes | tuple[int, str]:
     """The body of a form that one of our pages sent, or why it is refused."""
     headers = scope[HEADERS]
     if scope["method"] != "POST":

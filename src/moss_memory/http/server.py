@@ -14,16 +14,16 @@ import uvicorn
 
 from moss_memory.config import resolve_home
 from moss_memory.demo.demo_home import refuse_demonstration
-from moss_memory.errors import invalid
-from moss_memory.mcp.protocol import BugLog
-from moss_memory.mcp.server_context import Desk
+from moss_memory.errors import invalid_request
+from moss_memory.mcp.protocol import ExceptionLog
+from moss_memory.mcp.server_context import ServerContext
 
 from .connection_limits import ACCEPT_AT_ONCE, limits_of_process, quiet_accept_errors
 from .listener import WAITING, listen
 from .mcp_endpoint import Endpoint
-from .origin_guard import Guard
+from .origin_guard import OriginGuard
 from .pool import POOL
-from .router import SIGN_IN, Site, form_token
+from .router import SIGN_IN, Router, form_token
 from .sign_in import SignIn
 from .timeouts import Connection, TlsConnection
 from .token_file import token_of, token_path
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-    from .bind import Reach
+    from .bind import BindConfig
 
 FINISH_S = 1.0
 """How long calls under way may go on once the server is to stop; the process is gone within two seconds."""
@@ -56,9 +56,9 @@ class MossServer:
     def __init__(
         self,
         listening: socket.socket,
-        desk: Desk,
+        context: ServerContext,
         home: str,
-        reach: Reach,
+        reach: BindConfig,
         *,
         read_only: bool,
         log_all: bool,
@@ -66,7 +66,7 @@ class MossServer:
     ) -> None:
         """`own_home` is the home of the user to whom a demonstration is served; empty for every other server."""
         self._socket = listening
-        self._desk = desk
+        self._desk = context
         self._reach = reach
         self.read_only = read_only
         self.home = home
@@ -77,7 +77,7 @@ class MossServer:
         self._endpoint = Endpoint(self._desk, token_of(home))
         self._base = f"/{secrets.token_hex(16)}"
         self._sign_in = SignIn(base=self._base, secure=reach.secure)
-        self._site = Site(
+        self._site = Router(
             endpoint=self._endpoint,
             sign_in=self._sign_in,
             base=self._base,
@@ -85,7 +85,7 @@ class MossServer:
             pages=self._pages,
             demonstration=bool(own_home),
         )
-        self._app = Guard(self._site, origins=reach.origins(port), log_all=log_all)
+        self._app = OriginGuard(self._site, origins=reach.origins(port), log_all=log_all)
 
     def new_link(self) -> str:
         """A link that signs one browser in, once, within five minutes."""
@@ -97,13 +97,13 @@ class MossServer:
         `on_line` is called for every line that a person types on stdin.
         """
         self._desk.offer()  # so that a broken configuration is told now, and no request has to read files
-        BugLog.tells_what_was_said = False
+        ExceptionLog.tells_what_was_said = False
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
         config = self._config()
         try:
             config.load()
         except OSError as error:
-            raise invalid(f"the files of `tls_cert` and `tls_key` cannot be used ({error})") from None
+            raise invalid_request(f"the files of `tls_cert` and `tls_key` cannot be used ({error})") from None
         limits = limits_of_process()
         if config.ssl is None:
             config.http_protocol_class = functools.partial(Connection, limits=limits)  # type: ignore[assignment]
@@ -112,7 +112,7 @@ class MossServer:
             config.http_protocol_class, config.ssl = made, None  # type: ignore[assignment]
         server = _Uvicorn(config, stop=self._stop, on_ready=on_ready, on_line=on_line)
         asyncio.run(server.serve(sockets=[self._socket]))
-        at_rest = self._endpoint.rest(REST_S) and POOL.rest(REST_S)
+        at_rest = self._endpoint.wait_idle(REST_S) and POOL.wait_idle(REST_S)
         if not at_rest:
             os._exit(0)  # what a call has not committed by now is undone by its absence
         self._desk.close()
@@ -210,7 +210,7 @@ class _Uvicorn(uvicorn.Server):
 
 def open_server(
     home: str | None,
-    reach: Reach,
+    reach: BindConfig,
     *,
     port: int,
     or_next_port: bool = False,
@@ -223,6 +223,6 @@ def open_server(
     if not own_home:
         refuse_demonstration(folder)
     listening = listen(reach.host, port, or_next=or_next_port)
-    without = FILE_TOOLS if reach.is_beyond else ()
-    desk = Desk(home, read_only=read_only, without=without, demonstration=bool(own_home))
-    return MossServer(listening, desk, folder, reach, read_only=read_only, log_all=log_all, own_home=own_home)
+    without = FILE_TOOLS if reach.is_remote else ()
+    context = ServerContext(home, read_only=read_only, without=without, demonstration=bool(own_home))
+    return MossServer(listening, context, folder, reach, read_only=read_only, log_all=log_all, own_home=own_home)

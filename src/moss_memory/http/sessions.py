@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from moss_memory.mcp.protocol import ToolCall
-    from moss_memory.mcp.subscriptions import Watch
+    from moss_memory.mcp.subscriptions import Subscription
 
     from .sse import Stream
 
@@ -26,7 +26,7 @@ class Session:
         self.version = version
         self.seen_s = seen_s
         self.stream: Stream | None = None
-        self.watch: Watch | None = None
+        self.watch: Subscription | None = None
         self._running: dict[object, list[ToolCall]] = {}
 
     def begin(self, call: ToolCall) -> None:

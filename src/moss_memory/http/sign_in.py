@@ -21,7 +21,7 @@ MOST = 64
 _BYTES = 32
 
 
-class Visitor:
+class BrowserSession:
     """A browser that is signed in."""
 
     __slots__ = ("form_token", "seen_s")
@@ -42,7 +42,7 @@ class SignIn:
         self._secure = secure
         self._clock_s = clock_s
         self._links: dict[bytes, float] = {}
-        self._visitors: dict[bytes, Visitor] = {}
+        self._visitors: dict[bytes, BrowserSession] = {}
 
     def new_code(self) -> str:
         """The secret of a new link, which works once and for five minutes."""
@@ -66,10 +66,10 @@ class SignIn:
         while len(self._visitors) >= MOST:
             del self._visitors[min(self._visitors, key=lambda key: self._visitors[key].seen_s)]
         value = secrets.token_urlsafe(_BYTES)
-        self._visitors[_hashed(value)] = Visitor(self._clock_s())
+        self._visitors[_hashed(value)] = BrowserSession(self._clock_s())
         return f"{COOKIE}={value}; Path={self._base}/; HttpOnly; SameSite=Strict{'; Secure' if self._secure else ''}"
 
-    def visitor(self, cookies: bytes | None) -> Visitor | None:
+    def visitor(self, cookies: bytes | None) -> BrowserSession | None:
         """The browser that sent these cookies, if it is signed in.
 
         A server on another port of this machine may have set a cookie of the same name, so any that is valid counts.

@@ -6,7 +6,7 @@ import os
 import secrets
 import stat
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.storage.files.private_files import make_private_folder
 
 FILE = "token"
@@ -29,7 +29,7 @@ def token_of(home: str) -> str:
             _make(home, path)
         return _read(path)
     except OSError as error:
-        raise invalid(
+        raise invalid_request(
             f"the token file {path} cannot be used ({error.strerror}); remove it, or repair its folder"
         ) from None
 
@@ -56,10 +56,10 @@ def _read(path: str) -> str:
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-            raise invalid(f"{path} is no file of yours; remove it, and a new token is made")
+            raise invalid_request(f"{path} is no file of yours; remove it, and a new token is made")
         if status.st_mode & 0o077:
             mode = stat.S_IMODE(status.st_mode)
-            raise invalid(
+            raise invalid_request(
                 f"{path} has mode {mode:04o}, so others may have read the token; remove it, and a new one is made"
             )
         token = os.read(fd, 1000).decode("ascii", "replace").strip()

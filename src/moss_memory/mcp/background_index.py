@@ -86,7 +86,7 @@ class Indexing:
     def _step(self) -> float:
         """A few texts; and how long to rest before the next step."""
         try:
-            done = self._store().index(most=STEP, patient=False, cancelled=self._is_interrupted)
+            done = self._store().index(most=STEP, wait=False, cancelled=self._is_interrupted)
             self._wanted = self._wanted or done["pending"] > 0
         except MossError as error:
             if error.code == "SEMANTIC_UNAVAILABLE":

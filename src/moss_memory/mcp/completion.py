@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 
 from .messages import encode
 from .prompts import offered as offered_prompts
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .resources import Call
-    from .tool_list import Offer
+    from .resources import CallContext
+    from .tool_list import ToolList
 
 MOST = 100
 """How many values are shown, as the protocol allows."""
 
 
-def complete(call: Call, offer: Offer, params: dict[str, Any]) -> str:
+def complete(call: CallContext, offer: ToolList, params: dict[str, Any]) -> str:
     """The values that an argument may have, as `completion/complete` shows them."""
     about, names = _about(offer, params.get("ref"))
     argument = params.get("argument")
     name = argument.get("name") if isinstance(argument, dict) else None
     typed = argument.get("value") if isinstance(argument, dict) else None
     if not isinstance(name, str) or not isinstance(typed, str):
-        raise invalid("`argument` must have a name and a value, both strings", path="argument")
+        raise invalid_request("`argument` must have a name and a value, both strings", path="argument")
     if name not in names:
-        raise invalid(f"`argument.name` is none of {', '.join(names)}", path="argument.name")
+        raise invalid_request(f"`argument.name` is none of {', '.join(names)}", path="argument.name")
     context = params.get("context")
     chosen = context.get("arguments") if isinstance(context, dict) else None
     workspace = chosen.get("workspace") if isinstance(chosen, dict) else None
@@ -46,7 +46,7 @@ def complete(call: Call, offer: Offer, params: dict[str, Any]) -> str:
     return f'"completion":{encode(shown)}'
 
 
-def _about(offer: Offer, ref: Any) -> tuple[str, list[str]]:
+def _about(offer: ToolList, ref: Any) -> tuple[str, list[str]]:
     """Of which kind of things the names are, and which arguments there are."""
     kind = ref.get("type") if isinstance(ref, dict) else None
     if kind == "ref/prompt":
@@ -57,10 +57,10 @@ def _about(offer: Offer, ref: Any) -> tuple[str, list[str]]:
         for one in offered(offer):
             if one.template == ref.get("uri"):
                 return one.name, list(one.fields)
-    raise invalid("`ref` names no prompt and no template of an address", path="ref")
+    raise invalid_request("`ref` names no prompt and no template of an address", path="ref")
 
 
-def _values(call: Call, about: str, name: str) -> Callable[[str], list[str]]:
+def _values(call: CallContext, about: str, name: str) -> Callable[[str], list[str]]:
     """How the values of an argument are found in a workspace."""
     if name == "workspace":
         return lambda _: _workspaces(call)
@@ -76,17 +76,17 @@ def _values(call: Call, about: str, name: str) -> Callable[[str], list[str]]:
     return lambda place: [row["name"] for row in call(tool, limit=MOST, **_in(place))["items"] if row.get("name")]
 
 
-def _workspaces(call: Call) -> list[str]:
+def _workspaces(call: CallContext) -> list[str]:
     return [row["workspace"] for row in call("moss_workspaces", limit=MOST)["workspaces"]]
 
 
-def _tags(call: Call, place: str) -> list[str]:
+def _tags(call: CallContext, place: str) -> list[str]:
     """The tags of the capsules that changed last, most used first."""
-    counted: dict[str, int] = {}
+    pluralize: dict[str, int] = {}
     for row in call("capsule_inventory", limit=MOST, **_in(place))["items"]:
         for tag in row.get("tags") or ():
-            counted[tag] = counted.get(tag, 0) + 1
-    return sorted(counted, key=lambda tag: (-counted[tag], tag))
+            pluralize[tag] = pluralize.get(tag, 0) + 1
+    return sorted(pluralize, key=lambda tag: (-pluralize[tag], tag))
 
 
 def _in(place: str) -> dict[str, str]:

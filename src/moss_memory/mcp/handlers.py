@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
-    from .protocol import Errand
-    from .resources import Call
-    from .tool_list import Offer
+    from .protocol import StoreRequest
+    from .resources import CallContext
+    from .tool_list import ToolList
 
 NOT_FOUND = -32002
 """What the handshake era says of an address at which nothing is; the stateless one calls it a bad argument."""
@@ -27,12 +27,14 @@ _STAYS = '"ttlMs":60000,"cacheScope":"private"'
 _CHANGES = '"ttlMs":0,"cacheScope":"private"'
 
 
-def answered(errand: Errand, store: Callable[[], Store]) -> bytes:
+def handle(store_request: StoreRequest, store: Callable[[], Store]) -> bytes:
     """The answer to an errand, its failure included."""
-    request = errand.request
+    request = store_request.request
     try:
         opened = store()
-        fields, kept = _ERRANDS[request.method](opened, calling(opened, errand.offer), errand.offer, request.params)
+        fields, kept = _HANDLERS[request.method](
+            opened, calling(opened, store_request.offer), store_request.offer, request.params
+        )
     except MossError as error:
         if error.code not in _MISTAKES:
             if error.code == "INTERNAL":
@@ -46,38 +48,38 @@ def answered(errand: Errand, store: Callable[[], Store]) -> bytes:
     return request.answer(f"{fields},{kept}" if request.stateless and kept else fields)
 
 
-def calling(store: Store, offer: Offer) -> Call:
+def calling(store: Store, offer: ToolList) -> CallContext:
     """How tools are called for a connection: with its default workspace."""
     return lambda tool, **arguments: store.call(tool, arguments, workspace=offer.workspace or None)
 
 
-def _list_prompts(store: Store, call: Call, offer: Offer, params: dict[str, Any]) -> tuple[str, str]:
+def _list_prompts(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
     return f'"prompts":{prompts.listed(offer)}', _STAYS
 
 
-def _get_prompt(store: Store, call: Call, offer: Offer, params: dict[str, Any]) -> tuple[str, str]:
+def _get_prompt(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
     limit = store.config.capsule_max_chars
     return prompts.get(call, offer, params.get("name"), params.get("arguments"), capsule_max_chars=limit), ""
 
 
-def _list_resources(store: Store, call: Call, offer: Offer, params: dict[str, Any]) -> tuple[str, str]:
+def _list_resources(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
     shown, cursor = resources.listed(call, offer, params.get("cursor"))
     return f'"resources":{shown}' + (f',"nextCursor":{encode(cursor)}' if cursor else ""), _CHANGES
 
 
-def _list_templates(store: Store, call: Call, offer: Offer, params: dict[str, Any]) -> tuple[str, str]:
+def _list_templates(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
     return f'"resourceTemplates":{resources.templates(offer)}', _STAYS
 
 
-def _read_resource(store: Store, call: Call, offer: Offer, params: dict[str, Any]) -> tuple[str, str]:
+def _read_resource(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
     return f'"contents":{resources.read(call, offer, params.get("uri"))}', _CHANGES
 
 
-def _complete(store: Store, call: Call, offer: Offer, params: dict[str, Any]) -> tuple[str, str]:
+def _complete(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
     return completion.complete(call, offer, params), ""
 
 
-_ERRANDS = {
+_HANDLERS = {
     "prompts/list": _list_prompts,
     "prompts/get": _get_prompt,
     "resources/list": _list_resources,

@@ -6,7 +6,7 @@ from moss_memory.rows.values import NAME_MAX_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .tool_list import Offer
+    from .tool_list import ToolList
 
 _LEAD = (
     "Moss is this machine's memory: what one session distills, any later one can load. Nothing is saved or loaded by "
@@ -53,16 +53,16 @@ _ERRORS = "An error has a code, a message and often `recovery`, the best next ca
 _OTHERS = "Other tools: moss_tools finds them by a question, moss_call {tool, arguments} calls them."
 
 
-def instructions(offer: Offer | None) -> str:
+def instructions(offer: ToolList | None) -> str:
     """What Moss is for and which tool when; unlisted tools are named as `moss_call` calls them, closed ones not."""
     lists = "\n".join([line for when, *clauses in _SITUATIONS if (line := _situation(when, clauses, offer))])
     paragraphs = [_LEAD, lists, _CAPSULE if _told("{capsule_store}", offer) else "", _places(offer), _ERRORS]
-    if offer is not None and offer.is_slim and not offer.closed.has("moss_call"):
+    if offer is not None and offer.is_partial and not offer.closed.has("moss_call"):
         paragraphs.append(_OTHERS)
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
 
 
-def _places(offer: Offer | None) -> str:
+def _places(offer: ToolList | None) -> str:
     """What to know of workspaces: which one is the client's own, where it has one."""
     if offer is None or not offer.workspace:
         return _WORKSPACES + _BOUNDED
@@ -71,12 +71,12 @@ def _places(offer: Offer | None) -> str:
     return _WORKSPACE.format(quoted(offer.workspace, NAME_MAX_CHARS)) + _BOUNDED
 
 
-def _situation(when: str, clauses: list[str], offer: Offer | None) -> str:
+def _situation(when: str, clauses: list[str], offer: ToolList | None) -> str:
     told = [said for clause in clauses if (said := _told(clause, offer))]
     return f"- {when}: {'; '.join(told)}." if told else ""
 
 
-def _told(clause: str, offer: Offer | None) -> str | None:
+def _told(clause: str, offer: ToolList | None) -> str | None:
     """A clause with its tools as the client can call them; none where one of them is switched off."""
     before, *parts = clause.split("{")
     for part in parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Lines:
+class LineReader:
     """Whole lines out of chunks; a line above the limit shows as one none, however long it goes on."""
 
     def __init__(self, limit_bytes: int) -> None:

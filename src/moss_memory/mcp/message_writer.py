@@ -16,7 +16,7 @@ UNHEARD_S = 1.4
 """How long an answer is offered to a client that has hung up and does not read."""
 
 
-class Output:
+class MessageWriter:
     """Writes messages, one a line, never mixed; a client that stopped listening is noticed quietly."""
 
     def __init__(self, fd: int, *, stdin: int, on_closed: Callable[[], object]) -> None:

@@ -47,7 +47,7 @@ def quoted(data: bytes) -> bytes:
     return b'"%b"' % data.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
 
-class Refusal:
+class InvalidMessage:
     """A message that cannot be served, with as much of its address as could be read."""
 
     __slots__ = ("code", "id", "message", "method", "stateless", "tool")
@@ -65,18 +65,18 @@ class Refusal:
 
 
 def read(line: bytes) -> Any:
-    """What a line says: a message, a list of messages, or the `Refusal` of what is neither."""
+    """What a line says: a message, a list of messages, or the `InvalidMessage` of what is neither."""
     try:
         text = line.decode()
     except UnicodeDecodeError:
-        return Refusal(PARSE_ERROR, "Parse error: the line is not UTF-8")
+        return InvalidMessage(PARSE_ERROR, "Parse error: the line is not UTF-8")
     try:
         message = _decode(text)
     except RecursionError:
         return _salvage(text)
     except ValueError as error:
         if isinstance(error, json.JSONDecodeError):
-            return Refusal(PARSE_ERROR, f"Parse error: {error.msg} at column {error.colno}")
+            return InvalidMessage(PARSE_ERROR, f"Parse error: {error.msg} at column {error.colno}")
         # Python refuses to convert integers of thousands of digits; they stay readable as out of range.
         message = json.loads(text, parse_int=_any_integer)
     if line.count(b"{") + line.count(b"[") > MAX_DEPTH:
@@ -99,13 +99,15 @@ def _refuse_deep(message: Any) -> Any:
     if not _deeper_than(MAX_DEPTH, message):
         return message
     if not isinstance(message, dict):
-        return Refusal(INVALID_REQUEST, "Invalid request: a message is a JSON object")
+        return InvalidMessage(INVALID_REQUEST, "Invalid request: a message is a JSON object")
     params = message.get("params")
     return _too_deep(message.get("id"), message.get("method"), params.get("name") if isinstance(params, dict) else None)
 
 
-def _too_deep(id: object, method: object, tool: object) -> Refusal:
-    return Refusal(INVALID_REQUEST, "the message is nested deeper than 64 levels", id=id, method=method, tool=tool)
+def _too_deep(id: object, method: object, tool: object) -> InvalidMessage:
+    return InvalidMessage(
+        INVALID_REQUEST, "the message is nested deeper than 64 levels", id=id, method=method, tool=tool
+    )
 
 
 def _deeper_than(limit: int, value: object) -> bool:
@@ -123,7 +125,7 @@ def _deeper_than(limit: int, value: object) -> bool:
     return any(isinstance(part, (dict, list)) for part in level)
 
 
-def _salvage(text: str) -> Refusal:
+def _salvage(text: str) -> InvalidMessage:
     """The refusal of a message too deep for the parser, addressed by the `id` at its top level and the tool's name."""
     import re  # only a hostile line needs it
 
@@ -159,12 +161,12 @@ def usable_id(id: object) -> bool:
     return type(id) is str or (type(id) is int and id is not _TOO_MANY_DIGITS)
 
 
-def oddity(value: object) -> str | None:
+def find_invalid(value: object) -> str | None:
     """What in a value does not survive a round trip through JSON, or none."""
     if isinstance(value, str):
         if "\0" in value:
             return "a NUL character"
-        return None if value.isascii() or sound(value) == value else "half of a surrogate pair"
+        return None if value.isascii() or sanitize(value) == value else "half of a surrogate pair"
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int):
@@ -178,13 +180,13 @@ def oddity(value: object) -> str | None:
 
 def _first_oddity(values: Iterable[object]) -> str | None:
     for value in values:
-        found = oddity(value)
+        found = find_invalid(value)
         if found:
             return found
     return None
 
 
-def sound(text: str) -> str:
+def sanitize(text: str) -> str:
     """The text with halves of surrogate pairs replaced, short enough to be shown in an error."""
     return text.encode("utf-8", "replace").decode()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .fence import Fence, origin, quoted
 from .messages import encode
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .resources import Call
-    from .tool_list import Offer
+    from .resources import CallContext
+    from .tool_list import ToolList
 
     Arguments = dict[str, str]
     Messages = list[dict[str, Any]]
@@ -33,7 +33,7 @@ class Prompt:
         description: str,
         tool: str,
         arguments: tuple[tuple[str, str], ...],
-        make: Callable[[Call, Arguments, int], Messages],
+        make: Callable[[CallContext, Arguments, int], Messages],
     ) -> None:
         self.name = name
         self.description = description
@@ -42,7 +42,7 @@ class Prompt:
         self.make = make
 
 
-def listed(offer: Offer) -> str:
+def listed(offer: ToolList) -> str:
     """The prompts as `prompts/list` shows them."""
     shown = [
         {
@@ -57,24 +57,24 @@ def listed(offer: Offer) -> str:
     return encode(shown)
 
 
-def offered(offer: Offer) -> list[Prompt]:
+def offered(offer: ToolList) -> list[Prompt]:
     """The prompts whose tools the configuration leaves."""
     return [prompt for prompt in _ALL if offer.find(prompt.tool) is not None]
 
 
-def get(call: Call, offer: Offer, name: Any, arguments: Any, *, capsule_max_chars: int) -> str:
+def get(call: CallContext, offer: ToolList, name: Any, arguments: Any, *, capsule_max_chars: int) -> str:
     """A prompt filled in, as `prompts/get` shows it."""
     known = {prompt.name: prompt for prompt in offered(offer)}
     if not isinstance(name, str) or name not in known:
-        raise invalid(f"`name` is none of the prompts {', '.join(known)}", path="name")
+        raise invalid_request(f"`name` is none of the prompts {', '.join(known)}", path="name")
     prompt = known[name]
     given = {} if arguments is None else arguments
     names = [argument for argument, _ in prompt.arguments]
     if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
-        raise invalid("`arguments` must be an object of strings", path="arguments")
+        raise invalid_request("`arguments` must be an object of strings", path="arguments")
     unknown = [argument for argument in given if argument not in names]
     if unknown:
-        raise invalid(
+        raise invalid_request(
             f"`{unknown[0][:100]}` is no argument of {name}; it takes {', '.join(names)}", path=unknown[0][:100]
         )
     if offer.workspace:
@@ -84,7 +84,7 @@ def get(call: Call, offer: Offer, name: Any, arguments: Any, *, capsule_max_char
     return f'"description":{encode(prompt.description)},"messages":{encode(messages)}'
 
 
-def _save(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messages:
+def _save(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Messages:
     """The distill-before-save text with this store's limit."""
     told = [f"{name} {arguments[name]!r}" for name in ("workspace", "name") if name in arguments]
     if "tags" in arguments:
@@ -103,7 +103,7 @@ def _save(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messages:
     ]
 
 
-def _load(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messages:
+def _load(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Messages:
     """Return a capsule inside a fence, the latest one if none is named; nothing of it stands outside the fence."""
     if "name" in arguments:
         found = call("capsule_fetch", **_place(arguments, "name"))
@@ -128,7 +128,7 @@ def _load(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messages:
     ]
 
 
-def _handoff(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messages:
+def _handoff(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Messages:
     what = _shown(arguments, "workspace", "target")
     return [
         _said(
@@ -140,7 +140,7 @@ def _handoff(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messag
     ]
 
 
-def _review(call: Call, arguments: Arguments, capsule_max_chars: int) -> Messages:
+def _review(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Messages:
     what = _shown(arguments, "workspace", "target")
     return [
         _said(

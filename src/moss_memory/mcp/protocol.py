@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, not_json, short_of_descriptors
-from moss_memory.registry.next_calls import with_proposals
-from moss_memory.registry.responses import Spelled
+from moss_memory.errors import MossError, descriptor_limit_error, not_json
+from moss_memory.registry.next_calls import filter_next_calls
+from moss_memory.registry.responses import PreserializedDict
 from moss_memory.version import __version__
 
 from . import messages
@@ -23,7 +23,7 @@ from .messages import (
     METHOD_NOT_FOUND,
     NO_ID,
     UNSUPPORTED_VERSION,
-    Refusal,
+    InvalidMessage,
     encode,
     failure,
     success,
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
 
-    from .tool_list import Offer
+    from .tool_list import ToolList
 
-    Outcome: TypeAlias = "bytes | ToolCall | Errand | Subscription | Listening | Cancellation | None"
+    Outcome: TypeAlias = "bytes | ToolCall | StoreRequest | SubscribeRequest | Listening | Cancellation | None"
 
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_VERSION = "2026-07-28"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 LIST_TTL_MS = 60_000
-ERRANDS = (
+STORE_METHODS = (
     "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read",
     "completion/complete",
 )  # fmt: skip
@@ -71,7 +71,7 @@ class ToolCall:
         "tool",
     )  # fmt: skip
 
-    def __init__(self, request: Request, offer: Offer, operation: Operation, arguments: dict[str, Any]) -> None:
+    def __init__(self, request: Request, offer: ToolList, operation: Operation, arguments: dict[str, Any]) -> None:
         self.key = request.key
         self.id = request.id
         self.stateless = request.stateless
@@ -84,22 +84,22 @@ class ToolCall:
         self.cancelled = False
 
 
-class Errand:
+class StoreRequest:
     """A request that is answered from the store though it is no tool call: `errands.py` knows how."""
 
     __slots__ = ("offer", "request")
 
-    def __init__(self, request: Request, offer: Offer) -> None:
+    def __init__(self, request: Request, offer: ToolList) -> None:
         self.request = request
         self.offer = offer
 
 
-class Subscription:
+class SubscribeRequest:
     """A client of the handshake era wants to hear of changes at an address, or no longer."""
 
     __slots__ = ("offer", "request", "uri", "wanted")
 
-    def __init__(self, request: Request, offer: Offer, uri: str, *, wanted: bool) -> None:
+    def __init__(self, request: Request, offer: ToolList, uri: str, *, wanted: bool) -> None:
         self.request = request
         self.offer = offer
         self.uri = uri
@@ -111,7 +111,7 @@ class Listening:
 
     __slots__ = ("lists", "offer", "request", "uris")
 
-    def __init__(self, request: Request, offer: Offer, uris: list[str], *, lists: bool) -> None:
+    def __init__(self, request: Request, offer: ToolList, uris: list[str], *, lists: bool) -> None:
         self.request = request
         self.offer = offer
         self.uris = uris
@@ -150,7 +150,7 @@ class Request:
 class Protocol:
     """Answers messages; what is offered is looked up only when a message first asks about tools."""
 
-    def __init__(self, offer: Callable[[], Offer]) -> None:
+    def __init__(self, offer: Callable[[], ToolList]) -> None:
         self._offer = offer
         self._methods = {
             "tools/call": self._call,
@@ -161,7 +161,7 @@ class Protocol:
             "resources/subscribe": self._subscribe,
             "resources/unsubscribe": self._subscribe,
             "subscriptions/listen": self._listen,
-            **dict.fromkeys(ERRANDS, self._errand),
+            **dict.fromkeys(STORE_METHODS, self._store_request),
         }
 
     def answer(self, message: Any) -> Outcome:
@@ -213,8 +213,8 @@ class Protocol:
         except MossError:
             return encode(instructions(None))  # the configuration is broken, which the first call is told
 
-    def _errand(self, request: Request) -> Outcome:
-        return Errand(request, self._offer())
+    def _store_request(self, request: Request) -> Outcome:
+        return StoreRequest(request, self._offer())
 
     def _subscribe(self, request: Request) -> Outcome:
         uri = request.params.get("uri")
@@ -222,7 +222,7 @@ class Protocol:
             return _unknown_method(request)
         if not isinstance(uri, str):
             return failure(request.id, INVALID_PARAMS, "Invalid params: uri must be a string")
-        return Subscription(request, self._offer(), uri, wanted=request.method == "resources/subscribe")
+        return SubscribeRequest(request, self._offer(), uri, wanted=request.method == "resources/subscribe")
 
     def _listen(self, request: Request) -> Outcome:
         wanted = request.params.get("notifications")
@@ -241,7 +241,7 @@ class Protocol:
         offer = self._offer()
         operation = offer.find(name)
         if operation is None:
-            shown = messages.sound(name[:100])
+            shown = messages.sanitize(name[:100])
             refusal = offer.refusal(shown)
             return failure(request.id, INVALID_PARAMS, f"Unknown tool: {shown}", refusal.payload())
         arguments = params.get("arguments")
@@ -261,7 +261,7 @@ class Protocol:
 
     def _refused(self, message: Any) -> bytes:
         """The answer to what is no message; a tool call that was too deep fails as a tool call does."""
-        if not isinstance(message, Refusal):
+        if not isinstance(message, InvalidMessage):
             return failure(NO_ID, INVALID_REQUEST, "Invalid request: a message is a JSON object")
         if not messages.usable_id(message.id):
             return failure(NO_ID, message.code, message.message)
@@ -288,10 +288,10 @@ def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: b
     A program decodes exactly what is stored. A model reads the text without decoding it and sees invisible characters
     as escapes.
     """
-    if isinstance(call, ToolCall) and call.offer.is_slim:
-        result = with_proposals(result, call.operation.answers, call.offer.reachable)
+    if isinstance(call, ToolCall) and call.offer.is_partial:
+        result = filter_next_calls(result, call.operation.answers, call.offer.rewrite_for_client)
     try:
-        text = messages.visible(result.json if isinstance(result, Spelled) else encode(result))
+        text = messages.visible(result.json if isinstance(result, PreserializedDict) else encode(result))
     except TypeError:
         return tool_failure(call, not_json())
     except ValueError:
@@ -308,13 +308,13 @@ def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
     shown = _shown(error)
     recovery = shown.recovery
     if recovery is not None and isinstance(call, ToolCall):
-        shown.recovery = call.offer.reachable(recovery)
+        shown.recovery = call.offer.rewrite_for_client(recovery)
     return tool_answer(call, shown.payload(), is_error=True)
 
 
 def _shown(error: BaseException) -> MossError:
     if not isinstance(error, MossError):
-        short = short_of_descriptors(error)
+        short = descriptor_limit_error(error)
         if short is not None:
             return short
         log_bug(error)
@@ -324,7 +324,7 @@ def _shown(error: BaseException) -> MossError:
     return error
 
 
-class BugLog:
+class ExceptionLog:
     """How much is told of a bug: on stdio all of it; a server for many keeps what an exception says to itself."""
 
     tells_what_was_said = True
@@ -334,7 +334,7 @@ def log_bug(error: BaseException) -> None:
     """Writes what went wrong inside Moss to stderr, where a client keeps its servers' logs."""
     import traceback  # only a bug needs it
 
-    if BugLog.tells_what_was_said:
+    if ExceptionLog.tells_what_was_said:
         say("a bug:\n" + "".join(traceback.format_exception(error)))
     else:  # it may be text of the store
         say(f"a bug: {type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
@@ -395,7 +395,7 @@ def _in_its_era(request: Request, meta: Any) -> Request | bytes:
     if not isinstance(version, str):
         return failure(request.id, INVALID_PARAMS, f"Invalid params: {VERSION_KEY} must be a string")
     if version != STATELESS_VERSION:
-        data = {"supported": [STATELESS_VERSION], "requested": messages.sound(version)}
+        data = {"supported": [STATELESS_VERSION], "requested": messages.sanitize(version)}
         return failure(request.id, UNSUPPORTED_VERSION, "Unsupported protocol version", data)
     request.stateless = True
     return request
@@ -412,19 +412,19 @@ def _notification(method: str, params: Any) -> Cancellation | None:
 def _odd_envelope(message: dict[str, Any], request: Request) -> str | None:
     """What in a message cannot be JSON, a tool's arguments aside: those are for the store to refuse."""
     if len(message) - ("params" in message) > 3:
-        odd = messages.oddity([part for name, part in message.items() if name not in ("id", "params")])
+        odd = messages.find_invalid([part for name, part in message.items() if name not in ("id", "params")])
         if odd:
             return odd
     params = request.params
     if request.method != "tools/call":
-        return messages.oddity(params) if params else None
+        return messages.find_invalid(params) if params else None
     if len(params) - ("arguments" in params) > 1:
-        return messages.oddity([part for name, part in params.items() if name not in ("arguments", "name")])
+        return messages.find_invalid([part for name, part in params.items() if name not in ("arguments", "name")])
     return None
 
 
 def _unknown_method(request: Request) -> bytes:
-    return failure(request.id, METHOD_NOT_FOUND, f"Method not found: {messages.sound(request.method[:100])}")
+    return failure(request.id, METHOD_NOT_FOUND, f"Method not found: {messages.sanitize(request.method[:100])}")
 
 
 def _ping(request: Request) -> bytes:

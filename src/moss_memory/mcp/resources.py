@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, unquote
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.invisible import escape_json, escape_text
 
 from .messages import encode
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .tool_list import Offer
+    from .tool_list import ToolList
 
-    Call = Callable[..., dict[str, Any]]
+    CallContext = Callable[..., dict[str, Any]]
     Rows = tuple[list[dict[str, Any]], int, bool]
     """What is shown of a page, how many rows it had, and whether there are more."""
 
@@ -58,12 +58,12 @@ KINDS = {kind.name: kind for kind in _ALL}
 """By the word after the scheme."""
 
 
-def offered(offer: Offer) -> list[Kind]:
+def offered(offer: ToolList) -> list[Kind]:
     """The kinds whose tools the configuration leaves."""
     return [kind for kind in _ALL if offer.find(kind.tool) is not None]
 
 
-def templates(offer: Offer) -> str:
+def templates(offer: ToolList) -> str:
     """The forms of addresses, as `resources/templates/list` shows them."""
     shown = [
         {"uriTemplate": kind.template, "name": kind.name, "description": kind.description, "mimeType": kind.mime}
@@ -75,15 +75,15 @@ def templates(offer: Offer) -> str:
 def parsed(uri: Any) -> tuple[Kind, str, str]:
     """The kind, the workspace and the name that an address means."""
     if not isinstance(uri, str) or not uri.startswith(SCHEME):
-        raise invalid(f"`uri` must be an address of Moss, such as {SCHEME}capsule/shop/auth", path="uri")
+        raise invalid_request(f"`uri` must be an address of Moss, such as {SCHEME}capsule/shop/auth", path="uri")
     parts = uri[len(SCHEME) :].split("/")
     if len(parts) != 3 or parts[0] not in KINDS or not all(parts):
         forms = ", ".join(kind.template for kind in _ALL)
-        raise invalid(f"`uri` is none of {forms}", path="uri")
+        raise invalid_request(f"`uri` is none of {forms}", path="uri")
     return KINDS[parts[0]], unquote(parts[1]), unquote(parts[2])
 
 
-def read(call: Call, offer: Offer, uri: Any) -> str:
+def read(call: CallContext, offer: ToolList, uri: Any) -> str:
     """The content at an address, as `resources/read` shows it; invisible characters are escapes."""
     kind, workspace, name = parsed(uri)
     if offer.find(kind.tool) is None:
@@ -93,7 +93,7 @@ def read(call: Call, offer: Offer, uri: Any) -> str:
     return encode([{"uri": uri, "mimeType": kind.mime, "text": text}])
 
 
-def _text(call: Call, kind: Kind, workspace: str, name: str) -> str:
+def _text(call: CallContext, kind: Kind, workspace: str, name: str) -> str:
     if kind.name == "capsule":
         text: str = call(kind.tool, workspace=workspace, name=name)["capsule_text"]
         return text
@@ -108,7 +108,7 @@ def _text(call: Call, kind: Kind, workspace: str, name: str) -> str:
     return encode(call(kind.tool, **arguments))
 
 
-def listed(call: Call, offer: Offer, cursor: Any) -> tuple[str, str | None]:
+def listed(call: CallContext, offer: ToolList, cursor: Any) -> tuple[str, str | None]:
     """A page of what has an address, each kind newest first, and the cursor of the next page.
 
     Plans, tasks and branches belong to a workspace, so they are listed where the connection has one.
@@ -117,12 +117,12 @@ def listed(call: Call, offer: Offer, cursor: Any) -> tuple[str, str | None]:
     return encode(shown), following
 
 
-def addresses(call: Call, offer: Offer) -> list[str]:
+def addresses(call: CallContext, offer: ToolList) -> list[str]:
     """The addresses on the first page of the list."""
     return [row["uri"] for row in _page(call, offer, None)[0]]
 
 
-def _page(call: Call, offer: Offer, cursor: Any) -> tuple[list[dict[str, Any]], str | None]:
+def _page(call: CallContext, offer: ToolList, cursor: Any) -> tuple[list[dict[str, Any]], str | None]:
     kinds = [kind.name for kind in offered(offer) if kind.name in _LISTS]
     if not offer.workspace:
         kinds = [name for name in kinds if name in ("capsule", "artifact")]
@@ -140,16 +140,16 @@ def _place(cursor: Any, kinds: list[str]) -> tuple[int, int]:
         return 0, 0
     name, _, offset = cursor.partition(".") if isinstance(cursor, str) else ("", "", "")
     if name not in kinds or not (offset.isascii() and offset.isdigit() and len(offset) < 16):
-        raise invalid("`cursor` is none that a list gave", path="cursor")
+        raise invalid_request("`cursor` is none that a list gave", path="cursor")
     return kinds.index(name), int(offset)
 
 
-def _capsules(call: Call, workspace: str, limit: int, offset: int) -> Rows:
+def _capsules(call: CallContext, workspace: str, limit: int, offset: int) -> Rows:
     where = {"workspace": workspace} if workspace else {}
     return _named("capsule", call("capsule_inventory", limit=limit, offset=offset, **where))
 
 
-def _artifacts(call: Call, workspace: str, limit: int, offset: int) -> Rows:
+def _artifacts(call: CallContext, workspace: str, limit: int, offset: int) -> Rows:
     where = {"workspace": workspace} if workspace else {}
     return _named("artifact", call("artifact_list", limit=limit, offset=offset, **where))
 
@@ -165,19 +165,19 @@ def _named(kind: str, found: dict[str, Any]) -> Rows:
     return rows, len(items), found["pagination"]["has_more"]
 
 
-def _tasks(call: Call, workspace: str, limit: int, offset: int) -> Rows:
+def _tasks(call: CallContext, workspace: str, limit: int, offset: int) -> Rows:
     found = call("tasks_list", workspace=workspace, limit=limit, offset=offset)
     rows = [_row(KINDS["task"], workspace, row["id"], title=row["title"]) for row in found["items"]]
     return rows, len(rows), found["pagination"]["has_more"]
 
 
-def _branches(call: Call, workspace: str, limit: int, offset: int) -> Rows:
+def _branches(call: CallContext, workspace: str, limit: int, offset: int) -> Rows:
     names = [row["name"] for row in call("branchmind_branch_list", workspace=workspace)["branches"]]
     rows = [_row(KINDS["graph"], workspace, name) for name in names[offset : offset + limit]]
     return rows, len(rows), len(names) > offset + limit
 
 
-_LISTS: dict[str, Callable[[Call, str, int, int], Rows]] = {
+_LISTS: dict[str, Callable[[CallContext, str, int, int], Rows]] = {
     "capsule": _capsules,
     "artifact": _artifacts,
     "task": _tasks,

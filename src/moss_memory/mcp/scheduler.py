@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from moss_memory.errors import MossError, is_busy, short_of_descriptors
+from moss_memory.errors import MossError, descriptor_limit_error, is_busy
 
 from .background_index import Indexing
 from .protocol import progress, tool_answer, tool_failure
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Reply = Callable[[bytes | None], None]
 
-READ_PATIENCE_S = 0.3
+READ_TIMEOUT_S = 0.3
 """How long a quick call waits for those sent before it, so that a script sees its own writes; then a read overtakes
 all of them, a write only searches: nobody waits for a model that reads, or for what grows with a large store."""
 
@@ -36,16 +36,16 @@ MOST_WAITING = 64
 class Job:
     """A call that waits for the worker, or is with it."""
 
-    __slots__ = ("call", "overtakes_at_s", "reply", "searches")
+    __slots__ = ("call", "deadline_s", "reply", "searches")
 
-    def __init__(self, call: ToolCall, reply: Reply, *, patient: bool) -> None:
+    def __init__(self, call: ToolCall, reply: Reply, *, wait: bool) -> None:
         self.call = call
         self.reply = reply
         self.searches = is_by_meaning(call) or call.operation.grows
-        self.overtakes_at_s = None if patient else time.monotonic() + READ_PATIENCE_S
+        self.deadline_s = None if wait else time.monotonic() + READ_TIMEOUT_S
 
 
-class Calls:
+class CallScheduler:
     """The calls of one connection. Everything but the worker's own work happens on the loop's thread."""
 
     def __init__(self, store: Callable[[], Store], send: Callable[[bytes], None]) -> None:
@@ -77,7 +77,7 @@ class Calls:
             if not is_busy(error):
                 raise
             long = False
-        self._enqueue(Job(call, reply, patient=long))
+        self._enqueue(Job(call, reply, wait=long))
         return None
 
     def _quickly(self, call: ToolCall) -> bytes:
@@ -85,7 +85,7 @@ class Calls:
         result = self._store().call(
             call.tool,
             call.arguments,
-            patient=False,
+            wait=False,
             workspace=call.offer.workspace,
             idempotency_key=call.idempotency_key,
         )
@@ -94,7 +94,7 @@ class Calls:
     def _takes_long(self, call: ToolCall) -> bool:
         """Whether the loop should not wait for it."""
         operation = call.operation
-        return operation.takes_long(call.arguments) or (operation.grows and self._store().is_large())
+        return operation.is_slow(call.arguments) or (operation.grows and self._store().is_large())
 
     def is_full(self) -> bool:
         """Whether so many calls wait that no more should be read."""
@@ -117,23 +117,23 @@ class Calls:
         """How long the loop may sleep until a waiting call is due to overtake; none means for ever."""
         if not self._queue:
             return None
-        for at_s, _ in self._overtaking():
+        for at_s, _ in self._is_due():
             return max(0.0, at_s - time.monotonic())
         return None
 
-    def overtake(self) -> None:
+    def run_due(self) -> None:
         """Answers the calls that have waited long enough for those sent before them."""
         if self._changed is None or not self._queue:
             return
         now = time.monotonic()
-        for at_s, job in self._overtaking():
+        for at_s, job in self._is_due():
             if at_s <= now and self._withdraw(job):
-                answer = self._at_once(job) if job.call.operation.mutates else self._outcome(job.call)
+                answer = self._try_write(job) if job.call.operation.mutates else self._outcome(job.call)
                 if answer is None:
                     return
                 job.reply(answer)
 
-    def _overtaking(self) -> list[tuple[float, Job]]:
+    def _is_due(self) -> list[tuple[float, Job]]:
         """The calls that may overtake those before them, and when: any read, but a write only searches."""
         if self._changed is None:
             return []
@@ -141,8 +141,8 @@ class Calls:
             ahead = self._running is not None and not self._running.searches
             found = []
             for job in self._queue:
-                if job.overtakes_at_s is not None and not (ahead and job.call.operation.mutates):
-                    found.append((job.overtakes_at_s, job))
+                if job.deadline_s is not None and not (ahead and job.call.operation.mutates):
+                    found.append((job.deadline_s, job))
                 elif not job.searches:
                     ahead = True
         return found
@@ -156,7 +156,7 @@ class Calls:
             self._queue.remove(job)
             return True
 
-    def _at_once(self, job: Job) -> bytes | None:
+    def _try_write(self, job: Job) -> bytes | None:
         """The answer to a write; none when others are writing, and then it is the next to be tried again."""
         call = job.call
         try:
@@ -164,7 +164,7 @@ class Calls:
         except Exception as error:
             if not is_busy(error):
                 return tool_failure(call, error)
-        job.overtakes_at_s = time.monotonic() + RETRY_S
+        job.deadline_s = time.monotonic() + RETRY_S
         assert self._changed is not None
         with self._changed:
             self._queue.appendleft(job)
@@ -184,7 +184,7 @@ class Calls:
                 if self._queue or self._running:
                     wait_s = self.wait_s()
                     self._changed.wait(left_s if wait_s is None else min(left_s, wait_s))
-            self.overtake()
+            self.run_due()
 
     def stop(self, within_s: float) -> bool:
         """Cancels every call, answering it so; says whether the worker came to rest in time."""
@@ -223,7 +223,7 @@ class Calls:
             threading.Thread(target=self._work, args=(changed,), name="moss-calls", daemon=True).start()
         except (OSError, RuntimeError) as error:  # the next call that takes long tries again
             full = MossError("STORAGE_BUSY", "this process can start no thread now; try again in a moment")
-            raise short_of_descriptors(error) or full from error
+            raise descriptor_limit_error(error) or full from error
         return changed
 
     def _work(self, changed: Condition) -> None:
@@ -306,7 +306,7 @@ class Progress:
 
 def is_by_meaning(call: ToolCall) -> bool:
     """Whether a call is a search for which a model may have to read for seconds."""
-    return call.operation.long_if is not None and call.operation.takes_long(call.arguments)
+    return call.operation.slow_if is not None and call.operation.is_slow(call.arguments)
 
 
 def _stopped(call: ToolCall) -> MossError:

@@ -6,13 +6,13 @@ from _thread import allocate_lock
 
 from moss_memory.config import load_config
 from moss_memory.demo.demo_home import refuse_demonstration
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.rows.values import norm
 from moss_memory.store import open_store
 
 from .message_writer import say
-from .tool_list import mistakes_in, offer_of, unknown_toolsets
+from .tool_list import mistakes_in, tool_list_of, unknown_toolsets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from moss_memory.config import Config
     from moss_memory.store import Store
 
-    from .tool_list import Offer
+    from .tool_list import ToolList
 
 
 MOST_OFFERS = 64
 """How many ways in which connections ask for the tools are remembered; a list of tools for one takes memory."""
 
 
-class Desk:
+class ServerContext:
     """The configuration, the tools on offer and the store, each made once, by the first who needs it.
 
     Any number of connections and threads may ask at once.
@@ -52,18 +52,18 @@ class Desk:
         self._toolsets = toolsets
         self._lock = allocate_lock()
         self._config: Config | None = None
-        self._offer: Offer | None = None
-        self._offers: dict[tuple[str | None, str | None], Offer] = {}
+        self._offer: ToolList | None = None
+        self._offers: dict[tuple[str | None, str | None], ToolList] = {}
         self._store: Store | None = None
 
-    def offer(self) -> Offer:
+    def offer(self) -> ToolList:
         """The tools that the configuration leaves; its warnings go to stderr, once."""
         if self._offer is not None:
             return self._offer  # asked for with every message, so without the lock
         with self._lock:
             return self._made_offer()
 
-    def offer_for(self, workspace: str | None, toolsets: str | None) -> Offer:
+    def offer_for(self, workspace: str | None, toolsets: str | None) -> ToolList:
         """The tools as a connection sees them that names its own default workspace, or toolsets with commas between.
 
         Names that are none are `INVALID_REQUEST`.
@@ -75,13 +75,13 @@ class Desk:
             chosen = self._toolsets if toolsets is None else [name for name in toolsets.split(",") if toolsets]
             if unknown := unknown_toolsets(chosen or ()):
                 known = ", ".join(TOOLSETS)
-                raise invalid(f"`toolsets` names {unknown[0][:60]!r}, which does not exist; known: {known}")
+                raise invalid_request(f"`toolsets` names {unknown[0][:60]!r}, which does not exist; known: {known}")
             self.offer()
             with self._lock:
                 assert self._config is not None
                 if len(self._offers) >= MOST_OFFERS:
                     self._offers.clear()
-                found = self._offers[workspace, toolsets] = offer_of(self._config, chosen, workspace)
+                found = self._offers[workspace, toolsets] = tool_list_of(self._config, chosen, workspace)
         return found
 
     def store(self) -> Store:
@@ -103,12 +103,12 @@ class Desk:
             if self._store is not None:
                 self._store.close()
 
-    def _made_offer(self) -> Offer:
+    def _made_offer(self) -> ToolList:
         if self._offer is None:
             config = load_config(self._home)
             for warning in (*config.warnings, *mistakes_in(config)):
                 say(warning)
             config = config.replace(disabled_tools=[*config.disabled_tools, *self._without])
             self._config = config
-            self._offer = offer_of(config, self._toolsets)
+            self._offer = tool_list_of(config, self._toolsets)
         return self._offer

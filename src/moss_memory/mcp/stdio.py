@@ -9,12 +9,12 @@ from _thread import allocate_lock
 
 from moss_memory.registry.catalog import TOOLSETS
 
-from .line_reader import Lines
-from .message_writer import Output, is_open, private_stdout, say
-from .messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, Refusal, failure, read
-from .protocol import Cancellation, Errand, Listening, Protocol, Subscription
-from .scheduler import Calls
-from .server_context import Desk
+from .line_reader import LineReader
+from .message_writer import MessageWriter, is_open, private_stdout, say
+from .messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, InvalidMessage, failure, read
+from .protocol import Cancellation, Listening, Protocol, StoreRequest, SubscribeRequest
+from .scheduler import CallScheduler
+from .server_context import ServerContext
 from .tool_list import unknown_toolsets
 
 TYPE_CHECKING = False
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
     from .scheduler import Reply
-    from .subscriptions import Hearing
-    from .tool_list import Offer
+    from .subscriptions import SubscriptionManager
+    from .tool_list import ToolList
 
 READ_BYTES = 65_536
 FINISH_S = 1.4
@@ -51,25 +51,25 @@ def serve(*, home: str | None = None, toolsets: Sequence[str] | None = None) -> 
         return 2
     if not is_open(0) or not is_open(1):
         return 0
-    desk = Desk(home, toolsets)
-    code = Server(desk.offer, desk.store, private_stdout()).run()
-    desk.close()
+    context = ServerContext(home, toolsets)
+    code = Server(context.offer, context.store, private_stdout()).run()
+    context.close()
     return code
 
 
 class Server:
     """One connection: reads lines, has them answered, and ends."""
 
-    def __init__(self, offer: Callable[[], Offer], store: Callable[[], Store], stdout: int) -> None:
+    def __init__(self, offer: Callable[[], ToolList], store: Callable[[], Store], stdout: int) -> None:
         self._protocol = Protocol(offer)
         self._store = store
-        self._hearing: Hearing | None = None
+        self._hearing: SubscriptionManager | None = None
         self._wake, wake_writer = os.pipe()
         os.set_blocking(wake_writer, False)
         self._wake_writer = wake_writer
-        self._output = Output(stdout, stdin=0, on_closed=lambda: os.write(wake_writer, b"."))
-        self._calls = Calls(store, self._output.send)
-        self._lines = Lines(MAX_LINE_BYTES)
+        self._output = MessageWriter(stdout, stdin=0, on_closed=lambda: os.write(wake_writer, b"."))
+        self._calls = CallScheduler(store, self._output.send)
+        self._lines = LineReader(MAX_LINE_BYTES)
         self._stopping = False
 
     def run(self) -> int:
@@ -115,7 +115,7 @@ class Server:
                     if self._over():
                         return
                     self._line(line)
-            self._calls.overtake()
+            self._calls.run_due()
             if self._hearing is not None:
                 self._hearing.look()
 
@@ -131,7 +131,7 @@ class Server:
 
     def _line(self, line: bytes | None) -> None:
         if line is None:
-            message: Any = Refusal(INVALID_REQUEST, f"Invalid request: a line is at most {MAX_LINE_BYTES} bytes")
+            message: Any = InvalidMessage(INVALID_REQUEST, f"Invalid request: a line is at most {MAX_LINE_BYTES} bytes")
         elif not line or line.isspace():
             return
         else:
@@ -155,28 +155,28 @@ class Server:
             self._calls.cancel(outcome.key)
             if self._hearing is not None:
                 self._hearing.cancel(outcome.key)
-        elif isinstance(outcome, Errand):
-            reply(self._run_errand(outcome))
-        elif isinstance(outcome, Subscription):
+        elif isinstance(outcome, StoreRequest):
+            reply(self._run_store_request(outcome))
+        elif isinstance(outcome, SubscribeRequest):
             reply(self._hears().subscribe(outcome))
         elif isinstance(outcome, Listening):
             reply(self._hears().listen(outcome))
         else:
             self._calls.take(outcome, reply)
 
-    def _run_errand(self, errand: Errand) -> bytes:
-        from .handlers import answered  # most sessions ask for tools alone
+    def _run_store_request(self, store_request: StoreRequest) -> bytes:
+        from .handlers import handle  # most sessions ask for tools alone
 
-        answer = answered(errand, self._store)
-        if errand.request.method == "resources/list" and not errand.request.stateless:
-            self._hears().hear_of_list(errand.offer)
+        answer = handle(store_request, self._store)
+        if store_request.request.method == "resources/list" and not store_request.request.stateless:
+            self._hears().subscribe_list(store_request.offer)
         return answer
 
-    def _hears(self) -> Hearing:
+    def _hears(self) -> SubscriptionManager:
         if self._hearing is None:
-            from .subscriptions import Hearing
+            from .subscriptions import SubscriptionManager
 
-            self._hearing = Hearing(self._store, self._output.send)
+            self._hearing = SubscriptionManager(self._store, self._output.send)
         return self._hearing
 
     def _reply(self, answer: bytes | None) -> None:

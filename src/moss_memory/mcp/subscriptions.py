@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
-    from .protocol import Listening, Request, Subscription
-    from .tool_list import Offer
+    from .protocol import Listening, Request, SubscribeRequest
+    from .tool_list import ToolList
 
 LOOK_EVERY_S = 1.0
 MOST_URIS = 200
@@ -28,14 +28,14 @@ ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _ID_KEY = "io.modelcontextprotocol/subscriptionId"
 
 
-class Counter:
+class ChangeDetector:
     """The number of the store's last change, whoever made it."""
 
     def __init__(self, store: Callable[[], Store]) -> None:
         self._store = store
         self._last: int | None = None
 
-    def moved(self) -> bool:
+    def changed(self) -> bool:
         """Whether something changed since this was asked last; a store that does not answer now is asked again."""
         try:
             now = int(self._store().call("moss_changes", {"limit": 1})["seq"])
@@ -46,10 +46,10 @@ class Counter:
         return moved
 
 
-class Watch:
+class Subscription:
     """What one client listens to: addresses, and whether it wants to hear that the list of them changed."""
 
-    def __init__(self, offer: Offer, *, subscription: object = None) -> None:
+    def __init__(self, offer: ToolList, *, subscription: object = None) -> None:
         self._offer = offer
         self._meta = {} if subscription is None else {"_meta": {_ID_KEY: subscription}}
         self._uris: dict[str, str] = {}
@@ -75,7 +75,7 @@ class Watch:
         """Listens to the list from now on."""
         self._list = self._listing(store)
 
-    def news(self, store: Store) -> list[bytes]:
+    def pending(self, store: Store) -> list[bytes]:
         """The messages that are due, after something in the store has changed."""
         due = []
         for uri, before in list(self._uris.items()):
@@ -107,10 +107,10 @@ class Watch:
         return hashlib.sha256(encode(sorted(shown)).encode("utf-8", "replace")).hexdigest()
 
 
-def listen(store: Store, listening: Listening) -> tuple[Watch, bytes]:
+def listen(store: Store, listening: Listening) -> tuple[Subscription, bytes]:
     """The watch that a request to listen asks for, and the message that says so."""
     request = listening.request
-    watch = Watch(listening.offer, subscription=request.key)
+    watch = Subscription(listening.offer, subscription=request.key)
     for uri in listening.uris:
         watch.add(store, uri)
     if listening.lists:
@@ -126,27 +126,27 @@ def ended(request: Request) -> bytes:
     return request.answer("", meta={_ID_KEY: request.key})
 
 
-class Hearing:
+class SubscriptionManager:
     """What the client of one connection listens to, on a transport that looks for news itself."""
 
     def __init__(self, store: Callable[[], Store], send: Callable[[bytes], None]) -> None:
         self._store = store
         self._send = send
-        self._counter = Counter(store)
-        self._watches: dict[object, Watch] = {}
+        self._counter = ChangeDetector(store)
+        self._watches: dict[object, Subscription] = {}
         self._look_at_s = 0.0
         self._has_moved = False
 
-    def subscribe(self, subscription: Subscription) -> bytes:
+    def subscribe(self, subscription: SubscribeRequest) -> bytes:
         """The answer to a client that wants to hear of an address, or no longer."""
         self._note()
-        watch = self._watches.setdefault(None, Watch(subscription.offer))
+        watch = self._watches.setdefault(None, Subscription(subscription.offer))
         return subscribed(watch, subscription, self._store)
 
-    def hear_of_list(self, offer: Offer) -> None:
+    def subscribe_list(self, offer: ToolList) -> None:
         """A client that has seen the list wants to hear when it is another."""
         self._note()
-        self._watches.setdefault(None, Watch(offer)).add_list(self._store())
+        self._watches.setdefault(None, Subscription(offer)).add_list(self._store())
 
     def listen(self, listening: Listening) -> bytes | None:
         """Begins to listen and says so to the client; the refusal where it cannot."""
@@ -179,15 +179,15 @@ class Hearing:
         if self._has_moved:
             self._has_moved = False
             for watch in list(self._watches.values()):
-                for message in watch.news(self._store()):
+                for message in watch.pending(self._store()):
                     self._send(message)
 
     def _note(self) -> None:
         """Looks where the store is now, before somebody new listens; what moved is told to the others all the same."""
-        self._has_moved = self._counter.moved() or self._has_moved
+        self._has_moved = self._counter.changed() or self._has_moved
 
 
-def subscribed(watch: Watch, subscription: Subscription, store: Callable[[], Store]) -> bytes:
+def subscribed(watch: Subscription, subscription: SubscribeRequest, store: Callable[[], Store]) -> bytes:
     """The answer to a wish to hear of an address, or no longer, once it is fulfilled."""
     request = subscription.request
     try:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import MossError, invalid, nearest
+from moss_memory.errors import MossError, invalid_request, nearest
 from moss_memory.registry import catalog
-from moss_memory.registry.catalog import CORE, Closed
+from moss_memory.registry.catalog import CORE, DisabledTools
 
 from .messages import encode
 
@@ -36,7 +36,7 @@ _SELF_EVIDENT = frozenset({
 _NAME_START = len('{"name":"')
 
 
-class Offer:
+class ToolList:
     """The tools of this server: which are listed, and which answer."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Offer:
     ) -> None:
         self.workspace = workspace
         self._toolsets = frozenset(toolsets) & frozenset(catalog.TOOLSETS)
-        self.closed = Closed(disabled_tools, disabled_types)
+        self.closed = DisabledTools(disabled_tools, disabled_types)
         self._output_schemas = output_schemas
         self._found: dict[str, Operation] = {}
         self._listing = ""
@@ -89,16 +89,16 @@ class Offer:
         """The error of a call to a tool that is not offered, naming the nearest one that is."""
         names = [name for name, _ in tool_lines() if not self.closed.has(name)]
         if not names:
-            return invalid(f"there is no tool {tool[:100]!r}; every tool is disabled by the configuration")
+            return invalid_request(f"there is no tool {tool[:100]!r}; every tool is disabled by the configuration")
         wanted = "capsule_" + tool[5:] if tool.startswith(("moss.", "moss_")) else tool
         like = nearest(wanted, names)
-        return invalid(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
+        return invalid_request(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
 
     def forwarded(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
         """The tool that a call of `moss_call` means, and its arguments."""
         return catalog.forwarded(operation, arguments, self.find, self.refusal)
 
-    def reachable(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
+    def rewrite_for_client(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
         """A proposed call as this client can make it: through `moss_call` where its list lacks the tool."""
         tool = proposal["tool"]
         if self.closed.has(tool):
@@ -109,10 +109,10 @@ class Offer:
 
     def reaches(self, tool: str) -> bool:
         """Whether the client calls a tool by its own name: it is listed, or nothing else calls it."""
-        return not self.is_slim or self.lists(tool) or self.closed.has("moss_call")
+        return not self.is_partial or self.lists(tool) or self.closed.has("moss_call")
 
     @property
-    def is_slim(self) -> bool:
+    def is_partial(self) -> bool:
         """Whether less is listed than there is."""
         return bool(self._toolsets)
 
@@ -125,9 +125,9 @@ class Offer:
         return not chosen or not toolsets or not chosen.isdisjoint(toolsets) or ("core" in chosen and tool in CORE)
 
 
-def offer_of(config: Config, toolsets: Sequence[str] | None, workspace: str | None = None) -> Offer:
+def tool_list_of(config: Config, toolsets: Sequence[str] | None, workspace: str | None = None) -> ToolList:
     """What a configuration offers; toolsets named on the command line and a connection's workspace win over its own."""
-    return Offer(
+    return ToolList(
         toolsets=config.toolsets if toolsets is None else toolsets,
         disabled_tools=config.disabled_tools,
         disabled_types=config.disabled_types,

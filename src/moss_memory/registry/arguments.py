@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Title = str
     Tag = str
     Tags = list[str]
-    Source = str
+    SearchSource = str
     RunId = str
     Phase = str
     Role = str
@@ -51,7 +51,7 @@ else:
     Title = _text("display title")
     Tag = _text("exact tag")
     Tags = {"type": "array", "items": {"type": "string"}, "description": "at most 50 tags"}
-    Source = _text("who wrote it, e.g. codex")
+    SearchSource = _text("who wrote it, e.g. codex")
     RunId = _text("workflow run")
     Phase = _text("workflow phase")
     Role = _text("agent role")

@@ -108,7 +108,7 @@ def budget_of(values: dict[str, Any]) -> Budget:
     return Budget(chars or None, size, lines)
 
 
-def ended_page(
+def truncate_page(
     items: list[dict[str, Any]], pagination: dict[str, Any], most: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """As many of the items as so many characters of compact JSON hold, at least one; the page says where to go on."""

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .operation import Operation
-from .tool_groups import CHOOSES, FAMILIES, FAMILY_OF, NEEDS, module
+from .tool_groups import CHOOSES, GROUP_OF_TYPE, NEEDS, TOOL_GROUPS, module
 from .tool_modules import MODULES
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def operations() -> list[Operation]:
 def _all() -> list[Operation]:
     return [
         value
-        for family in FAMILIES.values()
+        for family in TOOL_GROUPS.values()
         for module_name in family.modules
         for value in vars(module(module_name)).values()
         if isinstance(value, Operation) and value.body.__module__ == module_name
@@ -72,18 +72,18 @@ def _all() -> list[Operation]:
 
 def toolset_of(tool: str) -> str:
     """The toolset a tool belongs to; empty for those of no family."""
-    return next((family.name for family in FAMILIES.values() if family.has(tool)), "")
+    return next((family.name for family in TOOL_GROUPS.values() if family.has(tool)), "")
 
 
 def toolsets_of(tool: str) -> tuple[str, ...]:
     """The toolsets with any of which a tool is listed; none for those that are always on."""
-    family = next((family for family in FAMILIES.values() if family.has(tool)), None)
+    family = next((family for family in TOOL_GROUPS.values() if family.has(tool)), None)
     if family is None:
         return ()
     return (family.name,) if family.name else family.serves.get(tool, ())
 
 
-class Closed:
+class DisabledTools:
     """What a configuration switches off: single tools, and families with all of their tools."""
 
     def __init__(self, tools: Iterable[str], types: Iterable[str]) -> None:
@@ -94,7 +94,7 @@ class Closed:
         return bool(self.tools or self.types)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Closed) and (self.tools, self.types) == (other.tools, other.types)
+        return isinstance(other, DisabledTools) and (self.tools, self.types) == (other.tools, other.types)
 
     def __hash__(self) -> int:
         return hash((self.tools, self.types))
@@ -112,7 +112,7 @@ class Closed:
         """Refuses a call of a tool over several families that names one which is closed."""
         chosen = values.get("type")
         if isinstance(chosen, str) and self.values(operation.name, "type", [chosen]) == []:
-            raise invalid(f"{chosen!r} is not possible: the configuration has switched that off", path="type")
+            raise invalid_request(f"{chosen!r} is not possible: the configuration has switched that off", path="type")
 
     def takes(self, tool: str, argument: str) -> bool:
         """Whether an argument of a tool means something while these families are closed."""
@@ -123,12 +123,12 @@ class Closed:
         over_several = not toolset_of(tool) or argument == "include"
         if argument not in CHOOSES or not over_several:
             return values
-        return [value for value in values if FAMILY_OF.get(value) not in self.types]
+        return [value for value in values if GROUP_OF_TYPE.get(value) not in self.types]
 
 
-def closed_by(config: Config) -> Closed:
+def disabled_by(config: Config) -> DisabledTools:
     """What these settings switch off."""
-    return Closed(config.disabled_tools, config.disabled_types)
+    return DisabledTools(config.disabled_tools, config.disabled_types)
 
 
 def forwarded(
@@ -143,12 +143,12 @@ def forwarded(
     if found is None:
         raise refusal(asked["tool"])
     if found.forwards:
-        raise invalid(f"`{operation.name}` does not call itself; name the tool that is meant", path="tool")
+        raise invalid_request(f"`{operation.name}` does not call itself; name the tool that is meant", path="tool")
     return found, asked["arguments"]
 
 
 def _modules(tool: str) -> tuple[str, ...]:
-    return next((family.modules for family in FAMILIES.values() if family.has(tool)), ())
+    return next((family.modules for family in TOOL_GROUPS.values() if family.has(tool)), ())
 
 
 def _alias(tool: str) -> Operation | None:

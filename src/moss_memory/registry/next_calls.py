@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Proposal = dict[str, Any]
 
 
-def with_proposals(
+def filter_next_calls(
     answer: dict[str, Any], shape: Shape, change: Callable[[Proposal], Proposal | None]
 ) -> dict[str, Any]:
     """The answer with every call that it proposes changed; one that cannot be made is null."""

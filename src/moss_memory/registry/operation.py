@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, nearest
+from moss_memory.errors import MossError, invalid_request, nearest
 from moss_memory.rows.values import DEFAULT_WORKSPACE
 
 from .responses import TRUNCATED, Shape
@@ -40,9 +40,34 @@ class Operation:
     """One tool: what it is called, what it takes, what it promises, and the function that does it."""
 
     __slots__ = (
-        "across", "alias_of", "aliases", "answers", "body", "budget_of", "defaults", "description", "destructive",
-        "example", "forwards", "grows", "idempotent", "listed", "long", "long_if", "mutates", "name", "parameters",
-        "recover", "required", "single_statement", "sizes", "storeless", "stores", "summary", "translate", "writes_if",
+        "across",
+        "alias_of",
+        "aliases",
+        "answers",
+        "body",
+        "budget_of",
+        "defaults",
+        "description",
+        "destructive",
+        "example",
+        "forwards",
+        "grows",
+        "idempotent",
+        "listed",
+        "long",
+        "mutates",
+        "name",
+        "no_transaction",
+        "parameters",
+        "recover",
+        "required",
+        "single_statement",
+        "sizes",
+        "slow_if",
+        "stores",
+        "summary",
+        "translate",
+        "writes_if",
         "writes_with",
     )  # fmt: skip
 
@@ -54,10 +79,10 @@ class Operation:
         self.destructive: bool = traits["destructive"]
         self.idempotent: bool = traits["idempotent"]
         self.long: bool = traits["long"]
-        self.long_if: LongIf | None = traits["long_if"]
+        self.slow_if: LongIf | None = traits["slow_if"]
         self.grows: bool = traits["grows"]
         self.listed: bool = traits["listed"]
-        self.storeless: bool = traits["storeless"]
+        self.no_transaction: bool = traits["no_transaction"]
         self.forwards: bool = traits["forwards"]
         self.recover: Recover | None = traits["recover"]
         self.writes_with: str | None = traits["writes_with"]
@@ -121,9 +146,9 @@ class Operation:
             return {"from" if name == "from_" else name: value for name, value in arguments.items()}
         return arguments
 
-    def takes_long(self, arguments: Any) -> bool:
+    def is_slow(self, arguments: Any) -> bool:
         """Whether a call with these arguments, not yet decoded, may take seconds."""
-        return self.long or (self.long_if is not None and self.long_if(arguments))
+        return self.long or (self.slow_if is not None and self.slow_if(arguments))
 
     def writes(self, values: dict[str, Any]) -> bool:
         """Whether a call with these decoded arguments changes the store."""
@@ -131,12 +156,12 @@ class Operation:
             return self.writes_if(values)
         return self.mutates and (self.writes_with is None or bool(values.get(self.writes_with)))
 
-    def reads_once(self, values: dict[str, Any]) -> bool:
+    def single_read(self, values: dict[str, Any]) -> bool:
         """Whether a read with these decoded arguments is one SQL statement."""
         one = self.single_statement
         return one if isinstance(one, bool) else one(values)
 
-    def within(self, tx: Any, **values: Any) -> dict[str, Any]:
+    def call_in(self, tx: Any, **values: Any) -> dict[str, Any]:
         """What it does, as a part of another tool's call; what it would store is looked through as if it were sent."""
         from moss_memory.secrets.scanner import refuse_credentials
 
@@ -149,13 +174,13 @@ class Operation:
         `workspace` is the default one of the caller, if there is one.
         """
         if not isinstance(arguments, dict):
-            raise invalid(f"the arguments of `{self.name}` must be a JSON object")
+            raise invalid_request(f"the arguments of `{self.name}` must be a JSON object")
         decoded = self._checked(arguments)
         if workspace:
             self._place(decoded, workspace)
         for name in self.required:
             if name not in decoded:
-                raise invalid(f"`{name}` is required by `{self.name}`; add it", path=name)
+                raise invalid_request(f"`{name}` is required by `{self.name}`; add it", path=name)
         if "from" in decoded:
             decoded["from_"] = decoded.pop("from")
         if self.budget_of is not None:
@@ -185,7 +210,7 @@ class Operation:
             if value is not None or schema.get("nullable"):
                 if name in decoded:
                     first = next(one for one in arguments if self.aliases.get(one, one) == name)
-                    raise invalid(f"`{given}` and `{first}` mean the same; give one of them", path=given)
+                    raise invalid_request(f"`{given}` and `{first}` mean the same; give one of them", path=given)
                 decoded[name] = _check(value, schema, given)
         return decoded
 
@@ -214,7 +239,7 @@ class Operation:
                     _place_name(ref, workspace)
 
 
-def looks_for_meaning(default: str) -> LongIf:
+def is_semantic(default: str) -> LongIf:
     """That a search is not by words alone, given its default `search_mode`: a model may have to be loaded."""
     return lambda arguments: isinstance(arguments, dict) and (arguments.get("search_mode") or default) != "keyword"
 
@@ -227,7 +252,7 @@ def operation(
     destructive: bool = False,
     idempotent: bool = False,
     long: bool = False,
-    long_if: LongIf | None = None,
+    slow_if: LongIf | None = None,
     grows: bool = False,
     listed: bool = True,
     recover: Recover | None = None,
@@ -240,13 +265,13 @@ def operation(
     writes_if: WritesIf | None = None,
     translate: Translate | None = None,
     aliases: dict[str, str] | None = None,
-    storeless: bool = False,
+    no_transaction: bool = False,
     forwards: bool = False,
 ) -> Callable[[Body], Operation]:
     """Makes the decorated function a tool of the same name.
 
     `answers` declares what it answers: the fields of its answer, or a shape that several tools share.
-    `long_if` tells from the arguments, as they were sent, that this call may take seconds; one that `grows` may take
+    `slow_if` tells from the arguments, as they were sent, that this call may take seconds; one that `grows` may take
     long where the store is large: a server answers it beside its other work.
     `single_statement` says, or tells from the arguments, that a read is one SQL statement, which is its own snapshot;
     `writes_with` names the argument without which the tool only reads, `writes_if` tells it from all of them. One that
@@ -269,7 +294,7 @@ def operation(
             destructive=destructive,
             idempotent=idempotent,
             long=long,
-            long_if=long_if,
+            slow_if=slow_if,
             grows=grows,
             listed=listed,
             recover=recover,
@@ -282,7 +307,7 @@ def operation(
             writes_if=writes_if,
             translate=translate,
             aliases=aliases,
-            storeless=storeless,
+            no_transaction=no_transaction,
             forwards=forwards,
         )
 
@@ -327,14 +352,14 @@ def _check_string(value: Any, schema: Schema, path: str) -> str:
     check_text(value, path)
     if "enum" in schema and value not in schema["enum"]:
         known = ", ".join(map(repr, schema["enum"]))
-        raise invalid(f"`{path}` is not one of {known}", path=path, allowed=schema["enum"])
+        raise invalid_request(f"`{path}` is not one of {known}", path=path, allowed=schema["enum"])
     return value
 
 
 def _check_integer(value: Any, schema: Schema, path: str) -> int:
     number = _integer(value, path)
     if number < schema.get("minimum", number) and (number or not schema.get("or_zero")):
-        raise invalid(f"`{path}` is {number}; give at least {schema['minimum']}", path=path)
+        raise invalid_request(f"`{path}` is {number}; give at least {schema['minimum']}", path=path)
     return number
 
 
@@ -367,7 +392,7 @@ def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
             decoded[name] = _check(part, properties[name], f"{path}.{name}")
     for name in schema.get("required", ()):
         if name not in decoded:
-            raise invalid(f"`{path}.{name}` is required; add it", path=f"{path}.{name}")
+            raise invalid_request(f"`{path}.{name}` is required; add it", path=f"{path}.{name}")
     return decoded
 
 
@@ -395,15 +420,15 @@ def _integer(value: Any, path: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise _wrong_type(value, "integer", path)
     if not -_INT64 <= value < _INT64:
-        raise invalid(f"`{path}` does not fit into 64 bits", path=path)
+        raise invalid_request(f"`{path}` does not fit into 64 bits", path=path)
     return value
 
 
 def check_text(value: str, path: str) -> None:
     """Refuses what no database and no JSON text can carry: NUL and lone surrogates."""
-    found = None if value.isascii() and "\0" not in value else _text_oddity(value)
+    found = None if value.isascii() and "\0" not in value else _find_invalid_text(value)
     if found is not None:
-        raise invalid(f"`{path}` {found[1]}", path=path)
+        raise invalid_request(f"`{path}` {found[1]}", path=path)
 
 
 def _check_size(value: Any, path: str, most: int) -> None:
@@ -425,22 +450,22 @@ def _check_size(value: Any, path: str, most: int) -> None:
 
 def check_json(value: Any, path: str) -> None:
     """Refuses what does not survive a round trip through JSON, wherever it hides in a free-form value."""
-    found = _oddity(value, 1)
+    found = _find_invalid(value, 1)
     if found is not None:
         place, problem = found
         where = (path + place)[:_PATH_CHARS]
         # No mark around names that the caller chose: only Moss's own are said in other words.
-        raise invalid(f"{where if place else f'`{where}`'} {problem}", path=where)
+        raise invalid_request(f"{where if place else f'`{where}`'} {problem}", path=where)
 
 
-def _oddity(value: Any, depth: int) -> tuple[str, str] | None:
+def _find_invalid(value: Any, depth: int) -> tuple[str, str] | None:
     """Where below a value something is no JSON, and what; the path is put together only when there is one."""
     if isinstance(value, (dict, list)):
         if depth > MAX_DEPTH:
             return "", f"is nested deeper than {MAX_DEPTH} levels"
-        return _oddity_inside(value, depth)
+        return _find_invalid_inside(value, depth)
     if isinstance(value, str):
-        return None if value.isascii() and "\0" not in value else _text_oddity(value)
+        return None if value.isascii() and "\0" not in value else _find_invalid_text(value)
     if isinstance(value, float):
         return None if value - value == 0 else ("", "is not a finite number")
     if isinstance(value, int) or value is None:
@@ -448,19 +473,19 @@ def _oddity(value: Any, depth: int) -> tuple[str, str] | None:
     return "", f"must be JSON, not {_json_type(value)}"
 
 
-def _oddity_inside(value: dict[Any, Any] | list[Any], depth: int) -> tuple[str, str] | None:
+def _find_invalid_inside(value: dict[Any, Any] | list[Any], depth: int) -> tuple[str, str] | None:
     is_object = isinstance(value, dict)
     for key, part in value.items() if is_object else enumerate(value):  # type: ignore[union-attr]
         if is_object and not isinstance(key, str):
             return "", f"has a name that is no string but {_json_type(key)}"
-        found = (is_object and _text_oddity(str(key))) or _oddity(part, depth + 1)
+        found = (is_object and _find_invalid_text(str(key))) or _find_invalid(part, depth + 1)
         if found:
             shown = str(key)[:_PATH_CHARS].encode("utf-8", "replace").decode().replace("\0", "?")
             return (f".{shown}" if is_object else f"[{key}]") + found[0], found[1]
     return None
 
 
-def _text_oddity(value: str) -> tuple[str, str] | None:
+def _find_invalid_text(value: str) -> tuple[str, str] | None:
     if "\0" in value:
         return "", "contains a NUL character; remove it"
     try:
@@ -472,7 +497,7 @@ def _text_oddity(value: str) -> tuple[str, str] | None:
 
 def _wrong_type(value: Any, expected: str, path: str) -> MossError:
     article = "an" if expected[0] in "aio" else "a"
-    return invalid(f"`{path}` must be {article} {expected}, not {_json_type(value)}", path=path)
+    return invalid_request(f"`{path}` must be {article} {expected}, not {_json_type(value)}", path=path)
 
 
 def _json_type(value: Any) -> str:
@@ -495,9 +520,9 @@ def _unknown(name: Any, known: list[str], *, at: str) -> MossError:
     shown = str(name)[:100].encode("utf-8", "replace").decode().replace("\0", "?")
     path = f"{at}.{shown}" if at else shown
     if not known:
-        return invalid(f"unknown argument {path!r}; this tool takes none", path=path, argument=shown)
+        return invalid_request(f"unknown argument {path!r}; this tool takes none", path=path, argument=shown)
     like = nearest(shown, known) or known[0]
-    return invalid(
+    return invalid_request(
         f"unknown argument {path!r}; the nearest known one is {like!r} (known: {', '.join(known)})",
         path=path,
         argument=shown,

@@ -105,7 +105,7 @@ class Shape:
         return Shape(name, kept, table=table, row=self.row, line=self.line)
 
 
-class Spelled(dict[str, "Any"]):
+class PreserializedDict(dict[str, "Any"]):
     """An answer that brings its compact JSON along, because it was put together from parts that were written before."""
 
     __slots__ = ("json",)
@@ -167,7 +167,7 @@ def inner_shapes(shape: Shape) -> list[Shape]:
     return found
 
 
-def nameless(rows: list[Row]) -> bool:
+def needs_id_column(rows: list[Row]) -> bool:
     """That a name does not lead to every row, because it has none or is deleted: the id is needed."""
     return any(row.get("name") is None or row.get("deleted_at") is not None for row in rows)
 

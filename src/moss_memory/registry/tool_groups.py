@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from moss_memory.errors import short_of_descriptors
+from moss_memory.errors import descriptor_limit_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-class Family:
+class ToolGroup:
     """One family: its tools' prefix, or their names where they share none, and the modules of its room."""
 
     __slots__ = ("modules", "name", "prefix", "serves", "tools")
@@ -37,7 +37,7 @@ class Family:
         return tool.startswith(self.prefix + "_") or tool in self.tools
 
 
-class Source:
+class SearchSource:
     """What the search finds of a family: rows of one table, or of one view with the same columns."""
 
     __slots__ = ("alive", "body", "code", "family", "has_runs", "module", "name", "show", "table", "title")
@@ -73,10 +73,10 @@ class Source:
         """Whether its rows belong to workflow runs, so that a `run_id` can choose among them."""
 
 
-FAMILIES = {
+TOOL_GROUPS = {
     family.name: family
     for family in (
-        Family(
+        ToolGroup(
             "capsule",
             prefix="capsule",
             modules=(
@@ -87,7 +87,7 @@ FAMILIES = {
                 "moss_memory.tools.capsule.capsule_bulk",
             ),
         ),
-        Family(
+        ToolGroup(
             "artifact",
             prefix="artifact",
             modules=(
@@ -96,7 +96,7 @@ FAMILIES = {
                 "moss_memory.tools.artifact.artifact_kinds",
             ),
         ),
-        Family(
+        ToolGroup(
             "reasoning",
             prefix="branchmind",
             modules=(
@@ -115,7 +115,7 @@ FAMILIES = {
                 "moss_memory.tools.reasoning.reasoning_purge",
             ),
         ),
-        Family(
+        ToolGroup(
             "task",
             prefix="tasks",
             modules=(
@@ -126,13 +126,13 @@ FAMILIES = {
                 "moss_memory.tools.task.claim_tools",
             ),
         ),
-        Family(
+        ToolGroup(
             "record",
             prefix="record",
             tools=("submit_payload", "retrieve_records", "retrieve_entities", "list_timeline_events"),
             modules=("moss_memory.tools.record.record_tools",),
         ),
-        Family(
+        ToolGroup(
             "",
             prefix="moss",
             modules=(
@@ -156,10 +156,10 @@ FAMILIES = {
 }
 """By the name that `toolsets` and `disabled_types` use; the one without a name serves others or is always on."""
 
-SOURCES = {
+SEARCH_SOURCES = {
     source.name: source
     for source in (
-        Source(
+        SearchSource(
             "capsule",
             family="capsule",
             table="capsules",
@@ -169,7 +169,7 @@ SOURCES = {
             module="moss_memory.tools.capsule.capsule_hits",
             has_runs=True,
         ),
-        Source(
+        SearchSource(
             "artifact",
             family="artifact",
             table="artifacts",
@@ -180,7 +180,7 @@ SOURCES = {
             alive="(expires_at is null or expires_at > :moss_now)",
             has_runs=True,
         ),
-        Source(
+        SearchSource(
             "note",
             family="reasoning",
             table="note_rows",
@@ -190,7 +190,7 @@ SOURCES = {
             module="moss_memory.tools.reasoning.reasoning_hits",
             show="notes",
         ),
-        Source(
+        SearchSource(
             "node",
             family="reasoning",
             table="node_rows",
@@ -200,7 +200,7 @@ SOURCES = {
             module="moss_memory.tools.reasoning.reasoning_hits",
             show="nodes",
         ),
-        Source(
+        SearchSource(
             "record",
             family="record",
             table="records",
@@ -214,8 +214,8 @@ SOURCES = {
 """What the search index holds, by the name that a hit's `type` shows."""
 
 
-FAMILY_OF = {
-    **{source.name: source.family for source in SOURCES.values()},
+GROUP_OF_TYPE = {
+    **{source.name: source.family for source in SEARCH_SOURCES.values()},
     "trace": "reasoning",
     "task": "task",
     "capsules": "capsule",
@@ -235,5 +235,5 @@ def module(name: str) -> Any:
     try:
         __import__(name)  # also when it is there: another thread may still be importing it, and this waits for it
     except OSError as error:
-        raise short_of_descriptors(error) or error from error
+        raise descriptor_limit_error(error) or error from error
     return sys.modules[name]

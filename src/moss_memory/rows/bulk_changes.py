@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, marked
+from moss_memory.errors import MossError, backticked, invalid_request
 from moss_memory.registry.responses import flag, integer, text, texts
 
-from .list_filters import Filters, filters_from
-from .values import counted, label, tags_json
+from .list_filters import ListFilters, filters_from
+from .values import label, pluralize, tags_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ IDS_SHOWN = 20
 """So many ids of what would be changed a dry run names."""
 
 
-def required_filters(tx: ReadTransaction, *, code: str = "INVALID_REQUEST", **given: str | None) -> Filters:
+def required_filters(tx: ReadTransaction, *, code: str = "INVALID_REQUEST", **given: str | None) -> ListFilters:
     """The filters of a bulk change: at least one, and no blank one, so that nothing is ever changed by mistake."""
     filters = filters_from(tx, strict=True, **given)
     if not filters.named:
-        raise MossError(code, f"at least one filter is needed: {marked(given)}")
+        raise MossError(code, f"at least one filter is needed: {backticked(given)}")
     return filters
 
 
@@ -53,7 +53,7 @@ def new_labels(set_phase: str | None, set_role: str | None, set_tags: list[str] 
 def change_all(
     tx: Transaction,
     versioned: Versioned,
-    filters: Filters,
+    filters: ListFilters,
     changes: dict[str, Any],
     *,
     dry_run: bool,
@@ -86,7 +86,7 @@ def change_all(
         },
     )
     tx.next_change(count)
-    tx.concerns(workspace=filters.parameters.get("f_workspace"))
+    tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
     return count, {}
 
 
@@ -129,12 +129,12 @@ def is_real(values: dict[str, Any]) -> bool:
 def deleted_before(tx: ReadTransaction, older_than_days: int | None) -> int | None:
     """The time until which something was deleted that is to be purged; none where all of it is."""
     if older_than_days is not None and older_than_days < 0:
-        raise invalid("`older_than_days` is negative; 0 means all", path="older_than_days")
+        raise invalid_request("`older_than_days` is negative; 0 means all", path="older_than_days")
     return tx.now - min(older_than_days * 86_400, 2**52) if older_than_days else None
 
 
 def purge(
-    tx: Transaction, versioned: Versioned, filters: Filters, older_than_days: int | None, *, dry_run: bool
+    tx: Transaction, versioned: Versioned, filters: ListFilters, older_than_days: int | None, *, dry_run: bool
 ) -> dict[str, Any]:
     """Removes soft-deleted rows for good, with their versions: from the table, the search index and the disk."""
     before = deleted_before(tx, older_than_days)
@@ -143,11 +143,11 @@ def purge(
     table, where = versioned.rows.table, filters.where("deleted_at is not null")
     if dry_run:
         count, remarks = _counted(tx, table, where, filters.parameters)
-        message = f"Would permanently delete {counted(count, versioned.family)}"
+        message = f"Would permanently delete {pluralize(count, versioned.family)}"
         return {"purged": count, "message": message, "erased": False, **tx.erases, **remarks}
     answer: dict[str, Any] = {"purged": 0, "message": "", "erased": True}
     complete = _delete_all(tx, answer, f"{table} where row_id in (select row_id from {table} {where}", filters)
-    message = f"Permanently deleted {counted(answer['purged'], versioned.family)}"
+    message = f"Permanently deleted {pluralize(answer['purged'], versioned.family)}"
     if not complete:
         answer["complete"] = False
         message += "; there are more, purge again"
@@ -155,15 +155,15 @@ def purge(
     return answer
 
 
-def _delete_all(tx: Transaction, answer: dict[str, Any], chosen: str, filters: Filters) -> bool:
+def _delete_all(tx: Transaction, answer: dict[str, Any], chosen: str, filters: ListFilters) -> bool:
     """Deletes rows in slices, between which others may write; false when the caller has given up meanwhile."""
     while True:
         deleted = tx.run(f"delete from {chosen} order by row_id limit {_AT_ONCE})", filters.parameters)
         answer["purged"] += deleted
-        tx.concerns(workspace=filters.parameters.get("f_workspace"))
+        tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
         tx.erase_after_commit(answer, told="erased", anything=deleted > 0)
         tx.progress(answer["purged"])
         if deleted < _AT_ONCE:
             return True
-        if not tx.breathe():
+        if not tx.yield_lock():
             return False

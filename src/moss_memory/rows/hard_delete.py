@@ -8,30 +8,30 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import Transaction
 
-    Place = tuple[str, int]
+    RowVersion = tuple[str, int]
     """A table and the number of a row in it."""
 
 ERASED = "[erased]"
 """What stands in the place of a text that was erased and whose place stays."""
 
 
-class Erasure:
-    """What would be removed, counted before anything is; `carry_out` removes it."""
+class HardDelete:
+    """What would be removed, counted before anything is; `execute` removes it."""
 
-    __slots__ = ("carry_out", "owners", "places", "removed", "texts")
+    __slots__ = ("execute", "owners", "places", "removed", "texts")
 
     def __init__(
         self,
-        carry_out: Callable[[Transaction], None],
+        execute: Callable[[Transaction], None],
         *,
         rows: int = 0,
         versions: int = 0,
         vectors: int = 0,
         texts: Iterable[str | None] = (),
-        places: Iterable[Place] = (),
+        places: Iterable[RowVersion] = (),
         owners: Iterable[str] = (),
     ) -> None:
-        self.carry_out = carry_out
+        self.execute = execute
         self.removed = {"rows": rows, "versions": versions, "vectors": vectors}
         self.texts = list(dict.fromkeys(text for text in texts if text and text != ERASED))
         """The texts that go: whatever else holds one of them quotes it."""
@@ -40,16 +40,16 @@ class Erasure:
         self.owners = set(owners)
         """The plans and tasks whose hand-overs may quote them."""
 
-    def and_also(self, others: list[Erasure]) -> Erasure:
+    def combined_with(self, others: list[HardDelete]) -> HardDelete:
         """Return this one and all of the others as one."""
 
-        def carry_out(tx: Transaction) -> None:
+        def execute(tx: Transaction) -> None:
             for one in (self, *others):
-                one.carry_out(tx)
+                one.execute(tx)
 
         sums = {name: sum(one.removed[name] for one in (self, *others)) for name in self.removed}
-        return Erasure(
-            carry_out,
+        return HardDelete(
+            execute,
             **sums,
             texts=[text for one in (self, *others) for text in one.texts],
             places=[place for one in (self, *others) for place in one.places],

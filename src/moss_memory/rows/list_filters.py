@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .values import label, norm, normalize, prefix_range
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ALIVE, DELETED = "deleted_at is null", "deleted_at is not null"
 
 
-class Filters:
+class ListFilters:
     """Conditions as a where-list; never `(:x is null or …)`, which would forgo the indexes."""
 
     __slots__ = ("conditions", "named", "parameters")
@@ -36,15 +36,15 @@ class Filters:
     def __contains__(self, name: str) -> bool:
         return any(name == one for one, _ in self.named)
 
-    def only(self, *names: str) -> Filters:
+    def only(self, *names: str) -> ListFilters:
         """Those of some names, with all parameters."""
-        some = Filters()
+        some = ListFilters()
         kept = [(named, one) for named, one in zip(self.named, self.conditions, strict=True) if named[0] in names]
         some.named, some.conditions = [named for named, _ in kept], [condition for _, condition in kept]
         some.parameters = self.parameters
         return some
 
-    def without(self, name: str) -> Filters:
+    def without(self, name: str) -> ListFilters:
         """All but those of a name, with all parameters."""
         return self.only(*[one for one, _ in self.named if one != name])
 
@@ -78,13 +78,13 @@ def filters_from(
     tag: str | None = None,
     name_prefix: str | None = None,
     **labels: str | None,
-) -> Filters:
+) -> ListFilters:
     """The filters a caller gave; `labels` are columns compared as they are. `strict` refuses a blank one."""
-    filters = Filters()
+    filters = ListFilters()
     if workspace is not None:
         filters.add("workspace", workspace, "workspace_norm = :f_workspace", f_workspace=norm(workspace))
     if tag is not None and (trimmed := _present("tag", tag, strict)):
-        filters.add("tag", trimmed, tx.contains("tags_json", "f_tag"), f_tag=trimmed)
+        filters.add("tag", trimmed, tx.sql_json_contains("tags_json", "f_tag"), f_tag=trimmed)
     if name_prefix is not None and (strict or name_prefix.strip()):
         # A space at the end is part of the prefix: without it "my " would also mean "myth".
         space = " " if name_prefix[-1:].isspace() and name_prefix.strip() else ""
@@ -100,5 +100,5 @@ def filters_from(
 def _present(name: str, value: str, strict: bool) -> str | None:
     trimmed = label(value, what=name)
     if trimmed is None and strict:
-        raise invalid(f"`{name}` is blank; give it a value or leave it out", path=name)
+        raise invalid_request(f"`{name}` is blank; give it a value or leave it out", path=name)
     return trimmed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 
 from .values import DEFAULT_WORKSPACE, norm, normalize
 
@@ -23,9 +23,9 @@ class Address:
             if name is not None or workspace is not None:
                 raise _ambiguous(at)
             if not id.strip():
-                raise invalid(f"`{at}id` is blank; give an id, or `workspace` and `name`", path=f"{at}id")
+                raise invalid_request(f"`{at}id` is blank; give an id, or `workspace` and `name`", path=f"{at}id")
         elif name is None:
-            raise invalid(f"`{at}id` or `{at}name` is needed", path=f"{at}name")
+            raise invalid_request(f"`{at}id` or `{at}name` is needed", path=f"{at}name")
         self.id = id
         self.name = name
         self.workspace = workspace

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction
 
-    from .list_filters import Filters
+    from .list_filters import ListFilters
     from .lookup import Address
 
 MOST_ELSEWHERE = 5
@@ -42,7 +42,7 @@ def same_name(tx: ReadTransaction, table: str, address: Address, *, also: str = 
     return _found(tx, statement, address, also, workspaces_read=WORKSPACES_READ, most=MOST_ELSEWHERE)
 
 
-def newest_elsewhere(tx: ReadTransaction, filters: Filters, workspace_norm: str) -> list[dict[str, Any]]:
+def newest_elsewhere(tx: ReadTransaction, filters: ListFilters, workspace_norm: str) -> list[dict[str, Any]]:
     """The newest capsule of each other workspace that has one which the filters let through, newest first."""
     newest = filters.where("capsules.workspace_norm = workspaces.workspace_norm", "deleted_at is null")
     order = _NEWEST.format(table="capsules")

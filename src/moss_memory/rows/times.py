@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 _SHAPE = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)"
@@ -29,7 +29,7 @@ def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
         )
         moment -= dt.timedelta(minutes=_offset_minutes(zone))
     except (ValueError, OverflowError):
-        raise invalid(f"`{what}` is no ISO 8601 date or time such as 2025-12-31T10:00:00Z", path=what) from None
+        raise invalid_request(f"`{what}` is no ISO 8601 date or time such as 2025-12-31T10:00:00Z", path=what) from None
     epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
     whole = (moment - epoch) // dt.timedelta(microseconds=1) + int((fraction or "")[:6].ljust(6, "0"))
     return whole + DAY_US - 1 if hour is None and end_of_day else whole

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from moss_memory.registry.responses import Field
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-    from .list_filters import Filters
+    from .list_filters import ListFilters
     from .versions import Versioned
 
 _TAKEN = "NAME_ALREADY_EXISTS"
@@ -81,7 +81,7 @@ def _restore_one(tx: Transaction, versioned: Versioned, address: Address) -> dic
     else:
         refuse_taken_name(tx, versioned, row, "rename or delete that one first")
         _bring_back(tx, versioned, row["id"])
-    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     answer = {"restored": restored, "id": row["id"], "fetch_key": versioned.rows.fetch_key(row)}
     return answer | _found(tx, versioned, [row])
 
@@ -115,7 +115,7 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
     for row in list(_rows(tx, versioned, filters.where(), filters.parameters)):
         tx.check_cancelled()
         named = (row["workspace_norm"], row["name_norm"])
-        if named in names or not has_free_name(tx, versioned, row):
+        if named in names or not is_name_available(tx, versioned, row):
             skipped.append({"id": row["id"], "code": _TAKEN})
             continue
         chosen.append(row)
@@ -123,7 +123,7 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
             names.add(named)
     for row in reversed(chosen):
         _bring_back(tx, versioned, row["id"])
-    tx.concerns(workspace=filters.parameters.get("f_workspace"))
+    tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
     return {"restored_count": len(chosen), "skipped": skipped, **_found(tx, versioned, chosen)}
 
 
@@ -135,7 +135,7 @@ def _found(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]
     return told([finding for row in whole for finding in versioned.findings(row)])
 
 
-def _filters(tx: ReadTransaction, *, deleted_after: int | None = None, **given: str | None) -> Filters:
+def _filters(tx: ReadTransaction, *, deleted_after: int | None = None, **given: str | None) -> ListFilters:
     """The filters of a bulk restore: at least one, and no blank one."""
     filters = filters_from(tx, strict=True, **given)
     if deleted_after is not None:
@@ -151,11 +151,11 @@ def _bring_back(tx: Transaction, versioned: Versioned, id: str) -> None:
 
 def refuse_taken_name(tx: Transaction, versioned: Versioned, row: dict[str, Any], what_to_do: str) -> None:
     """Refuses to give a row its name where another has it."""
-    if not has_free_name(tx, versioned, row):
+    if not is_name_available(tx, versioned, row):
         raise versioned.rows.name_taken(row["workspace_raw"], row["name_raw"], what_to_do)
 
 
-def has_free_name(tx: Transaction, versioned: Versioned, row: dict[str, Any]) -> bool:
+def is_name_available(tx: Transaction, versioned: Versioned, row: dict[str, Any]) -> bool:
     """Whether a row can have its name: no other active one has it. One that has expired makes way and is deleted."""
     if row["name_raw"] is None:
         return True

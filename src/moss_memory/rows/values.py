@@ -9,7 +9,7 @@ import time
 from _thread import allocate_lock
 from functools import lru_cache
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def norm(workspace: str) -> str:
 def _normal_form(raw: str, what: str) -> str:
     # Kept, because callers ask for the same names again and again: two of them are a tenth of a fetch.
     if len(raw) > NAME_MAX_CHARS:
-        raise invalid(f"`{what}` has {len(raw)} characters; at most {NAME_MAX_CHARS} are allowed", path=what)
+        raise invalid_request(f"`{what}` has {len(raw)} characters; at most {NAME_MAX_CHARS} are allowed", path=what)
     if raw.isascii():
         composed = raw
     else:
@@ -51,12 +51,14 @@ def _normal_form(raw: str, what: str) -> str:
 
         composed = unicodedata.normalize("NFC", raw)
     if not composed.isprintable() and has_control(composed):
-        raise invalid(f"`{what}` contains a control character; remove tabs, line breaks and the like", path=what)
+        raise invalid_request(
+            f"`{what}` contains a control character; remove tabs, line breaks and the like", path=what
+        )
     norm = " ".join(composed.strip().lower().split())
     if not norm.isascii():
         norm = unicodedata.normalize("NFC", norm)  # a lower-case letter may compose where its capital does not
     if not norm:
-        raise invalid(f"`{what}` is blank; give it at least one visible character", path=what)
+        raise invalid_request(f"`{what}` is blank; give it at least one visible character", path=what)
     return norm
 
 
@@ -80,7 +82,9 @@ def label(raw: str | None, *, what: str) -> str | None:
         return None
     trimmed = raw.strip()
     if len(trimmed) > LABEL_MAX_CHARS:
-        raise invalid(f"`{what}` has {len(trimmed)} characters; at most {LABEL_MAX_CHARS} are allowed", path=what)
+        raise invalid_request(
+            f"`{what}` has {len(trimmed)} characters; at most {LABEL_MAX_CHARS} are allowed", path=what
+        )
     return trimmed or None
 
 
@@ -92,12 +96,14 @@ def clean_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
     for index, tag in enumerate(raw):
         trimmed = tag.strip()
         if not trimmed:
-            raise invalid(f"`{what}[{index}]` is blank; leave it out", path=f"{what}[{index}]")
+            raise invalid_request(f"`{what}[{index}]` is blank; leave it out", path=f"{what}[{index}]")
         if len(trimmed) > TAG_MAX_CHARS:
-            raise invalid(f"`{what}[{index}]` is longer than {TAG_MAX_CHARS} characters", path=f"{what}[{index}]")
+            raise invalid_request(
+                f"`{what}[{index}]` is longer than {TAG_MAX_CHARS} characters", path=f"{what}[{index}]"
+            )
         seen[trimmed] = None
     if len(seen) > TAGS_MAX:
-        raise invalid(f"`{what}` has {len(seen)} entries; at most {TAGS_MAX} are allowed", path=what)
+        raise invalid_request(f"`{what}` has {len(seen)} entries; at most {TAGS_MAX} are allowed", path=what)
     return list(seen)
 
 
@@ -119,9 +125,9 @@ class Page:
 
     def __init__(self, limit: int, offset: int, *, maximum: int) -> None:
         if limit < 1:
-            raise invalid(f"`limit` is {limit}; ask for at least 1", path="limit")
+            raise invalid_request(f"`limit` is {limit}; ask for at least 1", path="limit")
         if offset < 0:
-            raise invalid(f"`offset` is {offset}; the first row has offset 0", path="offset")
+            raise invalid_request(f"`offset` is {offset}; the first row has offset 0", path="offset")
         self.limit = min(limit, maximum)
         self.offset = offset
 
@@ -183,6 +189,6 @@ def wall_clock_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def counted(count: int, noun: str) -> str:
+def pluralize(count: int, noun: str) -> str:
     """A number with its noun: `1 capsule`, `3 capsules`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

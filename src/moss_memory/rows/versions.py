@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.responses import integer
 
-from .hard_delete import Erasure
+from .hard_delete import HardDelete
 from .lookup import Address
 
 TYPE_CHECKING = False
@@ -105,7 +105,7 @@ class Versioned:
         """Writes the next version of the row that a call is about, which holds its new content already."""
         self.write(tx, row, self.sql[statement])
         row["version"] += 1
-        tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+        tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
 
     def write(self, tx: Transaction, row: dict[str, Any], statement: str) -> None:
         """Writes the next version of a row and keeps the one that was there."""
@@ -157,7 +157,7 @@ class Versioned:
         content = self.content(old)
         return {**row, **content, **self.measured(content), "version": old["version"], "updated_at": old["at"]}
 
-    def erasure(self, tx: ReadTransaction, row: dict[str, Any]) -> Erasure:
+    def erasure(self, tx: ReadTransaction, row: dict[str, Any]) -> HardDelete:
         """The row itself for good, with every version of it."""
         number: int = tx.value(f"select row_id from {self.rows.table} where id = :id", {"id": row["id"]})
 
@@ -166,7 +166,7 @@ class Versioned:
 
         earlier = list(tx.stream(f"select row_id, title, text from versions where {self._of_row}", {"id": row["id"]}))
         texts = [self.content(row).get(own) for own, there in self.columns.items() if there in ("title", "text")]
-        return Erasure(
+        return HardDelete(
             carry_out,
             rows=1,
             versions=len(earlier),
@@ -175,10 +175,10 @@ class Versioned:
             places=[(self.rows.table, number), *(("versions", version) for version, *_ in earlier)],
         )
 
-    def erasure_of_version(self, tx: ReadTransaction, row: dict[str, Any], version: int) -> Erasure:
+    def erasure_of_version(self, tx: ReadTransaction, row: dict[str, Any], version: int) -> HardDelete:
         """What one earlier version held; that there was one stays known."""
         if version == row["version"]:
-            raise invalid(
+            raise invalid_request(
                 f"`version` {version} is the present one and cannot be erased alone; change the {self.family} first, "
                 "or erase all of it by leaving `version` out",
                 path="version",
@@ -190,7 +190,7 @@ class Versioned:
         def carry_out(tx: Transaction) -> None:
             tx.run(statement, {"id": row["id"], "version": version})
 
-        return Erasure(carry_out, versions=1)
+        return HardDelete(carry_out, versions=1)
 
     def _named(self, values: tuple[Any, ...]) -> dict[str, Any]:
         return dict(zip((*_HEAD, *self.columns), values, strict=True))
@@ -238,7 +238,7 @@ def is_now(values: dict[str, Any]) -> bool:
 def time_asked(version: int | None, as_of: int | str | None) -> int | None:
     """The time that a caller gives in seconds or as ISO 8601, in seconds; refused beside a version."""
     if version is not None and as_of is not None:
-        raise invalid("`version` and `as_of` both choose a version; give one of them", path="as_of")
+        raise invalid_request("`version` and `as_of` both choose a version; give one of them", path="as_of")
     if as_of is None or isinstance(as_of, int):
         return as_of
     digits = as_of.strip()

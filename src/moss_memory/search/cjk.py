@@ -25,7 +25,7 @@ _OTHER_BYTES = bytes({*range(256)} - {*range(0xE3, 0xEE), 0xEF})
 """None of these begins such a character in UTF-8; taking them out tells in a tenth of the time if there is any."""
 
 
-def spaced(text: str | None) -> str | None:
+def to_bigrams(text: str | None) -> str | None:
     """The text as the index sees it: every such run as pieces with spaces between them."""
     if text is None or not _may_hold_any(text):
         return text

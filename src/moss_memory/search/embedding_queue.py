@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from moss_memory.errors import MossError
-from moss_memory.registry.tool_groups import SOURCES
+from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.embedding.embedder import embedder
 
 from .hits import number_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from moss_memory.search.embedding.encoder import Embedder
-    from moss_memory.storage.engine import Call, Engine, ReadTransaction, Row, Transaction
+    from moss_memory.storage.engine import CallContext, Engine, ReadTransaction, Row, Transaction
 
     from .vectors import VectorMatrix
 
@@ -50,13 +50,13 @@ EMBED_S = 2.0
 BATCH = 16
 """How many vectors are made before they are written together."""
 
-_PATIENCE_S = 0.05
+_TIMEOUT_S = 0.05
 _MOST_WAITING = 1000
 
 
 def waiting(tx: ReadTransaction, docs: Sequence[int], model: str, other_models: bool) -> set[int]:
     """Which of the documents have no vector of this model yet."""
-    among = tx.is_any("doc", "moss_docs")
+    among = tx.sql_in("doc", "moss_docs")
     values = {"moss_docs": list(docs)}
     found = _column(tx, f"select doc from unembedded where {among}", values)
     if other_models:
@@ -66,7 +66,7 @@ def waiting(tx: ReadTransaction, docs: Sequence[int], model: str, other_models: 
 
 
 def make_waiting(
-    engine: WithVectors, tx: ReadTransaction, scope: Within, call: Call, model: Embedder, matrix: VectorMatrix
+    engine: WithVectors, tx: ReadTransaction, scope: Within, call: CallContext, model: Embedder, matrix: VectorMatrix
 ) -> tuple[Passages, int]:
     """Makes passages of what waits within the filters, newest first, until time is up; and how many still wait.
 
@@ -88,16 +88,16 @@ def make_waiting(
                 made.append((doc, written, matrix.made_of(model, doc, *written)))
                 if time.monotonic() >= deadline:
                     break
-            save(engine, call, model, made, patience_s=0.0)
+            save(engine, call, model, made, timeout_s=0.0)
         finally:
             matrix.making.release()
     ready = [(0, doc, blob) for doc, _, blob in made if blob is not None]
     return Passages.of(ready, model.dimensions), count - len(made)
 
 
-def _acquired(matrix: VectorMatrix, call: Call, deadline: float) -> bool:
+def _acquired(matrix: VectorMatrix, call: CallContext, deadline: float) -> bool:
     """Whether it is now this call that makes vectors; false when time is up."""
-    while not matrix.making.acquire(timeout=max(0.0, min(_PATIENCE_S, deadline - time.monotonic()))):
+    while not matrix.making.acquire(timeout=max(0.0, min(_TIMEOUT_S, deadline - time.monotonic()))):
         call.check_cancelled()
         if time.monotonic() >= deadline:
             return False
@@ -123,23 +123,23 @@ def _texts(tx: ReadTransaction, docs: list[int]) -> Iterator[tuple[int, tuple[st
 def texts_of(tx: ReadTransaction, docs: Sequence[int]) -> dict[int, tuple[str, str]]:
     """What of each live document has a meaning: its title and its text."""
     found = {}
-    for source in SOURCES.values():
+    for source in SEARCH_SOURCES.values():
         rows = [doc >> 4 for doc in docs if doc & 15 == source.code]
         if not rows:
             continue
         sql = (
             f"select {number_of(source)}, {source.title}, {source.body} from {source.table} where deleted_at is null"
-            f" and {tx.is_any('row_id', 'moss_rows')}"
+            f" and {tx.sql_in('row_id', 'moss_rows')}"
         )
         for doc, title, body in tx.rows(sql, {"moss_rows": rows}):
             found[doc] = (title or "", body or "")
     return found
 
 
-def save(engine: WithVectors, call: Call, model: Embedder, made: Made, *, patience_s: float) -> MossError | None:
+def save(engine: WithVectors, call: CallContext, model: Embedder, made: Made, *, timeout_s: float) -> MossError | None:
     """Write what was made of texts that are still the same; return why the store cannot be written now, if so."""
     try:
-        tx = engine.begin_write(patience_s=patience_s, call=call)
+        tx = engine.begin_write(timeout_s=timeout_s, call=call)
         try:
             _write(tx, model.name, made)
             tx.commit()
@@ -160,7 +160,7 @@ def _write(tx: Transaction, model: str, made: Made) -> None:
     docs = [doc for doc, _, _ in made]
     # Whoever changes one of the texts removes it here: from now on he waits, and who came before is seen below.
     for table in ("unembedded", "vectors"):
-        tx.run(f"update {table} set doc = doc where {tx.is_any('doc', 'moss_docs')}", {"moss_docs": docs})
+        tx.run(f"update {table} set doc = doc where {tx.sql_in('doc', 'moss_docs')}", {"moss_docs": docs})
     wanted = waiting(tx, docs, model, True)
     there = texts_of(tx, docs)
     for doc, written, blob in made:
@@ -174,7 +174,9 @@ def _write(tx: Transaction, model: str, made: Made) -> None:
                 )
 
 
-def index(engine: WithVectors, call: Call, *, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
+def index(
+    engine: WithVectors, call: CallContext, *, timeout_s: float, most: int | None, rebuild: bool
+) -> tuple[int, int]:
     """Makes the vectors that are missing, newest first, at most so many; how many it made, and how many still wait.
 
     What was made before an interruption stays. With `rebuild` all are made again.
@@ -182,7 +184,7 @@ def index(engine: WithVectors, call: Call, *, patience_s: float, most: int | Non
     model = embedder(call.config.model_folder)
     matrix = engine.vectors()
     if rebuild:
-        _queue_all(engine, call, patience_s)
+        _queue_all(engine, call, timeout_s)
         matrix.forget_made()
     done = 0
     total: int | None = None
@@ -193,17 +195,17 @@ def index(engine: WithVectors, call: Call, *, patience_s: float, most: int | Non
             call.progress(done, total)
         if not batch:
             return done, left
-        _make(engine, call, model, matrix, batch, patience_s)
+        _make(engine, call, model, matrix, batch, timeout_s)
         done += len(batch)
 
 
 def _make(
     engine: WithVectors,
-    call: Call,
+    call: CallContext,
     model: Embedder,
     matrix: VectorMatrix,
     batch: list[tuple[int, tuple[str, str]]],
-    patience_s: float,
+    timeout_s: float,
 ) -> None:
     """Makes the passages of some documents and writes them."""
     made: Made = []
@@ -213,14 +215,16 @@ def _make(
         for doc, written in batch:
             call.check_cancelled()
             made.append((doc, written, matrix.made_of(model, doc, *written)))
-        problem = save(engine, call, model, made, patience_s=patience_s)
+        problem = save(engine, call, model, made, timeout_s=timeout_s)
         if problem is not None:
             raise problem
     finally:
         matrix.making.release()
 
 
-def _next_batch(engine: WithVectors, call: Call, name: str, size: int) -> tuple[list[tuple[int, tuple[str, str]]], int]:
+def _next_batch(
+    engine: WithVectors, call: CallContext, name: str, size: int
+) -> tuple[list[tuple[int, tuple[str, str]]], int]:
     """The newest documents without a vector of this model, with title and text, and how many there are."""
     tx = engine.begin_read(snapshot=True, call=call)
     try:
@@ -237,8 +241,8 @@ def _next_batch(engine: WithVectors, call: Call, name: str, size: int) -> tuple[
         tx.release()
 
 
-def _queue_all(engine: WithVectors, call: Call, patience_s: float) -> None:
-    tx = engine.begin_write(patience_s=patience_s, call=call)
+def _queue_all(engine: WithVectors, call: CallContext, timeout_s: float) -> None:
+    tx = engine.begin_write(timeout_s=timeout_s, call=call)
     try:
         tx.run("delete from vectors")
         tx.run("delete from unembedded")

@@ -7,7 +7,7 @@ follows a word, as in `call(x)`, is part of that text.
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .cjk import is_single, runs_in
 from .tokens import words_in, words_of_question
@@ -43,7 +43,7 @@ class Expression:
         self.parts = parts
 
 
-class Piece:
+class Token:
     """One piece of a query: an operator, a parenthesis, a phrase, a prefix or a word."""
 
     __slots__ = ("kind", "text")
@@ -58,9 +58,9 @@ class Piece:
         return self.kind in ("word", "(", ")")
 
 
-def find_pieces(text: str) -> list[Piece]:
+def find_tokens(text: str) -> list[Token]:
     """Cuts a query into pieces; an unbalanced parenthesis, or quote in a few words, is `INVALID_REQUEST`."""
-    pieces: list[Piece] = []
+    pieces: list[Token] = []
     at = 0
     while at < len(text):
         char = text[at]
@@ -71,7 +71,7 @@ def find_pieces(text: str) -> list[Piece]:
             if phrase is not None:
                 pieces.append(phrase)
         elif char in "()":
-            pieces.append(Piece(char, char))
+            pieces.append(Token(char, char))
             at += 1
         else:
             end = _end_of_word(text, at)
@@ -81,7 +81,7 @@ def find_pieces(text: str) -> list[Piece]:
     return pieces
 
 
-def _read_phrase(text: str, start: int) -> tuple[Piece | None, int]:
+def _read_phrase(text: str, start: int) -> tuple[Token | None, int]:
     """The phrase that begins here, or none where its quote has no partner, and where to read on."""
     at = start + 1
     while True:
@@ -89,13 +89,15 @@ def _read_phrase(text: str, start: int) -> tuple[Piece | None, int]:
         if end < 0:
             if is_long(text):
                 return None, start + 1
-            raise invalid(f"`query` has a quote without its partner at character {start + 1}; close or remove it")
+            raise invalid_request(
+                f"`query` has a quote without its partner at character {start + 1}; close or remove it"
+            )
         if text[end + 1 : end + 2] != '"':
             break
         at = end + 2
     starred = text[end + 1 : end + 2] == "*"
     inside = text[start + 1 : end].replace('""', " ")
-    return Piece("prefix" if starred else "phrase", inside), end + 1 + starred
+    return Token("prefix" if starred else "phrase", inside), end + 1 + starred
 
 
 def is_long(text: str) -> bool:
@@ -123,16 +125,16 @@ def _end_of_word(text: str, start: int) -> int:
     return len(text)
 
 
-def _word(text: str) -> Piece:
+def _word(text: str) -> Token:
     if text in OPERATORS:
-        return Piece(text, text)
+        return Token(text, text)
     body = text.rstrip("*")
     if body != text and words_in(body[-1:]):
-        return Piece("prefix", body)
-    return Piece("word", text)
+        return Token("prefix", body)
+    return Token("word", text)
 
 
-def _pair_parentheses(pieces: list[Piece]) -> None:
+def _pair_parentheses(pieces: list[Token]) -> None:
     """Makes sure that parentheses pair up; one that closes a `call(` opened inside text is text too."""
     opened: list[str] = []
     for piece in pieces:
@@ -142,24 +144,24 @@ def _pair_parentheses(pieces: list[Piece]) -> None:
             opened.append("(")
         elif piece.kind == ")":
             if not opened:
-                raise invalid('`query` has a ")" without its "("; add or remove one, or put the text in quotes')
+                raise invalid_request('`query` has a ")" without its "("; add or remove one, or put the text in quotes')
             if opened.pop() == "t":
                 piece.kind = "word"
     if opened:
-        raise invalid('`query` has a "(" without its ")"; add or remove one, or put the text in quotes')
+        raise invalid_request('`query` has a "(" without its ")"; add or remove one, or put the text in quotes')
 
 
-def parse_pieces(pieces: list[Piece]) -> tuple[Operand | Expression | None, bool]:
+def parse_tokens(pieces: list[Token]) -> tuple[Operand | Expression | None, bool]:
     """The expression that the pieces mean, and whether it is what must *not* match."""
     reader = _Reader(pieces)
-    found = reader.read_or(0)
+    found = reader.parse_or(0)
     if found is None:
         return None, False
     _check_cost(found.node)
     return found.node, found.excludes
 
 
-class _Found:
+class _Parsed:
     """A part of the query; `excludes` when it means everything but its node."""
 
     __slots__ = ("excludes", "node")
@@ -172,66 +174,68 @@ class _Found:
 class _Reader:
     """Reads pieces by precedence. None stands for an operand without any word in it: it is left out."""
 
-    def __init__(self, pieces: list[Piece]) -> None:
+    def __init__(self, pieces: list[Token]) -> None:
         self.pieces = pieces
         self.at = 0
 
     def kind(self) -> str:
         return self.pieces[self.at].kind if self.at < len(self.pieces) else ""
 
-    def read_or(self, nesting: int) -> _Found | None:
-        parts = [self.read_and(nesting)]
+    def parse_or(self, nesting: int) -> _Parsed | None:
+        parts = [self.parse_and(nesting)]
         while self.kind() == "OR":
             self.at += 1
-            parts.append(self.read_and(nesting))
+            parts.append(self.parse_and(nesting))
         found = [part for part in parts if part is not None]
         if len(found) > 1 and any(part.excludes for part in found):
-            raise invalid("`query` has OR beside NOT, which would find nearly everything; use `a NOT b` instead")
+            raise invalid_request(
+                "`query` has OR beside NOT, which would find nearly everything; use `a NOT b` instead"
+            )
         if len(found) > 1:
-            return _Found(_join("OR", [part.node for part in found]))
+            return _Parsed(_join("OR", [part.node for part in found]))
         return found[0] if found else None
 
-    def read_and(self, nesting: int) -> _Found | None:
+    def parse_and(self, nesting: int) -> _Parsed | None:
         """AND and NOT chains: what must match, without what must not."""
-        parts = [self.read_signed(nesting)]
+        parts = [self.parse_not(nesting)]
         while self.kind() in ("AND", "NOT"):
             if self.kind() == "AND":
                 self.at += 1
-            parts.append(self.read_signed(nesting))
+            parts.append(self.parse_not(nesting))
         return _all_of(parts)
 
-    def read_signed(self, nesting: int) -> _Found | None:
+    def parse_not(self, nesting: int) -> _Parsed | None:
         negations = 0
         while self.kind() == "NOT":
             self.at += 1
             negations += 1
-        found = self.read_adjacent(nesting)
+        found = self.parse_adjacent(nesting)
         if found is not None and negations % 2:
-            return _Found(found.node, excludes=not found.excludes)
+            return _Parsed(found.node, excludes=not found.excludes)
         return found
 
-    def read_adjacent(self, nesting: int) -> _Found | None:
+    def parse_adjacent(self, nesting: int) -> _Parsed | None:
         """Operands side by side: all of them must match."""
         if self.kind() in ("", "AND", "OR", ")"):
-            raise invalid(_missing_operand(self.pieces, self.at))
-        parts: list[_Found | None] = []
+            raise invalid_request(_missing_operand(self.pieces, self.at))
+        parts: list[_Parsed | None] = []
         while self.kind() in ("word", "phrase", "prefix", "("):
-            parts.append(self.read_group(nesting) if self.kind() == "(" else self.read_operand())
+            parts.append(self.parse_group(nesting) if self.kind() == "(" else self.parse_operand())
         return _all_of(parts)
 
-    def read_group(self, nesting: int) -> _Found | None:
+    def parse_group(self, nesting: int) -> _Parsed | None:
         if nesting >= MAX_NESTING:
-            raise invalid(f"`query` nests parentheses more than {MAX_NESTING} deep; flatten it")
+            raise invalid_request(f"`query` nests parentheses more than {MAX_NESTING} deep; flatten it")
         self.at += 1
-        found = self.read_or(nesting + 1)
+        found = self.parse_or(nesting + 1)
         self.at += 1
         return found
 
-    def read_operand(self) -> _Found | None:
+    def parse_operand(self) -> _Parsed | None:
         piece = self.pieces[self.at]
         self.at += 1
         operand = _operand(piece.text, prefix=piece.kind == "prefix")
-        return None if operand is None else _Found(operand)
+        return None if operand is None else _Parsed(operand)
 
 
 def _operand(text: str, *, prefix: bool) -> Operand | None:
@@ -246,14 +250,14 @@ def _operand(text: str, *, prefix: bool) -> Operand | None:
     return Operand(tuple(words), prefix=prefix) if words else None
 
 
-def _all_of(parts: list[_Found | None]) -> _Found | None:
+def _all_of(parts: list[_Parsed | None]) -> _Parsed | None:
     """What must match, without what must not; only the latter, when there is nothing else."""
     wanted = [part.node for part in parts if part is not None and not part.excludes]
     unwanted = [part.node for part in parts if part is not None and part.excludes]
     if wanted:
         node = _join("AND", wanted)
-        return _Found(Expression("NOT", [node, *unwanted]) if unwanted else node)
-    return _Found(_join("OR", unwanted), excludes=True) if unwanted else None
+        return _Parsed(Expression("NOT", [node, *unwanted]) if unwanted else node)
+    return _Parsed(_join("OR", unwanted), excludes=True) if unwanted else None
 
 
 def _join(operator: str, parts: list[Operand | Expression]) -> Operand | Expression:
@@ -290,7 +294,7 @@ def unwanted(node: Operand | Expression) -> list[Operand | Expression]:
     return [*found, *node.parts[1:]] if node.operator == "NOT" else found
 
 
-def _missing_operand(pieces: list[Piece], at: int) -> str:
+def _missing_operand(pieces: list[Token], at: int) -> str:
     near = pieces[at - 1].text if at else pieces[at].text
     if near == "(":
         return "`query` has empty parentheses; put something to look for between them, or quote them"
@@ -307,10 +311,10 @@ def _check_cost(node: Operand | Expression) -> None:
         prefixes.update(part.words for part in level if isinstance(part, Operand) and part.prefix)
         level = [inner for part in level if isinstance(part, Expression) for inner in part.parts]
     if depth > MAX_DEPTH:
-        raise invalid(f"`query` nests its operators more than {MAX_DEPTH} deep; flatten it")
+        raise invalid_request(f"`query` nests its operators more than {MAX_DEPTH} deep; flatten it")
     short = [words for words in prefixes if len(words) == 1 and len(words[0]) < SHORT_PREFIX_CHARS]
     if len(prefixes) > MAX_PREFIXES or len(short) > MAX_SHORT_PREFIXES:
-        raise invalid(
+        raise invalid_request(
             f"`query` has too many prefixes; use at most {MAX_PREFIXES}, and at most {MAX_SHORT_PREFIXES} of them"
             f" shorter than {SHORT_PREFIX_CHARS} characters"
         )

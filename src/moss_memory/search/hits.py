@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.tool_groups import SOURCES
+from moss_memory.registry.tool_groups import SEARCH_SOURCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from moss_memory.registry.tool_groups import Source
+    from moss_memory.registry.tool_groups import SearchSource
 
     from .matcher import Matcher
 
-_NAMES = {source.code: source.name for source in SOURCES.values()}
+_NAMES = {source.code: source.name for source in SEARCH_SOURCES.values()}
 
 
 class Document:
@@ -33,10 +33,10 @@ class Document:
     @property
     def number(self) -> int:
         """What stands for it in the index."""
-        return self.row << 4 | SOURCES[self.source].code
+        return self.row << 4 | SEARCH_SOURCES[self.source].code
 
 
-def number_of(source: Source, row: str = "row_id") -> str:
+def number_of(source: SearchSource, row: str = "row_id") -> str:
     """SQL for the number of a source's document, given SQL for its row."""
     return f"{row} * 16 + {source.code}"
 
@@ -51,7 +51,7 @@ def code_of(number: str) -> str:
     return f"{number} & 15"
 
 
-def rows_of(source: Source, numbers: Iterable[int]) -> list[int]:
+def rows_of(source: SearchSource, numbers: Iterable[int]) -> list[int]:
     """The rows of those documents, given by their numbers, that are of one source."""
     return [number >> 4 for number in numbers if number & 15 == source.code]
 

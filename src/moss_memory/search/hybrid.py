@@ -16,24 +16,24 @@ from .expression import wanted
 from .hits import Document, Hit, Hits, codes_of
 from .matcher import Matcher
 from .ranking import page_of
-from .vectors import Compared
+from .vectors import Similarities
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Protocol
 
-    from moss_memory.registry.tool_groups import Source
-    from moss_memory.storage.engine import Call, ReadTransaction
+    from moss_memory.registry.tool_groups import SearchSource
+    from moss_memory.storage.engine import CallContext, ReadTransaction
 
     from .embedding_queue import Within, WithVectors
-    from .request import Request
+    from .request import SearchRequest
     from .vectors import VectorRows
 
     class Scope(Within, Protocol):
         """The filters of a search, and the documents within them."""
 
-        sources: list[Source]
+        sources: list[SearchSource]
 
         def among(self, docs: list[int]) -> set[int]:
             """Those of the documents that are within the filters."""
@@ -56,20 +56,20 @@ if TYPE_CHECKING:
 
         engine: WithVectors
         tx: ReadTransaction
-        call: Call
+        call: CallContext
         identity: object
         vector_rows: VectorRows
 
         def begin(self) -> None:
             """Lets the transaction see one state of the store from now on."""
 
-        def scope(self, request: Request) -> Scope:
+        def scope(self, request: SearchRequest) -> Scope:
             """The filters of a request, without what its query does not want."""
 
         def question(self, words: Sequence[str]) -> Question:
             """A natural question."""
 
-        def by_words(self, request: Request) -> Hits:
+        def by_words(self, request: SearchRequest) -> Hits:
             """One page of what words alone find."""
 
 
@@ -81,7 +81,7 @@ NEAREST = 500
 _FIRST_LOOK = 512
 
 
-def by_meaning(searching: Searching, request: Request) -> Hits:
+def by_meaning(searching: Searching, request: SearchRequest) -> Hits:
     """What is near in meaning to the query, and with mode `both` also what holds its words.
 
     What is too far away to be meant is not found; the model says how far that is. Deleted documents have no vectors,
@@ -95,7 +95,7 @@ def by_meaning(searching: Searching, request: Request) -> Hits:
     parts = matrix.read(searching.vector_rows, model, searching.identity)
     asked = matrix.question(model, query.meaning)
     fresh, pending = make_waiting(searching.engine, searching.tx, scope, searching.call, model, matrix)
-    compared = Compared([*parts, fresh], asked, model.floor)
+    compared = Similarities([*parts, fresh], asked, model.floor)
     question = searching.question(query.words)
     near = _near(scope, compared)
     if request.mode == "both":
@@ -103,13 +103,13 @@ def by_meaning(searching: Searching, request: Request) -> Hits:
     else:
         if pending:
             near += _waiting(searching, request, near, model.name, matrix.other_models)
-        ranked, total = near[request.offset : request.most], len(near)
+        ranked, total = near[request.offset : request.top_k], len(near)
     matcher = Matcher(question.forms(), () if query.expression is None else wanted(query.expression))
     items = [Hit(Document.of(doc), score, compared.place(doc)) for score, doc in ranked]
     return Hits(items, total, matcher, pending=pending)
 
 
-def _near(scope: Scope, compared: Compared) -> list[tuple[float, int]]:
+def _near(scope: Scope, compared: Similarities) -> list[tuple[float, int]]:
     """The first documents within the filters that are near enough, nearest first, as `(nearness, doc)`."""
     import numpy as np
 
@@ -129,7 +129,7 @@ def _near(scope: Scope, compared: Compared) -> list[tuple[float, int]]:
 
 
 def _both(
-    scope: Scope, question: Question, compared: Compared, near: list[tuple[float, int]], request: Request
+    scope: Scope, question: Question, compared: Similarities, near: list[tuple[float, int]], request: SearchRequest
 ) -> tuple[list[tuple[float, int]], int]:
     """One page of what words or meaning find, as `(score, doc)`, and how many there are."""
     import numpy as np
@@ -140,7 +140,7 @@ def _both(
     scores = compared.of(words_docs) + WORDS_WEIGHT * share**WORDS_POWER
     holding = set(words_docs.tolist())
     meant = [((nearness, 0.0), doc) for nearness, doc in near if doc not in holding]
-    least = np.partition(scores, -request.most)[-request.most] if len(scores) > request.most else -np.inf
+    least = np.partition(scores, -request.top_k)[-request.top_k] if len(scores) > request.top_k else -np.inf
     best = np.flatnonzero(scores >= least).tolist()
     found = [((float(scores[at]), worded[at][1]), worded[at][0]) for at in best]
     ranked = page_of(found + meant, request, scope.changes)
@@ -148,7 +148,7 @@ def _both(
 
 
 def _waiting(
-    searching: Searching, request: Request, near: list[tuple[float, int]], model: str, other_models: bool
+    searching: Searching, request: SearchRequest, near: list[tuple[float, int]], model: str, other_models: bool
 ) -> list[tuple[float, int]]:
     """After what meaning found, what words find among the documents that have no vector yet."""
     worded = searching.by_words(request.replace(limit=NEAREST, offset=0)).items

@@ -38,8 +38,8 @@ class Matcher:
         """Every matched word with the characters it spans: `(start, end, word)`, in order."""
         if self._by_first:
             places = places_in(text)
-            marked = self._phrase_words(places)
-            return [place for at, place in enumerate(places) if at in marked or self._is_word(place[2])]
+            backticked = self._phrase_words(places)
+            return [place for at, place in enumerate(places) if at in backticked or self._is_word(place[2])]
         if text.isascii():
             return self._in_ascii(text, 0)
         return [place for part, start in _parts(text) for place in self._in_part(part, start)]
@@ -70,13 +70,13 @@ class Matcher:
         return word in self._words or word.startswith(self._open)
 
     def _phrase_words(self, places: list[tuple[int, int, str]]) -> set[int]:
-        marked: set[int] = set()
+        backticked: set[int] = set()
         for at, place in enumerate(places):
             for operand in self._by_first.get(place[2], ()):
                 size = len(operand.words)
                 if _continues(operand, [word for _, _, word in places[at : at + size]]):
-                    marked.update(range(at, at + size))
-        return marked
+                    backticked.update(range(at, at + size))
+        return backticked
 
 
 def _parts(text: str) -> Iterator[tuple[str, int]]:

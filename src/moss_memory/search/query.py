@@ -6,9 +6,9 @@ punctuation it carries, is a natural question.
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
-from .expression import Expression, Piece, find_pieces, is_long, parse_pieces, unwanted, wanted_words
+from .expression import Expression, Token, find_tokens, is_long, parse_tokens, unwanted, wanted_words
 from .tokens import STOP_WORDS, stems_of, words_of_question
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ class Query:
 def parse(text: str) -> Query:
     """Understands a caller's query, or says in an `INVALID_REQUEST` what to change about it."""
     _check(text)
-    pieces = find_pieces(text)
+    pieces = find_tokens(text)
     if all(piece.is_text for piece in pieces):
         return _natural(text)
     return _with_operators(pieces, text)
@@ -64,21 +64,21 @@ def parse_any(terms: list[str]) -> Query:
     terms = [term for term in terms if term.strip()]
     if len(terms) == 1:
         return parse(terms[0])
-    found = [find_pieces(term) for term in terms]
+    found = [find_tokens(term) for term in terms]
     if all(piece.is_text for pieces in found for piece in pieces):
         return _natural(text)
-    joined: list[Piece] = []
+    joined: list[Token] = []
     for term, pieces in zip(terms, found, strict=True):
         if all(piece.is_text for piece in pieces):
-            pieces = [Piece("word", word) for word in _question(term)]
-            pieces = [piece for word in pieces for piece in (Piece("OR", "OR"), word)][1:]
+            pieces = [Token("word", word) for word in _question(term)]
+            pieces = [piece for word in pieces for piece in (Token("OR", "OR"), word)][1:]
         if pieces:
-            joined += [Piece("OR", "OR"), Piece("(", "("), *pieces, Piece(")", ")")]
+            joined += [Token("OR", "OR"), Token("(", "("), *pieces, Token(")", ")")]
     return _with_operators(joined[1:], text)
 
 
-def _with_operators(pieces: list[Piece], text: str) -> Query:
-    expression, excludes = parse_pieces(pieces)
+def _with_operators(pieces: list[Token], text: str) -> Query:
+    expression, excludes = parse_tokens(pieces)
     if expression is None or excludes:
         return Query(expression=expression, excludes=excludes)
     meaning = " ".join(wanted_words(expression))
@@ -95,9 +95,9 @@ def _natural(text: str) -> Query:
 
 def _check(text: str) -> None:
     if not text.strip():
-        raise invalid('`query` is blank; give a word, a "phrase" or a prefix* to look for')
+        raise invalid_request('`query` is blank; give a word, a "phrase" or a prefix* to look for')
     if len(text) > MAX_CHARS:
-        raise invalid(
+        raise invalid_request(
             f"`query` has {len(text)} characters; shorten it to {MAX_CHARS}",
             max_chars=MAX_CHARS,
             actual_chars=len(text),
@@ -105,7 +105,7 @@ def _check(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise invalid("`query` holds half of a surrogate pair; send whole Unicode characters") from None
+        raise invalid_request("`query` holds half of a surrogate pair; send whole Unicode characters") from None
 
 
 def _question(text: str) -> tuple[str, ...]:

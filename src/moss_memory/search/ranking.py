@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from .request import Request
+    from .request import SearchRequest
 
 TITLE_WEIGHT = 5.0
 SHARE_WEIGHT = 0.5
@@ -32,11 +32,11 @@ class Word:
 
     __slots__ = ("forms", "held_by", "idf", "is_open")
 
-    def __init__(self, word: str, counted: Sequence[tuple[str, int]], documents: int) -> None:
+    def __init__(self, word: str, pluralize: Sequence[tuple[str, int]], documents: int) -> None:
         self.is_open = is_single(word)
         """Whether it is looked for as the beginning of a piece; then it is its own and only form."""
-        self.forms = [word] if self.is_open and counted else [form for form, _ in counted]
-        self.held_by = min(documents, sum(count for _, count in counted))
+        self.forms = [word] if self.is_open and pluralize else [form for form, _ in pluralize]
+        self.held_by = min(documents, sum(count for _, count in pluralize))
         self.idf = math.log(1 + (documents - self.held_by + 0.5) / (self.held_by + 0.5))
 
 
@@ -74,7 +74,7 @@ def _shared_beginning(word: str, stem: str) -> str:
 
 def page_of(
     kept: list[tuple[Any, int]],
-    request: Request,
+    request: SearchRequest,
     changes: Callable[[list[int], int], dict[int, tuple[int, int, int]]],
 ) -> list[tuple[Any, int]]:
     """The page of the best as `(key, doc)`, best key first, then newest; asked only of those that tie.
@@ -82,7 +82,7 @@ def page_of(
     As many may tie with the last of the page as the store has rows: of them only the newest are asked for.
     """
     kept.sort(key=itemgetter(0), reverse=True)
-    start, end = request.offset, min(request.most, len(kept))
+    start, end = request.offset, min(request.top_k, len(kept))
     while 0 < start < end and kept[start - 1][0] == kept[start][0]:
         start -= 1
     tied = end
@@ -92,9 +92,9 @@ def page_of(
         end += 1
     part = [
         *_newest_first(kept[start:tied], tied - start, changes),
-        *_newest_first(kept[tied:end], request.most - tied, changes),
+        *_newest_first(kept[tied:end], request.top_k - tied, changes),
     ]
-    return part[request.offset - start : request.most - start]
+    return part[request.offset - start : request.top_k - start]
 
 
 def _newest_first(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .query import Query
 
 
-class Request:
+class SearchRequest:
     """One search: the query, how to look, where, within which filters, and which page. Frozen once made."""
 
     __slots__ = ("conditions", "include_deleted", "limit", "mode", "offset", "parameters", "query", "sources",
@@ -44,16 +44,16 @@ class Request:
         self.offset = offset
 
     @property
-    def most(self) -> int:
+    def top_k(self) -> int:
         """How many of the best must be known for this page."""
         return min(self.offset + self.limit, MOST_ROWS)
 
     @property
-    def needs_no_model(self) -> bool:
+    def is_lexical(self) -> bool:
         """Whether words alone answer it: operators are meant exactly, and what only excludes has no meaning."""
         exact = self.query.expression is not None
         return self.mode == "keyword" or not self.query.meaning or (self.mode == "both" and exact)
 
-    def replace(self, **changes: Any) -> Request:
+    def replace(self, **changes: Any) -> SearchRequest:
         """A copy with some things changed."""
-        return Request(**{name: getattr(self, name) for name in self.__slots__} | changes)
+        return SearchRequest(**{name: getattr(self, name) for name in self.__slots__} | changes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.tool_groups import SOURCES
+from moss_memory.registry.tool_groups import SEARCH_SOURCES
 
 from .hits import code_of, row_of
 
@@ -10,16 +10,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.registry.tool_groups import Source
+    from moss_memory.registry.tool_groups import SearchSource
 
-    from .request import Request
+    from .request import SearchRequest
 
 
-class Filters:
+class SearchFilters:
     """The filters of one search as conditions on the sources' tables."""
 
-    def __init__(self, request: Request, now: int) -> None:
-        self.sources = [SOURCES[source] for source in request.sources]
+    def __init__(self, request: SearchRequest, now: int) -> None:
+        self.sources = [SEARCH_SOURCES[source] for source in request.sources]
         self.workspace_norm = request.workspace_norm
         self.live_only = not request.include_deleted
         self._conditions = request.conditions
@@ -29,14 +29,14 @@ class Filters:
             "moss_workspace": request.workspace_norm,
         }
 
-    def beyond_the_index(self, source: Source) -> str:
+    def residual_conditions(self, source: SearchSource) -> str:
         """The filters that only a source's table can answer; empty when there are none."""
         conditions = [f"({condition})" for condition in self._conditions]
         return " and ".join([*conditions, source.alive] if source.alive else conditions)
 
-    def row_condition(self, source: Source) -> str:
+    def row_condition(self, source: SearchSource) -> str:
         """All filters in SQL over the columns of a source's table."""
-        beyond = self.beyond_the_index(source)
+        beyond = self.residual_conditions(source)
         conditions = [beyond] if beyond else []
         if self.workspace_norm is not None:
             conditions.append("workspace_norm = :moss_workspace")
@@ -45,7 +45,7 @@ class Filters:
         return " and ".join(conditions) or "true"
 
 
-def either(conditions: dict[Source, str], number: str) -> str:
+def either(conditions: dict[SearchSource, str], number: str) -> str:
     """That a document is of one of the sources and its row meets that source's condition."""
     choices = []
     for source, condition in conditions.items():

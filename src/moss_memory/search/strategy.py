@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
 
     from .hits import Hits
-    from .request import Request
+    from .request import SearchRequest
 
 
-def search(tx: ReadTransaction, request: Request) -> Hits:
+def search(tx: ReadTransaction, request: SearchRequest) -> Hits:
     """One page of what `mode` finds; every hit is on one page, once.
 
     The total of `semantic` counts what is near enough, at most 500; that of `both` counts everything found by words and
@@ -29,7 +29,7 @@ def search(tx: ReadTransaction, request: Request) -> Hits:
     return hits
 
 
-def _found(tx: ReadTransaction, request: Request) -> Hits:
+def _found(tx: ReadTransaction, request: SearchRequest) -> Hits:
     try:
         return tx.search(request)
     except MossError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.storage.tokenizer import places_of, porter_stems, words_of
 
-from .cjk import asked, runs_in, spaced
+from .cjk import asked, runs_in, to_bigrams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ STOP_WORDS = frozenset(
 
 def words_in(text: str) -> list[str]:
     """The words of a text in order, as the index stores them."""
-    return words_of(spaced(text) or "")
+    return words_of(to_bigrams(text) or "")
 
 
 def words_of_question(text: str) -> list[str]:

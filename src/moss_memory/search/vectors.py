@@ -173,7 +173,7 @@ class Passages:
         return products / self.lengths[start:end] / float(_lengths(question))
 
 
-class Compared:
+class Similarities:
     """How near the documents of a store are to one question, on one scale for all models.
 
     What is unrelated lies somewhere else for each model; where that begins is its floor, and here `FLOOR` for all.

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from moss_memory.config import Config
     from moss_memory.search.hits import Hits
-    from moss_memory.search.request import Request
+    from moss_memory.search.request import SearchRequest
 
-    from .health import Finding
+    from .health import CheckResult
 
     Row = tuple[Any, ...]
     Parameters = dict[str, Any]
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     class ReadTransaction(Protocol):
         """One call's view of one state of the store."""
 
-        call: Call
+        call: CallContext
         config: Config
         tool: str
         """The tool that was called."""
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         def progress(self, done: int, total: int | None = None) -> None:
             """Tells the caller how far a long call has come."""
 
-        def search(self, request: Request) -> Hits:
+        def search(self, request: SearchRequest) -> Hits:
             """One page of what the query matches in the one index of all families, and the total.
 
             `SEMANTIC_UNAVAILABLE` where meaning is asked for and no model is there.
@@ -70,10 +70,10 @@ if TYPE_CHECKING:
         def vectors_of(self, source: str, rows: list[int]) -> int:
             """How many of these rows of a source have been prepared for search by meaning."""
 
-        def is_any(self, column: str, parameter: str) -> str:
+        def sql_in(self, column: str, parameter: str) -> str:
             """The SQL condition that a column is one of a list, which is bound to the parameter as it is."""
 
-        def contains(self, column: str, parameter: str) -> str:
+        def sql_json_contains(self, column: str, parameter: str) -> str:
             """The SQL condition that a column, a JSON array, holds a value."""
 
         def commit(self) -> None:
@@ -110,19 +110,19 @@ if TYPE_CHECKING:
         def next_change(self, count: int = 1) -> int:
             """The next number in the store-wide order of changes, or the last of so many that are taken at once."""
 
-        def go_on_after(self, change: int) -> None:
+        def advance_sequence(self, change: int) -> None:
             """Makes this call's event, its further changes and all later ones come after a change of another store."""
 
-        def go_on_after_event(self, seq: int) -> None:
+        def advance_event_sequence(self, seq: int) -> None:
             """The same after an event that came in with its number."""
 
-        def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
+        def set_event_subject(self, *, workspace: str | None = None, address: str | None = None) -> None:
             """Names what this call's event is about; never any stored text."""
 
         def record_event(self, *, workspace: str, address: str, payload: str) -> str:
             """Writes an event of this call that others read, a task event, and gives its id."""
 
-        def change_nothing(self) -> None:
+        def skip_event(self) -> None:
             """Says that this call changes nothing after all, so that it leaves no event."""
 
         def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
@@ -132,7 +132,7 @@ if TYPE_CHECKING:
             kept for calls with a key are emptied now: any of them may show it.
             """
 
-        def breathe(self) -> bool:
+        def yield_lock(self) -> bool:
             """Lets others write, if this call has kept them from it for a while; false when the caller has given up.
 
             What the call did before is committed then: each of its slices must be whole in itself.
@@ -147,16 +147,16 @@ if TYPE_CHECKING:
     class Engine(Protocol):
         """A place where the store lives."""
 
-        def begin_read(self, *, snapshot: bool, call: Call) -> ReadTransaction:
+        def begin_read(self, *, snapshot: bool, call: CallContext) -> ReadTransaction:
             """A transaction that sees one state of the store."""
 
-        def begin_write(self, *, patience_s: float, call: Call) -> Transaction:
+        def begin_write(self, *, timeout_s: float, call: CallContext) -> Transaction:
             """A writing transaction, from its first statement on the only one in its workspace, or anywhere.
 
             `STORAGE_BUSY` when patience runs out.
             """
 
-        def write(self, carry_out: Callable[[Transaction], Result], *, patience_s: float, call: Call) -> Result:
+        def write(self, carry_out: Callable[[Transaction], Result], *, timeout_s: float, call: CallContext) -> Result:
             """Carries a call out in a writing transaction and commits it; its result.
 
             Where that fails without the call's fault, and nothing of it stays, it is carried out again. Where it cannot
@@ -164,16 +164,16 @@ if TYPE_CHECKING:
             can be in that doubt gives every call a key of its own.
             """
 
-        def own_key(self) -> str | None:
+        def generate_key(self) -> str | None:
             """A key for a call that has none of its caller's, by which it is remembered; none where none is needed."""
 
-        def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
+        def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
             """Makes missing vectors, at most so many; how many it made, and how many are still missing."""
 
-        def restore(self, backup: str, *, call: Call) -> str | None:
+        def restore(self, backup: str, *, call: CallContext) -> str | None:
             """Puts a backup in the store's place; the name under which the one that was there is kept."""
 
-        def salvage(self, target: str, *, call: Call) -> list[dict[str, Any]]:
+        def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
             """Fills a new store's file with what can be read of this one, however damaged; what could not be."""
 
         def translate(self, error: Exception) -> MossError | None:
@@ -185,7 +185,7 @@ if TYPE_CHECKING:
         def files(self) -> tuple[str, ...]:
             """The names of the files that it keeps in the home folder."""
 
-        def is_made(self) -> bool:
+        def exists(self) -> bool:
             """Whether there is a store: a file of any kind in its place counts."""
 
         def is_taken(self) -> bool:
@@ -194,7 +194,7 @@ if TYPE_CHECKING:
         def is_large(self) -> bool:
             """Whether searching or counting all of it may take longer than others should wait, about 20 ms."""
 
-        def look_over(self, *, call: Call, fix: bool) -> Iterator[Finding]:
+        def check_health(self, *, call: CallContext, fix: bool) -> Iterator[CheckResult]:
             """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
 
         def copy_to(self, path: str) -> int:
@@ -203,7 +203,7 @@ if TYPE_CHECKING:
             The file is private, durable when this returns, and not there after an error; what has that name stays.
             """
 
-        def dump(self, *, call: Call) -> Iterator[tuple[str, Row]]:
+        def dump(self, *, call: CallContext) -> Iterator[tuple[str, Row]]:
             """Every row of one state of the store as `(table, row)`; not index and vectors, which follow from them."""
 
         def tables(self, tx: ReadTransaction) -> list[str]:
@@ -212,10 +212,10 @@ if TYPE_CHECKING:
         def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             """The columns of a table that follow from no other, and those of its key; none where there is no table."""
 
-        def finish_filling(self, *, call: Call) -> None:
+        def finish_load(self, *, call: CallContext) -> None:
             """Gives a store free that was being filled: from now on it is one like any other."""
 
-        def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
+        def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
             """Empties every table but those and begins to count anew; running servers see an empty store."""
 
         def mark(self) -> object:
@@ -225,7 +225,7 @@ if TYPE_CHECKING:
             """Lets go of every connection and lock."""
 
 
-class Call:
+class CallContext:
     """What a caller brings along: settings, the clock, the source of ids, the wish to stop, the ear for progress."""
 
     __slots__ = ("advice", "cancelled", "clock_ms", "config", "key", "new_id", "operation", "progress", "workspace")
@@ -261,26 +261,26 @@ class Call:
             raise MossError("CANCELLED", f"`{self.operation}` was cancelled; nothing was changed")
 
 
-def open_engine(config: Config, *, filling: bool = False) -> Engine:
+def open_engine(config: Config, *, bulk_load: bool = False) -> Engine:
     """The engine that the configuration names.
 
     One that is `filling` makes a new store, or goes on with it, which nobody else opens until it is given free.
     """
     if config.url:
-        return _postgres(config, filling=filling)
+        return _postgres(config, bulk_load=bulk_load)
     from moss_memory.storage.sqlite.engine import SqliteEngine
 
-    return SqliteEngine(config.home, filling=True) if filling else SqliteEngine(config.home)
+    return SqliteEngine(config.home, bulk_load=True) if bulk_load else SqliteEngine(config.home)
 
 
-def read_foreign(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
+def read_external(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
     """What each statement finds in the database file of another program, which is not touched."""
     from moss_memory.storage.sqlite.repair import external_db
 
-    return external_db.read_foreign(path, statements)
+    return external_db.read_external(path, statements)
 
 
-def _postgres(config: Config, *, filling: bool) -> Engine:
+def _postgres(config: Config, *, bulk_load: bool) -> Engine:
     """The engine on a server, whose driver is an extra."""
     from importlib.util import find_spec
 
@@ -291,4 +291,4 @@ def _postgres(config: Config, *, filling: bool) -> Engine:
         )
     from moss_memory.storage.postgres.engine import PostgresEngine
 
-    return PostgresEngine(config, filling=filling)
+    return PostgresEngine(config, bulk_load=bulk_load)

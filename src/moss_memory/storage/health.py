@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 SOUND, DAMAGED, MENDED, PENDING, UNCHECKED, FAILED = "sound", "damaged", "mended", "pending", "unchecked", "failed"
 
 
-class Finding:
+class CheckResult:
     """One thing that an engine looked at, how it was found, and the facts; a failed look has a `problem`.
 
     Subjects are `schema`, `journal`, `index`, `pages`, `rows`, `consistency`, `erasures`, `leftovers` and `meaning`, of

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import ARGUMENTS
 from moss_memory.registry.operation import check_json, check_text
 from moss_memory.rows.values import norm
@@ -38,7 +38,7 @@ _spelled = json.JSONEncoder(separators=(",", ":")).encode
 _sorted = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 
 
-class Once:
+class IdempotentCall:
     """One call by its key; keys are told apart by workspace and tool.
 
     Of a caller's key only a hash is kept: its text may name what is erased later. Keys that were kept before as they
@@ -113,7 +113,9 @@ class Once:
 def checked_key(key: Any) -> str:
     """A key as callers may choose it; everything else is refused."""
     if not isinstance(key, str) or not key.strip() or len(key) > KEY_MAX_CHARS:
-        raise invalid(f"`idempotency_key` must be a string of 1 to {KEY_MAX_CHARS} characters", path="idempotency_key")
+        raise invalid_request(
+            f"`idempotency_key` must be a string of 1 to {KEY_MAX_CHARS} characters", path="idempotency_key"
+        )
     check_text(key, "idempotency_key")
     return key
 

@@ -5,7 +5,7 @@ for every subquery, no reserved word as a name, a cast where nothing else tells 
 that takes its filters or lists of columns from a call has gaps, `{where}`, which `filled` fills with SQL.
 
 Where one engine has to say a statement in another way, a file beside the room's, `queries.<engine>.sql`, holds it under
-the same name with the same gaps; `load_overrides` reads these files, and `in_words_of` chooses.
+the same name with the same gaps; `load_overrides` reads these files, and `for_engine` chooses.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Statement(str):
         """The statement with SQL in its gaps; it still knows its name."""
         return Statement(self, self.key, gaps)
 
-    def in_words_of(self, overrides: Mapping[str, str]) -> str:
+    def for_engine(self, overrides: Mapping[str, str]) -> str:
         """What an engine with these overrides says instead: the same unless it has its own words."""
         own = overrides.get(self.key)
         return self if own is None else _filled(own, self.gaps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from moss_memory.config import default_config
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.rows.values import has_control
 from moss_memory.storage.files.sandbox import refuse_foreign
 from moss_memory.storage.postgres.url import has_password, is_url, is_well_formed, without_password
@@ -23,7 +23,7 @@ def target_of(config: Config, address: str) -> tuple[Config, str]:
     if is_url(address):
         return _on_server(config, address), without_password(address)
     if not address.startswith(_FOLDER):
-        raise invalid(f"this is no address of a store that Moss can make; {_KNOWN}", path="to")
+        raise invalid_request(f"this is no address of a store that Moss can make; {_KNOWN}", path="to")
     home = _home(address.removeprefix(_FOLDER))
     return default_config(home), home
 
@@ -31,26 +31,28 @@ def target_of(config: Config, address: str) -> tuple[Config, str]:
 def _on_server(config: Config, url: str) -> Config:
     """The settings for a store on a server; a password in an argument is seen by everybody on the machine."""
     if has_password(url):
-        raise invalid(
+        raise invalid_request(
             "the address holds a password, which others can see in the list of processes; leave it out, and put it "
             "into the file that PGPASSFILE names",
             path="to",
         )
     if not is_well_formed(url):
-        raise invalid(f"the address cannot be read: what is no letter or digit has to be encoded; {_KNOWN}", path="to")
+        raise invalid_request(
+            f"the address cannot be read: what is no letter or digit has to be encoded; {_KNOWN}", path="to"
+        )
     return config.replace(url=url)
 
 
 def _home(folder: str) -> str:
     """The folder that is meant; refused where none can be made of it."""
     if not folder.strip() or has_control(folder) or folder.startswith("//"):
-        raise invalid(f"the address names no folder; {_KNOWN}", path="to")
+        raise invalid_request(f"the address names no folder; {_KNOWN}", path="to")
     refuse_foreign(folder)
     try:
         home = os.path.realpath(os.path.expanduser(folder))
         taken = os.path.lexists(home) and not os.path.isdir(home)
     except (OSError, ValueError) as error:
-        raise invalid(f"the address names no folder that can be made; {_KNOWN}", path="to") from error
+        raise invalid_request(f"the address names no folder that can be made; {_KNOWN}", path="to") from error
     if taken:
         raise MossError("CONFLICT", f"{home} is no folder; {_KNOWN}")
     return home

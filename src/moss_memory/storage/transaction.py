@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .engine import Call, Parameters
+    from .engine import CallContext, Parameters
 
 CHANGES_PER_CALL = 1 << 24
 """So many numbers in the order of changes a call may take; the number of its event stands above them."""
@@ -18,7 +18,7 @@ SLICE_S = 0.05
 """How long a slice of long work keeps others from writing, roughly."""
 
 
-class Reading:
+class ReadTransactionBase:
     """One call's view of one state of the store."""
 
     __slots__ = ("_now_ms", "call", "config", "tool")
@@ -29,9 +29,9 @@ class Reading:
         def now_ms(self) -> int: ...
         def rollback(self) -> None: ...
         def value(self, sql: str, parameters: Parameters | None = None) -> Any: ...
-        def is_any(self, column: str, parameter: str) -> str: ...
+        def sql_in(self, column: str, parameter: str) -> str: ...
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: CallContext) -> None:
         self.call = call
         self.config = call.config
         self.tool = call.operation
@@ -57,31 +57,31 @@ class Reading:
         from moss_memory.search.hits import Document  # only erasing asks
 
         numbers = [Document(source, row).number for row in rows]
-        counted = f"select count(*) from vectors where {self.is_any('doc', 'numbers')}"
-        found: int = self.value(counted, {"numbers": numbers})
+        pluralize = f"select count(*) from vectors where {self.sql_in('doc', 'numbers')}"
+        found: int = self.value(pluralize, {"numbers": numbers})
         return found
 
     def commit(self) -> None:
         self.rollback()  # there is nothing to keep
 
 
-class Writing:
-    """What comes to a `Reading` where the call changes the store: its ids, its event, its slices."""
+class WriteTransactionBase:
+    """What comes to a `ReadTransactionBase` where the call changes the store: its ids, its event, its slices."""
 
     if TYPE_CHECKING:
-        call: Call
+        call: CallContext
         _connection: Any
 
         @property
         def now_ms(self) -> int: ...
         def commit(self) -> None: ...
-        def go_on_after_event(self, seq: int) -> None: ...
+        def advance_event_sequence(self, seq: int) -> None: ...
         def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str: ...
         def _pause(self) -> None: ...
 
-    def _prepare(self, patience_s: float) -> None:
+    def _prepare(self, timeout_s: float) -> None:
         """Nothing has begun."""
-        self._patience_s = patience_s
+        self._patience_s = timeout_s
         self._workspace: str | None = None
         self._address: str | None = None
         self._changes = 0
@@ -91,14 +91,14 @@ class Writing:
     def new_id(self) -> str:
         return self.call.new_id(self.now_ms)
 
-    def go_on_after(self, change: int) -> None:
-        self.go_on_after_event(change // CHANGES_PER_CALL)
+    def advance_sequence(self, change: int) -> None:
+        self.advance_event_sequence(change // CHANGES_PER_CALL)
 
-    def concerns(self, *, workspace: str | None = None, address: str | None = None) -> None:
+    def set_event_subject(self, *, workspace: str | None = None, address: str | None = None) -> None:
         self._workspace = workspace
         self._address = address
 
-    def breathe(self) -> bool:
+    def yield_lock(self) -> bool:
         if self._connection is not None and time.monotonic() - self._began_s > SLICE_S:
             self.append_event(self.call.operation)
             self.commit()
@@ -111,7 +111,7 @@ class Writing:
         self._recorded = True
         return self._add_event(self.call.operation, workspace, address, payload)
 
-    def change_nothing(self) -> None:
+    def skip_event(self) -> None:
         self._recorded = True
 
     def append_event(self, tool: str) -> bool:

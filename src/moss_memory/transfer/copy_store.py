@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from moss_memory.storage.engine import Call, Engine, ReadTransaction, Row, Transaction
+    from moss_memory.storage.engine import CallContext, Engine, ReadTransaction, Row, Transaction
 
     Answer = dict[str, Any]
 
@@ -36,20 +36,20 @@ _COUNTED = "select workspace, day, tool, changes from activity order by workspac
 _ROWS_AT_ONCE = 2000
 """How many rows a transaction of the target has at the most, and roughly how many characters."""
 _CHARS_AT_ONCE = 4_000_000
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 
 
-def migrate(source: Engine, to: str, call: Call, *, dry_run: bool) -> Answer:
+def migrate(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> Answer:
     """Fills a new store with everything that the source holds, and says what that was."""
     config, place = target_of(call.config, to)
-    if not source.is_made():
+    if not source.exists():
         raise MossError("NOT_FOUND", "there is no store yet, so there is nothing to migrate")
-    taken, target = open_engine(config), open_engine(config, filling=True)
+    taken, target = open_engine(config), open_engine(config, bulk_load=True)
     try:
         if taken.is_taken():
             raise _is_taken(place)
         migration = Migration(source, target, call)
-        resumed = target.is_made()
+        resumed = target.exists()
         done = migration.count() if dry_run else migration.run()
     except MossError:
         raise
@@ -101,7 +101,7 @@ class Table:
 class Migration:
     """One run from a source to a target that is being filled."""
 
-    def __init__(self, source: Engine, target: Engine, call: Call) -> None:
+    def __init__(self, source: Engine, target: Engine, call: CallContext) -> None:
         self._source = source
         self._target = target
         self._call = call
@@ -117,7 +117,7 @@ class Migration:
             if tables[-1].name == _VECTORS[0]:
                 self._fill_waiting(source)
             answer = self._compare(source, tables)
-        self._target.finish_filling(call=self._call)
+        self._target.finish_load(call=self._call)
         return {**answer, "changed": self._changed}
 
     def count(self) -> Answer:
@@ -201,7 +201,7 @@ class Migration:
 class _Batch:
     """Changes to one table of the target, written some at a time; what is written stays when the rest is not."""
 
-    def __init__(self, target: Engine, table: Table, call: Call) -> None:
+    def __init__(self, target: Engine, table: Table, call: CallContext) -> None:
         self._target = target
         self._table = table
         self._call = call
@@ -241,7 +241,7 @@ class _Batch:
 class _Reading:
     """One state of a store, for as long as it is looked at."""
 
-    def __init__(self, engine: Engine, call: Call) -> None:
+    def __init__(self, engine: Engine, call: CallContext) -> None:
         self._tx = engine.begin_read(snapshot=True, call=call)
 
     def __enter__(self) -> ReadTransaction:
@@ -252,8 +252,8 @@ class _Reading:
         self._tx.release()
 
 
-def _write(engine: Engine, call: Call, body: Callable[[Transaction], object]) -> None:
-    tx = engine.begin_write(patience_s=_PATIENCE_S, call=call)
+def _write(engine: Engine, call: CallContext, body: Callable[[Transaction], object]) -> None:
+    tx = engine.begin_write(timeout_s=_TIMEOUT_S, call=call)
     try:
         body(tx)
         tx.commit()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.storage.files.sandbox import large_warning
 from moss_memory.transfer.families.artifacts import TABLE as ARTIFACT
 from moss_memory.transfer.families.capsules import TABLE as CAPSULE
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction
-    from moss_memory.storage.files.safe_directory import Tree
+    from moss_memory.storage.files.safe_directory import SafeDirectory
 
     from .export_schema import Line
 
 _TOLD_EVERY = 200
 
 
-def export_folder(tx: ReadTransaction, tree: Tree, *, with_history: bool = False) -> dict[str, Any]:
+def export_folder(tx: ReadTransaction, tree: SafeDirectory, *, with_history: bool = False) -> dict[str, Any]:
     """Writes everything that the store holds into a folder; says how much, and how many files that changed.
 
     What the folder's last export wrote and is gone from the store is removed; nothing else in it is touched. Until all
@@ -42,7 +42,7 @@ def export_folder(tx: ReadTransaction, tree: Tree, *, with_history: bool = False
 class Export:
     """One export: first it learns what is to be where, then it writes what is not."""
 
-    def __init__(self, tx: ReadTransaction, tree: Tree, *, with_history: bool) -> None:
+    def __init__(self, tx: ReadTransaction, tree: SafeDirectory, *, with_history: bool) -> None:
         self._tx = tx
         self._tree = tree
         self._with_history = with_history
@@ -94,7 +94,7 @@ class Export:
         """Refuses to write over a file that no export of Moss has written."""
         for name in sorted(self._new.files.keys() - self._old.files.keys()):
             if self._tree.is_there(name):
-                raise invalid(
+                raise invalid_request(
                     f"{name} is there already and no export of Moss wrote it; move it away or choose another folder"
                 )
 
@@ -139,7 +139,7 @@ class Export:
                 yield {"table": table.name, **table.line(values)}
         for workspace in workspaces(self._tx):
             for table in tables:
-                for values in table.rows(self._tx, table.within, workspace=workspace):
+                for values in table.rows(self._tx, table.call_in, workspace=workspace):
                     yield {"table": table.name, **table.line(values)}
 
     def _records(self) -> Iterator[Line]:
@@ -162,7 +162,7 @@ def workspaces(tx: ReadTransaction) -> list[str]:
     return sorted(found)
 
 
-def _old_manifest(tree: Tree) -> Manifest:
+def _old_manifest(tree: SafeDirectory) -> Manifest:
     content = tree.read(MANIFEST)
     return Manifest({}, {}) if content is None else Manifest.read(content)
 

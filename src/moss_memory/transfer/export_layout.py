@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,13 +65,17 @@ class Manifest:
         try:
             told: Any = json.loads(content)
         except (ValueError, RecursionError):
-            raise invalid(f"{MANIFEST} is not JSON; put the exported one back, or export again") from None
+            raise invalid_request(f"{MANIFEST} is not JSON; put the exported one back, or export again") from None
         files = told.get("files") if isinstance(told, dict) else None
         if not isinstance(files, dict) or not isinstance(told.get("format"), int):
-            raise invalid(f"{MANIFEST} is none of Moss's; it has no `format` and no `files`")
+            raise invalid_request(f"{MANIFEST} is none of Moss's; it has no `format` and no `files`")
         if told["format"] > FORMAT:
-            raise invalid(f"{MANIFEST} has format {told['format']}, this Moss knows {FORMAT}; upgrade moss-memory")
+            raise invalid_request(
+                f"{MANIFEST} has format {told['format']}, this Moss knows {FORMAT}; upgrade moss-memory"
+            )
         for name, hashed in files.items():
             if _OURS.fullmatch(name) is None or not isinstance(hashed, str):
-                raise invalid(f"{MANIFEST} names {name[:100]!r}, which no export writes; nothing was read or removed")
+                raise invalid_request(
+                    f"{MANIFEST} names {name[:100]!r}, which no export writes; nothing was read or removed"
+                )
         return cls(told.get("counts") or {}, files, complete=told.get("complete") is not False)

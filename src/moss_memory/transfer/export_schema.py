@@ -30,7 +30,7 @@ _NEXT_VERSION = {"version": "version + 1", "version_at": "greatest(version_at, :
 """What a row is given that is overwritten: what is there stays as its version before."""
 
 
-class BadLine(Exception):  # noqa: N818
+class InvalidRow(Exception):  # noqa: N818
     """Why a line cannot become a row."""
 
 
@@ -69,7 +69,7 @@ class Column:
             line[self.key if exact else self.name] = told if exact else value
 
     def take(self, line: Line) -> Any:
-        """The value that a line has for it; raises `BadLine`."""
+        """The value that a line has for it; raises `InvalidRow`."""
         if self.json is not None:
             return self._take_json(self.json, line)
         value = line.get(self.key)
@@ -89,7 +89,7 @@ class Column:
 
     def _none(self) -> Any:
         if not self.optional:
-            raise BadLine(f"{self.key} is missing")
+            raise InvalidRow(f"{self.key} is missing")
         return self.default
 
 
@@ -120,7 +120,7 @@ class Json:
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            raise BadLine(f"{key} is not JSON") from None
+            raise InvalidRow(f"{key} is not JSON") from None
 
 
 def text(name: str, *, optional: bool = False, default: str | None = None) -> Column:
@@ -153,7 +153,7 @@ def choice(name: str, among: tuple[Any, ...], *, default: Any = None) -> Column:
 
     def check(value: Any, key: str) -> Any:
         if value not in among or isinstance(value, bool):
-            raise BadLine(f"{key} must be one of {', '.join(map(str, among))}")
+            raise InvalidRow(f"{key} must be one of {', '.join(map(str, among))}")
         return value
 
     return Column(name, check, default=default)
@@ -164,7 +164,7 @@ def norm(name: str, *, optional: bool = False) -> Column:
 
     def check(value: Any, key: str) -> Any:
         if normalize(_text(value, key), what=key) != value:
-            raise BadLine(f"{key} is not in the form in which names are compared")
+            raise InvalidRow(f"{key} is not in the form in which names are compared")
         return value
 
     return Column(name, check, optional=optional)
@@ -185,7 +185,7 @@ def json_column(
     def check(value: Any, key: str) -> Any:
         items: Any = value
         if not isinstance(value, kind) or (of and not all(isinstance(item, of) for item in items)):
-            raise BadLine(f"{key} must be {'an object' if kind is dict else 'a list'}{_of(of)}")
+            raise InvalidRow(f"{key} must be {'an object' if kind is dict else 'a list'}{_of(of)}")
         return value
 
     kept = Json(spaced=spaced, ascii=ascii, none=none)
@@ -203,24 +203,24 @@ def _of(kind: type | None) -> str:
 
 def _text(value: Any, key: str) -> str:
     if not isinstance(value, str):
-        raise BadLine(f"{key} must be a string")
+        raise InvalidRow(f"{key} must be a string")
     check_text(value, key)
     return value
 
 
 def _whole(value: Any, key: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not -ENDLESS <= value <= ENDLESS:
-        raise BadLine(f"{key} must be a whole number")
+        raise InvalidRow(f"{key} must be a whole number")
     return value
 
 
 def _number(value: Any, key: str) -> int:
     if not 0 <= _whole(value, key) < _LAST_NUMBER:
-        raise BadLine(f"{key} must be a number from 0 to {_LAST_NUMBER - 1}")
+        raise InvalidRow(f"{key} must be a number from 0 to {_LAST_NUMBER - 1}")
     return int(value)
 
 
-class Move:
+class Renumbering:
     """What changes about rows that come into a store which has some: numbers, ids, the name of their workspace."""
 
     def __init__(self, offsets: dict[str, int], *, workspace: str | None = None) -> None:
@@ -244,17 +244,17 @@ class Table:
         name: str,
         *columns: Column,
         key: tuple[str, ...],
-        within: str = "workspace_norm = :workspace",
+        call_in: str = "workspace_norm = :workspace",
         workspace: str = "workspace_norm",
         refers: dict[str, str] | None = None,
         unique: tuple[tuple[str, ...], ...] = (),
         only: str = "",
-        fix: Callable[[Values, Move], None] | None = None,
+        fix: Callable[[Values, Renumbering], None] | None = None,
     ) -> None:
         self.name = name
         self.columns = {column.name: column for column in columns}
         self.key = key
-        self.within = within
+        self.call_in = call_in
         """The condition on its rows that they belong to a workspace."""
         self.workspace = workspace if workspace in self.columns else ""
         """The column that says so; empty where the first table that it refers to does."""
@@ -295,16 +295,16 @@ class Table:
         return line
 
     def read(self, line: Line) -> Values:
-        """The row that a line means; raises `BadLine` for what cannot be one."""
+        """The row that a line means; raises `InvalidRow` for what cannot be one."""
         unknown = next((key for key in line if key not in self._keys), None)
         if unknown is not None:
-            raise BadLine(f"{self.name} has no field {unknown[:80]!r}")
+            raise InvalidRow(f"{self.name} has no field {unknown[:80]!r}")
         try:
             return {name: column.take(line) for name, column in self.columns.items()}
         except MossError as error:
-            raise BadLine(error.message) from None
+            raise InvalidRow(error.message) from None
 
-    def moved(self, values: Values, move: Move) -> Values:
+    def moved(self, values: Values, move: Renumbering) -> Values:
         """The row as it comes into the store."""
         moved = dict(values)
         for name, column in self.columns.items():
@@ -334,21 +334,21 @@ class Table:
         }
 
     def insert_all(self, tx: Transaction, rows: list[Values]) -> None:
-        """Writes rows, many with a statement; raises `BadLine` where they contradict each other or what is there."""
+        """Writes rows, many with a statement; raises `InvalidRow` where they contradict each other or what is there."""
         most = max(1, MOST_VALUES // len(self.columns))
         for start in range(0, len(rows), most):
             tx.check_cancelled()
             if not tx.insert_all(self.insert(), rows[start : start + most]):
-                raise BadLine(f"the lines of {self.name} contradict each other")
+                raise InvalidRow(f"the lines of {self.name} contradict each other")
 
     def holds(self, tx: ReadTransaction, workspace: str) -> bool:
         """Whether anything in it belongs to a workspace."""
-        found = f"select 1 from {self.name}{self._where(self.within)} limit 1"
+        found = f"select 1 from {self.name}{self._where(self.call_in)} limit 1"
         return tx.row(found, {"workspace": workspace}) is not None
 
     def delete(self, tx: Transaction, workspace: str) -> None:
         """Removes what belongs to a workspace."""
-        tx.run(f"delete from {self.name}{self._where(self.within)}", {"workspace": workspace})
+        tx.run(f"delete from {self.name}{self._where(self.call_in)}", {"workspace": workspace})
 
     def rename(self, tx: Transaction, workspace: str, *, to: str, spelled: str) -> None:
         """Moves what belongs to a workspace into one of another name; what only refers to other rows goes along."""
@@ -356,4 +356,4 @@ class Table:
             names = {self.workspace: "to"} | ({"workspace_raw": "spelled"} if "workspace_raw" in self.columns else {})
             changed = ", ".join([f"{column} = :{value}" for column, value in names.items()])
             given = {"workspace": workspace, "to": to, "spelled": spelled}
-            tx.run(f"update {self.name} set {changed}{self._where(self.within)}", given)
+            tx.run(f"update {self.name} set {changed}{self._where(self.call_in)}", given)

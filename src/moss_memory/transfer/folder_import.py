@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.rows.values import DEFAULT_WORKSPACE
 from moss_memory.secrets.scanner import findings_in, told
 from moss_memory.tools.capsule.import_lines import (
@@ -18,7 +18,7 @@ from moss_memory.tools.capsule.import_lines import (
 
 from . import front_matter, history_export
 from .export_layout import ARTIFACTS, CAPSULES, MANIFEST, Manifest, digest
-from .export_schema import BadLine
+from .export_schema import InvalidRow
 from .families import artifacts as artifact
 from .families import capsules as capsule
 from .families import records as record
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from moss_memory.config import Config
     from moss_memory.storage.engine import Transaction
-    from moss_memory.storage.files.safe_directory import Tree
+    from moss_memory.storage.files.safe_directory import SafeDirectory
 
     from .export_schema import Line, Table, Values
 
@@ -43,17 +43,17 @@ _RECORDS = {table.name: table for table in record.TABLES}
 _AT_ONCE = 200
 
 
-def import_folder(tx: Transaction, tree: Tree, mode: str) -> dict[str, Any]:
+def import_folder(tx: Transaction, tree: SafeDirectory, mode: str) -> dict[str, Any]:
     """Brings a folder into the store, all of it or nothing; collisions are settled by the mode."""
     folder = Folder(tree, tx.config)
     folder.read(tx)
-    return Arrival(tx, folder, mode).run()
+    return FolderImport(tx, folder, mode).run()
 
 
 class Folder:
     """What the files of a folder say; nobody waits while they are read and checked."""
 
-    def __init__(self, tree: Tree, config: Config) -> None:
+    def __init__(self, tree: SafeDirectory, config: Config) -> None:
         self._tree = tree
         self._max_bytes = config.import_max_bytes
         self._workspace = config.workspace or DEFAULT_WORKSPACE
@@ -76,7 +76,7 @@ class Folder:
         content = self._tree.read(MANIFEST, max_bytes=self._max_bytes)
         self._manifest = None if content is None else Manifest.read(content)
         if self._manifest is not None and not self._manifest.complete:
-            raise invalid(f"the export into {self._tree.path} did not come to its end; export again")
+            raise invalid_request(f"the export into {self._tree.path} did not come to its end; export again")
         for name in self._markdown_names():
             tx.check_cancelled()
             self._take_markdown(tx, name)
@@ -87,10 +87,10 @@ class Folder:
         self.ignored += sorted(name for name in self._tree.passed_over if not name.endswith((_MARKDOWN, ".jsonl")))
         try:
             self.workspaces.check()
-        except BadLine as problem:
-            raise invalid(f"{problem}; nothing was imported") from None
+        except InvalidRow as problem:
+            raise invalid_request(f"{problem}; nothing was imported") from None
         if not self.capsules and not self.wrong and self._manifest is None:
-            raise invalid(f"there is no {MANIFEST} and no Markdown file in {self._tree.path}")
+            raise invalid_request(f"there is no {MANIFEST} and no Markdown file in {self._tree.path}")
 
     def _markdown_names(self) -> list[str]:
         """With a manifest the files that it names and others beside them, else every Markdown file there is."""
@@ -102,7 +102,9 @@ class Folder:
         """A file's content; one that the manifest names has to be there."""
         content = self._tree.read(name, max_bytes=self._max_bytes)
         if content is None:
-            raise invalid(f"{name} is gone, which {MANIFEST} names; put it back, or export again. Nothing was imported")
+            raise invalid_request(
+                f"{name} is gone, which {MANIFEST} names; put it back, or export again. Nothing was imported"
+            )
         if self._manifest is not None and self._manifest.files.get(name) != digest(content):
             self.changed.append(name)
         self.findings += findings_in(content.decode("utf-8", "replace"), name, tx.check_cancelled)
@@ -118,7 +120,7 @@ class Folder:
         except UnicodeDecodeError:
             self.wrong.append(invalid_record(where, line, InvalidRecordError("the file is not UTF-8")))
             return
-        except (InvalidRecordError, BadLine, MossError) as error:
+        except (InvalidRecordError, InvalidRow, MossError) as error:
             self.wrong.append(invalid_record(where, line, error))
             return
         self.capsules.append((where, row))
@@ -135,7 +137,7 @@ class Folder:
             for number, line in _json_lines(name, self._content(tx, name)):
                 self._take_line(name, {"file": name, "line": number}, line)
 
-    def told_of_past(self) -> dict[str, int]:
+    def reports_history(self) -> dict[str, int]:
         """How many earlier versions came in, where the folder has any."""
         has_any = self._manifest is not None and history_export.FILE in self._manifest.files
         return {"history": self.past.written} if has_any else {}
@@ -150,26 +152,26 @@ class Folder:
                 self._take_record(where, line)
             elif name == history_export.FILE:
                 self.past.add(line)
-        except BadLine as problem:
-            raise invalid(f"{name} line {where['line']}: {problem}; nothing was imported", **where) from None
+        except InvalidRow as problem:
+            raise invalid_request(f"{name} line {where['line']}: {problem}; nothing was imported", **where) from None
 
     def _take_artifact(self, where: Where, line: Line) -> None:
         try:
             self.artifacts.append((where, artifact.row_of(line)))
-        except (BadLine, MossError) as error:
+        except (InvalidRow, MossError) as error:
             self.wrong.append(invalid_record(where, line, error))
 
     def _take_record(self, where: Where, line: Line) -> None:
         table = _RECORDS.get(str(line.pop("table", "")))
         if table is None:
-            raise BadLine("it names no table of records")
+            raise InvalidRow("it names no table of records")
         more = record.take_more(table.name, line)
         values = table.read(line)
         record.check(table.name, values)
         self.records.append((table, where, values, more))
 
 
-class Arrival:
+class FolderImport:
     """What a folder says, on its way into the store."""
 
     def __init__(self, tx: Transaction, folder: Folder, mode: str) -> None:
@@ -191,15 +193,15 @@ class Arrival:
                 imported[key] = self._take_named(room, rows)
             self._take_records()
             folder.past.write(tx, self._arrived)
-        except BadLine as problem:
-            raise invalid(f"{problem}; nothing was imported") from None
+        except InvalidRow as problem:
+            raise invalid_request(f"{problem}; nothing was imported") from None
         refuse_collisions(self._collisions, self._mode)
         folder.workspaces.count_on(tx)
         lines = {name.partition(".")[0]: count for name, count in folder.workspaces.lines.items()}
         tx.progress(1, 1)
         answer: dict[str, Any] = {
             "folder": folder._tree.path,
-            "imported": {**imported, **lines, "records": len(folder.records), **folder.told_of_past()},
+            "imported": {**imported, **lines, "records": len(folder.records), **folder.reports_history()},
             "skipped": sum(one["code"] == "INVALID_RECORD" for one in folder.wrong),
             "errors": folder.wrong[:MOST_ERRORS],
             "changed": sorted(folder.changed),
@@ -268,7 +270,7 @@ class NamedImporter(Importer):
                 row["row_id"] = None
             self._row_ids.add(row["row_id"])
             if row["change_seq"] is not None and self._as_it_was:
-                self._tx.go_on_after(row["change_seq"])
+                self._tx.advance_sequence(row["change_seq"])
             else:
                 row["change_seq"] = self._tx.next_change()
         super().take(lines)
@@ -308,7 +310,9 @@ def _json_lines(name: str, content: bytes) -> Iterator[tuple[int, Line]]:
         except (ValueError, RecursionError):
             line = None
         if not isinstance(line, dict):
-            raise invalid(f"{name} line {number} is no JSON object; nothing was imported", file=name, line=number)
+            raise invalid_request(
+                f"{name} line {number} is no JSON object; nothing was imported", file=name, line=number
+            )
         yield number, line
 
 
@@ -323,9 +327,11 @@ def _check_records(records: list[tuple[Table, Where, Values, Any]]) -> None:
     for table, where, values, _ in records:
         for column, other in table.refers.items():
             if (other, values[column]) not in there:
-                raise BadLine(f"{where['file']} line {where['line']}: {column} names none of the {other} in the folder")
+                raise InvalidRow(
+                    f"{where['file']} line {where['line']}: {column} names none of the {other} in the folder"
+                )
         for columns in table.unique:
             key = (table.name, columns, *[values[column] for column in columns])
             if None not in key and key in seen:
-                raise BadLine(f"{where['file']} line {where['line']}: the same {' and '.join(columns)} stands above")
+                raise InvalidRow(f"{where['file']} line {where['line']}: the same {' and '.join(columns)} stands above")
             seen.add(key)

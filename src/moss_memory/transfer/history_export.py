@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.tools.artifact.artifact_rows import versioned as artifacts
 from moss_memory.tools.capsule.capsule_rows import versioned as capsules
 
-from .export_schema import BadLine, Table, choice, counter, flag, json_column, number, tags_column, text, whole
+from .export_schema import InvalidRow, Table, choice, counter, flag, json_column, number, tags_column, text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ FILE = "history.jsonl"
 SUBJECT = "id"
 """Under which key a line has the id of the row; the table has its number."""
 
-FAMILIES: dict[str, Versioned] = {one.family: one for one in (capsules, artifacts)}
+TOOL_GROUPS: dict[str, Versioned] = {one.family: one for one in (capsules, artifacts)}
 TABLE = Table(
     "versions",
-    choice("family", tuple(FAMILIES)),
+    choice("family", tuple(TOOL_GROUPS)),
     whole("subject", optional=True),
     counter("version"),
     whole("at"),
@@ -51,7 +51,7 @@ _NEEDED = {"capsule": ("text",), "artifact": ("kind", "data_json")}
 def lines(tx: ReadTransaction) -> Iterator[Line]:
     """Every earlier version, family by family, by the id of its row."""
     columns = ", ".join([f"v.{name}" for name in TABLE.columns])
-    for family, versioned in sorted(FAMILIES.items()):
+    for family, versioned in sorted(TOOL_GROUPS.items()):
         found = tx.stream(
             f"select t.id, {columns} from versions as v join {versioned.rows.table} as t on t.row_id = v.subject "
             "where v.family = :family order by t.id, v.version",
@@ -71,17 +71,17 @@ class Past:
         self.written = 0
 
     def add(self, line: Line) -> None:
-        """Takes in one line; raises `BadLine` for one that cannot be meant."""
+        """Takes in one line; raises `InvalidRow` for one that cannot be meant."""
         subject = line.pop(SUBJECT, None)
         values = TABLE.read(line)
         needed = () if values["erased"] else _NEEDED[values["family"]]
         if not isinstance(subject, str) or any(values[name] is None for name in needed):
-            raise BadLine(f"a version has the {SUBJECT} of its {values['family']}, and {' and '.join(needed)}")
+            raise InvalidRow(f"a version has the {SUBJECT} of its {values['family']}, and {' and '.join(needed)}")
         if not values["version"] >= 1 or values["chars"] < 0:
-            raise BadLine("versions count from 1")
+            raise InvalidRow("versions count from 1")
         kept = self._of.setdefault((values["family"], subject), {})
         if values["version"] in kept or values["row_id"] in self._numbers:
-            raise BadLine("the same version stands above")
+            raise InvalidRow("the same version stands above")
         kept[values["version"]] = values
         if values["row_id"] is not None:
             self._numbers.add(values["row_id"])
@@ -95,7 +95,7 @@ class Past:
         for (family, subject), kept in self._of.items():
             here = arrived.get((family, subject))
             if here is not None:
-                rows += _belonging(tx, FAMILIES[family], here, kept)
+                rows += _belonging(tx, TOOL_GROUPS[family], here, kept)
         TABLE.insert_all(tx, _numbered(rows, tx.value("select max(row_id) from versions")))
         self.written = len(rows)
 

@@ -7,31 +7,31 @@ import os
 
 from moss_memory.config import Config
 from moss_memory.errors import MossError
-from moss_memory.storage.files.safe_directory import Tree
+from moss_memory.storage.files.safe_directory import SafeDirectory
 from moss_memory.storage.files.sandbox import real_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.storage.engine import Call, Engine
+    from moss_memory.storage.engine import CallContext, Engine
 
 UNREADABLE = "unreadable.jsonl"
 _TOLD = 100
 
 
-def salvage(engine: Engine, config: Config, folder: str, call: Call, open_store: Any) -> dict[str, Any]:
+def salvage(engine: Engine, config: Config, folder: str, call: CallContext, open_store: Any) -> dict[str, Any]:
     """Exports what can be read, and says what could not be."""
     import tempfile  # once in a store's life, if ever
 
-    if not engine.is_made():
+    if not engine.exists():
         raise MossError("NOT_FOUND", f"there is no store in {config.home}, so there is nothing to salvage")
     folder = real_path(folder, config.home)
     with tempfile.TemporaryDirectory(prefix="moss-salvage-") as home:
         lost = engine.salvage(os.path.join(home, engine.files()[0]), call=call)
         with open_store(Config(home, config.values, config.sources, [])) as whole:
             answer: dict[str, Any] = whole.export_folder(folder, with_history=True)
-    tree = Tree(folder)
+    tree = SafeDirectory(folder)
     try:
         tree.write(UNREADABLE, "".join([json.dumps(one, ensure_ascii=False) + "\n" for one in lost]).encode())
         tree.sync()

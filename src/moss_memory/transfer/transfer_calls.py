@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import FINDINGS, Column, Shape, file_path, integer, list_of, object_of, text, texts
-from moss_memory.storage.files.safe_directory import Tree
+from moss_memory.storage.files.safe_directory import SafeDirectory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def export_folder(tx: ReadTransaction, *, folder: Folder, with_history: WithHist
     """
     from .export import export_folder as export
 
-    tree = Tree(folder, home=tx.config.home, create=True)
+    tree = SafeDirectory(folder, home=tx.config.home, create=True)
     try:
         return export(tx, tree, with_history=with_history)
     finally:
@@ -118,7 +118,7 @@ def import_folder(tx: Transaction, *, folder: Folder, mode: ImportMode = "error"
     """
     from .folder_import import import_folder as bring_in
 
-    tree = Tree(folder, home=tx.config.home)
+    tree = SafeDirectory(folder, home=tx.config.home)
     try:
         return bring_in(tx, tree, mode)
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.rows.values import NAME_MAX_CHARS, normalize
 
-from .export_schema import BadLine, Move
+from .export_schema import InvalidRow, Renumbering
 from .families import reasoning
 from .families import tasks as task
 
@@ -33,7 +33,7 @@ class Workspaces:
         self.lines = dict.fromkeys(FILES, 0)
 
     def add(self, file: str, line: Line, where: str) -> None:
-        """Takes in one line; raises `BadLine` for one that cannot be meant."""
+        """Takes in one line; raises `InvalidRow` for one that cannot be meant."""
         name = line.pop("table", None)
         if file == reasoning.FILE and name == reasoning.NUMBERS.name:
             values = reasoning.NUMBERS.read(line)
@@ -42,20 +42,20 @@ class Workspaces:
             return
         table = next((one for one in FILES[file].TABLES if one.name == name), None)
         if table is None:
-            raise BadLine(f"there is no table {str(name)[:80]!r} in {file}")
+            raise InvalidRow(f"there is no table {str(name)[:80]!r} in {file}")
         values = table.read(line)
         _CHECKS[table.name](table.name, values)
         self._rows[table.name].append((where, values))
         self.lines[file] += 1
 
     def check(self) -> None:
-        """Sorts the rows by workspace; raises `BadLine`, with the place, for what does not hold together."""
+        """Sorts the rows by workspace; raises `InvalidRow`, with the place, for what does not hold together."""
         found = {name: _workspaces_of(name, self._rows) for name in TABLES}
         for name, table in TABLES.items():
             _refuse_twice(table, self._rows[name])
             for (where, values), workspace in zip(self._rows[name], found[name], strict=True):
                 if workspace is None:
-                    raise BadLine(f"{where}: {name} names a row that is not in the folder")
+                    raise InvalidRow(f"{where}: {name} names a row that is not in the folder")
                 self._by_workspace.setdefault(workspace, {}).setdefault(name, []).append(values)
         for workspace, tables in self._by_workspace.items():
             _refuse_dangling(workspace, tables)
@@ -72,7 +72,7 @@ class Workspaces:
         self._offsets = offsets = {series: _value(tx, query) for series, query in _SERIES.items()}
         renamed = []
         for workspace, tables in self._by_workspace.items():
-            move = Move(offsets)
+            move = Renumbering(offsets)
             raw = None
             if workspace in present and mode == "rename":
                 raw = self._another(tx, _raw(workspace, tables))
@@ -81,7 +81,7 @@ class Workspaces:
             move.ids = task.new_ids(tx, tables)
             _insert(tx, tables, move, raw)
         if self._rows["events"]:
-            tx.go_on_after_event(offsets["events"] + self._highest("events"))
+            tx.advance_event_sequence(offsets["events"] + self._highest("events"))
         return renamed
 
     def _another(self, tx: ReadTransaction, raw: str) -> str:
@@ -132,7 +132,7 @@ def _refuse_twice(table: Table, rows: list[tuple[str, Values]]) -> None:
         for where, values in rows:
             key = tuple(values[column] for column in columns)
             if None not in key and seen.setdefault(key, where) != where:
-                raise BadLine(f"{where}: {table.name} has the same {' and '.join(columns)} as {seen[key]}")
+                raise InvalidRow(f"{where}: {table.name} has the same {' and '.join(columns)} as {seen[key]}")
 
 
 def _refuse_dangling(workspace: str, tables: dict[str, list[Values]]) -> None:
@@ -142,7 +142,7 @@ def _refuse_dangling(workspace: str, tables: dict[str, list[Values]]) -> None:
             known = {values[named or _first(other)] for values in tables.get(other, ())}
             for values in rows:
                 if values[column] is not None and values[column] not in known:
-                    raise BadLine(
+                    raise InvalidRow(
                         f"in workspace {workspace!r} {name}.{column} names {values[column]!r}, "
                         f"which is not among its {other}"
                     )
@@ -164,7 +164,7 @@ def delete_workspace(tx: Transaction, workspace: str) -> None:
             table.delete(tx, workspace)
 
 
-def _insert(tx: Transaction, tables: dict[str, list[Values]], move: Move, raw: str | None) -> None:
+def _insert(tx: Transaction, tables: dict[str, list[Values]], move: Renumbering, raw: str | None) -> None:
     for name, rows in tables.items():
         moved = [TABLES[name].moved(values, move) for values in rows]
         if raw is not None and name == "workspaces":

@@ -24,7 +24,7 @@ from . import (
     search_page,
     task_pages,
 )
-from .page_context import Site, Visit
+from .page_context import PageContext, PageRequest
 from .templating import FOLDER
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
-    Handler = Callable[[Site, Visit], Response]
+    Handler = Callable[[PageContext, PageRequest], Response]
 
 ROOMS = (
     overview_page,
@@ -74,7 +74,7 @@ def routes(
     Every form is a POST with the token that `form_token` gives while a page is made; with `read_only` there is none.
     `own_home` is the home of the user to whom a demonstration is shown.
     """
-    site = Site(store, base=base, form_token=form_token, read_only=read_only, own_home=own_home)
+    site = PageContext(store, base=base, form_token=form_token, read_only=read_only, own_home=own_home)
     site.prepare()
     made: list[BaseRoute] = []
     for room in ROOMS:
@@ -90,21 +90,21 @@ def routes(
     ]
 
 
-def _reading(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _reading(site: PageContext, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        return await _on_a_thread(site, handler, Visit(request))
+        return await _on_a_thread(site, handler, PageRequest(request))
 
     return answer
 
 
-def _writing(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _writing(site: PageContext, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        return await _on_a_thread(site, handler, Visit(request, await request.body()))
+        return await _on_a_thread(site, handler, PageRequest(request, await request.body()))
 
     return answer
 
 
-def _nothing(site: Site, visit: Visit) -> Response:
+def _nothing(site: PageContext, visit: PageRequest) -> Response:
     """Whatever has no page of its own; a slash too many at the end is forgiven."""
     rest = visit.path["rest"]
     if rest.endswith("/") and rest.strip("/"):
@@ -112,13 +112,13 @@ def _nothing(site: Site, visit: Visit) -> Response:
     raise MossError("NOT_FOUND", "there is no such page")
 
 
-async def _on_a_thread(site: Site, handler: Handler, visit: Visit) -> Response:
+async def _on_a_thread(site: PageContext, handler: Handler, visit: PageRequest) -> Response:
     """A page made where tool calls are run too; it knows who asked, for it takes the context along."""
     context = copy_context()
     return await POOL.run(lambda: context.run(_answered, site, handler, visit), long=handler in TAKE_LONG)
 
 
-def _answered(site: Site, handler: Handler, visit: Visit) -> Response:
+def _answered(site: PageContext, handler: Handler, visit: PageRequest) -> Response:
     try:
         return handler(site, visit)
     except MossError as error:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from .page_context import Site, Visit
+    from .page_context import PageContext, PageRequest
 
 _FILTERS = ("kind", "run_id", "phase", "role", "tag")
 _GLANCE_CHARS = 120
 _VERSIONS = 8
 
 
-def listing(site: Site, visit: Visit) -> Response:
+def listing(site: PageContext, visit: PageRequest) -> Response:
     """The artifacts, newest first, by the filters of the query; those of one run stand together."""
     more = {name: True for name in ("include_expired", "include_deleted") if name in visit.query}
     answer = site.call("artifact_list", **visit.asked("workspace", *_FILTERS), **site.rows(visit), **more)
@@ -49,7 +49,7 @@ def _glance(data: dict[str, Any]) -> str:
     return text if len(text) <= _GLANCE_CHARS else text[: _GLANCE_CHARS - 1] + "…"
 
 
-def reading(site: Site, visit: Visit) -> Response:
+def reading(site: PageContext, visit: PageRequest) -> Response:
     """One artifact, or an old version of it."""
     key = visit.path["id"]
     version = number_of(visit.query.get("version"))
@@ -65,25 +65,25 @@ def reading(site: Site, visit: Visit) -> Response:
     )
 
 
-def _shown(visit: Visit, artifact: dict[str, Any]) -> dict[str, Any]:
+def _shown(visit: PageRequest, artifact: dict[str, Any]) -> dict[str, Any]:
     """The data and the text of an artifact, or a part of each."""
     part = Part(artifact.get("text") or "", wanted_part(visit))
     return {**shown_value(visit, artifact["data"]), "part": part, "document": Document(part.text)}
 
 
-def delete(site: Site, visit: Visit) -> Response:
+def delete(site: PageContext, visit: PageRequest) -> Response:
     """Deletes an artifact; its name is free again."""
     site.call("artifact_delete", id=visit.path["id"])
     return site.to(f"/artifacts/{visit.path['id']}", said="deleted")
 
 
-def restore(site: Site, visit: Visit) -> Response:
+def restore(site: PageContext, visit: PageRequest) -> Response:
     """Brings a deleted artifact back."""
     site.call("artifact_restore", id=visit.path["id"])
     return site.to(f"/artifacts/{visit.path['id']}", said="restored")
 
 
-def revert(site: Site, visit: Visit) -> Response:
+def revert(site: PageContext, visit: PageRequest) -> Response:
     """Makes an old version the present one."""
     key = visit.path["id"]
     site.call("moss_revert", type="artifact", id=key, version=number_of(visit.form.get("version")))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from .page_context import Site, Visit
+    from .page_context import PageContext, PageRequest
 
 _FILTERS = ("workspace", "tag", "phase", "role", "run_id", "name_prefix")
 _VERSIONS = 20
@@ -25,7 +25,7 @@ _TAGS = 12
 _HEADINGS = 200
 
 
-def listing(site: Site, visit: Visit) -> Response:
+def listing(site: PageContext, visit: PageRequest) -> Response:
     """The capsules, last changed first, by the filters of the query."""
     deleted = "deleted" in visit.query
     answer = site.call(
@@ -43,7 +43,7 @@ def listing(site: Site, visit: Visit) -> Response:
     )
 
 
-def reading(site: Site, visit: Visit) -> Response:
+def reading(site: PageContext, visit: PageRequest) -> Response:
     """One capsule as rendered Markdown, or an old version of it."""
     capsule = _fetched(site, visit)
     text = capsule["capsule_text"]
@@ -65,7 +65,7 @@ def reading(site: Site, visit: Visit) -> Response:
     )
 
 
-def _fetched(site: Site, visit: Visit) -> dict[str, Any]:
+def _fetched(site: PageContext, visit: PageRequest) -> dict[str, Any]:
     version = number_of(visit.query.get("version"))
     more = {"version": version} if version else {}
     return site.call("capsule_fetch", id=visit.path["id"], include_deleted=True, **more)
@@ -80,7 +80,7 @@ def _sections(text: str, headings: list[tuple[str, str]]) -> list[dict[str, Any]
     return [*kept, *({"id": "", "title": name, "there": False} for name in missing)]
 
 
-def history(site: Site, visit: Visit) -> Response:
+def history(site: PageContext, visit: PageRequest) -> Response:
     """Every version of a capsule, and two of them compared line by line."""
     key = visit.path["id"]
     capsule = site.call("capsule_fetch", id=key, include_deleted=True)
@@ -101,7 +101,7 @@ def history(site: Site, visit: Visit) -> Response:
     )
 
 
-def _text_of(site: Site, key: str, version: int) -> str:
+def _text_of(site: PageContext, key: str, version: int) -> str:
     """The text of a version; one that is not kept any more reads as empty."""
     try:
         return str(site.call("capsule_fetch", id=key, include_deleted=True, version=version)["capsule_text"])
@@ -111,13 +111,13 @@ def _text_of(site: Site, key: str, version: int) -> str:
         return ""
 
 
-def editing(site: Site, visit: Visit) -> Response:
+def editing(site: PageContext, visit: PageRequest) -> Response:
     """The form that changes a capsule."""
     capsule = site.call("capsule_fetch", id=visit.path["id"])
     return _edit_form(site, visit, capsule, None)
 
 
-def _edit_form(site: Site, visit: Visit, capsule: dict[str, Any], error: MossError | None) -> Response:
+def _edit_form(site: PageContext, visit: PageRequest, capsule: dict[str, Any], error: MossError | None) -> Response:
     return site.page(
         visit,
         "capsule_edit.html",
@@ -129,7 +129,7 @@ def _edit_form(site: Site, visit: Visit, capsule: dict[str, Any], error: MossErr
     )
 
 
-def edit(site: Site, visit: Visit) -> Response:
+def edit(site: PageContext, visit: PageRequest) -> Response:
     """Takes a changed capsule; what is refused stands in the form again with the reason."""
     key, form = visit.path["id"], visit.form
     text = form.get("capsule_text", "").replace("\r\n", "\n")
@@ -156,7 +156,7 @@ def _tags(written: str, before: list[str]) -> list[str]:
     return [tag for part in written.split(",") if (tag := part.strip())]
 
 
-def rename(site: Site, visit: Visit) -> Response:
+def rename(site: PageContext, visit: PageRequest) -> Response:
     """Gives a capsule another name or workspace."""
     key, form = visit.path["id"], visit.form
     before = site.call("capsule_fetch", id=key)
@@ -170,19 +170,19 @@ def rename(site: Site, visit: Visit) -> Response:
     return site.to(f"/capsules/{key}", said="renamed" if new else "")
 
 
-def delete(site: Site, visit: Visit) -> Response:
+def delete(site: PageContext, visit: PageRequest) -> Response:
     """Deletes a capsule, so that it can be brought back."""
     site.call("capsule_delete", id=visit.path["id"])
     return site.to("/capsules", said="deleted", id=visit.path["id"])
 
 
-def restore(site: Site, visit: Visit) -> Response:
+def restore(site: PageContext, visit: PageRequest) -> Response:
     """Brings a deleted capsule back."""
     site.call("capsule_restore", id=visit.path["id"])
     return site.to(f"/capsules/{visit.path['id']}", said="restored")
 
 
-def revert(site: Site, visit: Visit) -> Response:
+def revert(site: PageContext, visit: PageRequest) -> Response:
     """Makes an old version the present one."""
     key = visit.path["id"]
     site.call("moss_revert", type="capsule", id=key, version=number_of(visit.form.get("version")))

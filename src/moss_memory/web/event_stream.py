@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from .page_context import Site
+    from .page_context import PageContext
 
 _LOOK_S = 1.0
 _KEEP_ALIVE = 20
 """After so many looks without a change something is sent, so that a browser that went away is noticed."""
 
 
-def stream(site: Site) -> Callable[[Request], Awaitable[Response]]:
+def stream(site: PageContext) -> Callable[[Request], Awaitable[Response]]:
     """The endpoint that tells a page of changes after `after`; other processes write too, so the store is asked."""
 
     async def answer(request: Request) -> Response:
@@ -34,7 +34,7 @@ def stream(site: Site) -> Callable[[Request], Awaitable[Response]]:
     return answer
 
 
-async def _messages(site: Site, known: int | None) -> AsyncIterator[str]:
+async def _messages(site: PageContext, known: int | None) -> AsyncIterator[str]:
     yield ": listening\n\n"
     quiet = 0
     while True:
@@ -51,7 +51,7 @@ async def _messages(site: Site, known: int | None) -> AsyncIterator[str]:
         await anyio.sleep(_LOOK_S)
 
 
-def _last_change(site: Site) -> int | None:
+def _last_change(site: PageContext) -> int | None:
     try:
         return int(site.call("moss_changes")["seq"])
     except MossError:

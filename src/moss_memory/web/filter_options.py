@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 def most_used(values: Iterable[str | None], most: int = 8) -> list[tuple[str, int]]:
     """The values that come up most, each with how often; those that are none are not counted."""
-    counted: dict[str, int] = {}
+    pluralize: dict[str, int] = {}
     for value in values:
         if value:
-            counted[value] = counted.get(value, 0) + 1
-    return sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:most]
+            pluralize[value] = pluralize.get(value, 0) + 1
+    return sorted(pluralize.items(), key=lambda one: (-one[1], one[0]))[:most]

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .page_context import Site
+    from .page_context import PageContext
 
     Graph = dict[str, Any]
 
@@ -20,7 +20,7 @@ _PAGE = 200
 _PAGES = 5
 
 
-def graph_of(site: Site, workspace: str, branch: str, doc: str) -> Graph:
+def graph_of(site: PageContext, workspace: str, branch: str, doc: str) -> Graph:
     """The last changed nodes of a graph and the links between them."""
     answer = site.call(
         "branchmind_graph_query",
@@ -55,7 +55,7 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def compared(site: Site, workspace: str, branch: str, other: str, doc: str, graph: Graph) -> dict[str, Any]:
+def compared(site: PageContext, workspace: str, branch: str, other: str, doc: str, graph: Graph) -> dict[str, Any]:
     """How a branch differs from another one; marks the nodes and links of its graph, and adds those it lacks.
 
     A difference shows its second side only, so it is read in both directions.
@@ -104,7 +104,9 @@ def _mark_edges(graph: Graph, here: dict[Any, dict[str, Any]], there: dict[Any, 
             graph["edges"].append({"from": key[0], "rel": key[1], "to": key[2], "mark": "removed"})
 
 
-def _changes(site: Site, workspace: str, start: str, end: str, doc: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
+def _changes(
+    site: PageContext, workspace: str, start: str, end: str, doc: str
+) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """The nodes and the links of `end` that differ from `start`, by their keys."""
     nodes: dict[Any, Any] = {}
     edges: dict[Any, Any] = {}

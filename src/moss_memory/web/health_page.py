@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from .page_context import Site, Visit
+    from .page_context import PageContext, PageRequest
 
 
-def health(site: Site, visit: Visit) -> Response:
+def health(site: PageContext, visit: PageRequest) -> Response:
     """What the last look over the store found; the page asks for a new one by itself."""
     return site.page(visit, "health.html", report=site.health, checked=False)
 
 
-def report(site: Site, visit: Visit) -> Response:
+def report(site: PageContext, visit: PageRequest) -> Response:
     """Looks over the store now, as `moss doctor` does."""
     site.health = examine(site.store.config.home)
     return site.page(visit, "health.html", report=site.health, checked=True)
 
 
-def connect(site: Site, visit: Visit) -> Response:
+def connect(site: PageContext, visit: PageRequest) -> Response:
     """The line that connects each client, to this store or to this server; from a demonstration to the user's own."""
     home = site.own_home or site.store.config.home
     ours = [] if home == resolve_home() else ["--home", home]

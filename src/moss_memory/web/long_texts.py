@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .page_context import Visit
+    from .page_context import PageRequest
 
 PART_CHARS = 20_000
 """A text that is rendered is shown in parts of about this many characters."""
@@ -58,7 +58,7 @@ def _end(text: str, number: int, most: int) -> int:
     return end if line < 0 else line + 1
 
 
-def wanted_part(visit: Visit) -> int:
+def wanted_part(visit: PageRequest) -> int:
     """Return the number of the part that a query asks for."""
     given = visit.query.get("part", "")
     return int(given) if given.isascii() and given.isdigit() and len(given) <= _DIGITS else 1
@@ -111,7 +111,7 @@ class Tree:
         return text[: TREE_TEXT_CHARS - 1] + "…"
 
 
-def shown_value(visit: Visit, value: Any) -> dict[str, Any]:
+def shown_value(visit: PageRequest, value: Any) -> dict[str, Any]:
     """The beginning of a JSON value as `tree`; a part of its text as `plain` if the query asks for the `whole`."""
     if "whole" in visit.query:
         return {"plain": Part(pretty(value), wanted_part(visit), PLAIN_CHARS)}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from .page_context import Site, Visit
+    from .page_context import PageContext, PageRequest
 
 _WEEK = 7
 _HANDED_OVER = 6
@@ -24,7 +24,7 @@ _LOOKED_INTO = 4
 """In how many of the last changed workspaces what is open is looked for."""
 
 
-def overview(site: Site, visit: Visit) -> Response:
+def overview(site: PageContext, visit: PageRequest) -> Response:
     """The page that a person sees first."""
     workspace = visit.query.get("workspace", "")
     activity = activity_of(site, workspace)
@@ -63,7 +63,7 @@ def _last(activity: dict[str, Any], workspace: str, workspaces: list[dict[str, A
     return found and {"workspace": workspace, "at": found.get("ts_ms", 0) / 1000, "day": found["day"]}
 
 
-def _still_open(site: Site, workspaces: list[str], counts: dict[str, int]) -> list[dict[str, Any]]:
+def _still_open(site: PageContext, workspaces: list[str], counts: dict[str, int]) -> list[dict[str, Any]]:
     """Open questions and tasks of the workspaces that changed last, questions first."""
     found: list[dict[str, Any]] = []
     for workspace in workspaces[:_LOOKED_INTO]:
@@ -74,7 +74,7 @@ def _still_open(site: Site, workspaces: list[str], counts: dict[str, int]) -> li
     return sorted(found, key=lambda one: one["order"])[:_OPEN]
 
 
-def _questions(site: Site, workspace: str) -> list[dict[str, Any]]:
+def _questions(site: PageContext, workspace: str) -> list[dict[str, Any]]:
     try:
         cards = site.call("branchmind_think_query", workspace=workspace, types="question", status="open", limit=3)
     except MossError:
@@ -85,7 +85,7 @@ def _questions(site: Site, workspace: str) -> list[dict[str, Any]]:
     ]
 
 
-def _tasks(site: Site, workspace: str) -> list[dict[str, Any]]:
+def _tasks(site: PageContext, workspace: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for order, status in ((1, "ACTIVE"), (2, "TODO")):
         items = site.call("tasks_list", workspace=workspace, kind="task", status=status, limit=4)["items"]

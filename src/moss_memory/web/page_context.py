@@ -13,7 +13,7 @@ from moss_memory.demo.demo_home import BANNER
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 
-from .page_frame import prepare_shell, shell_of
+from .page_frame import frame_of, prepare_frame
 from .templating import environment, query_of
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ _KEPT_S = 60.0
 """Figures older than this are counted again also in a store that rests: artifacts expire without a change."""
 
 
-class Visit:
+class PageRequest:
     """One request: what its path, its query and its form say."""
 
     __slots__ = ("form", "origin", "path", "query", "url")
@@ -55,7 +55,7 @@ class Visit:
         return min(int(given), 10**9) if given.isascii() and given.isdigit() and len(given) < 12 else 0
 
 
-class Site:
+class PageContext:
     """The pages of one store under one address."""
 
     def __init__(
@@ -102,9 +102,11 @@ class Site:
         for template in ("base.html", "parts.html", "overview.html"):
             self._templates.get_template(template)
         with contextlib.suppress(MossError):  # which the page will say
-            prepare_shell(self)
+            prepare_frame(self)
 
-    def page(self, visit: Visit, template: str, *, family: str = "", status: int = 200, **context: Any) -> Response:
+    def page(
+        self, visit: PageRequest, template: str, *, family: str = "", status: int = 200, **context: Any
+    ) -> Response:
         """A whole page: the template in its frame."""
         text = self._templates.get_template(template).render(
             visit=visit,
@@ -112,7 +114,7 @@ class Site:
             family=family,
             read_only=self.read_only,
             form_token=self._form_token(),
-            shell=shell_of(self, visit),
+            shell=frame_of(self, visit),
             demonstration=BANNER if self.own_home else "",
             **context,
         )
@@ -120,7 +122,7 @@ class Site:
             text = text.replace(str(escape(self.store.config.home)), "the demonstration")
         return HTMLResponse(text, status)
 
-    def refused(self, visit: Visit, error: MossError) -> Response:
+    def refused(self, visit: PageRequest, error: MossError) -> Response:
         """The page that says why something was refused."""
         return self.page(visit, "refused.html", status=error.status, error=error)
 
@@ -128,6 +130,6 @@ class Site:
         """Sends the browser to a page, after a form was taken."""
         return RedirectResponse(self.base + path + query_of(**query), status_code=303)
 
-    def rows(self, visit: Visit, most: int = PAGE_ROWS) -> dict[str, int]:
+    def rows(self, visit: PageRequest, most: int = PAGE_ROWS) -> dict[str, int]:
         """The limit and offset of the page that is asked for."""
         return {"limit": most, "offset": visit.offset}

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .page_context import Site, Visit
+    from .page_context import PageContext, PageRequest
 
 FAMILIES = (
     ("capsule", "Capsules", "/capsules"),
@@ -21,7 +21,7 @@ WEEKS = 9
 _MOST_WORKSPACES = 100
 
 
-def shell_of(site: Site, visit: Visit) -> dict[str, Any]:
+def frame_of(site: PageContext, visit: PageRequest) -> dict[str, Any]:
     """What the frame of a page shows; a store that cannot be read is said, not raised."""
     workspace = visit.query.get("workspace", "")
     try:
@@ -44,23 +44,23 @@ def shell_of(site: Site, visit: Visit) -> dict[str, Any]:
     }
 
 
-def prepare_shell(site: Site) -> None:
+def prepare_frame(site: PageContext) -> None:
     """Asks for what every frame shows, so that it is there."""
     activity_of(site, "")
     recent(site)
 
 
-def activity_of(site: Site, workspace: str) -> dict[str, Any]:
+def activity_of(site: PageContext, workspace: str) -> dict[str, Any]:
     """How much there is of each family, and what changed in the last nine weeks."""
     return site.figures("moss_activity", days=WEEKS * 7, workspace=workspace)
 
 
-def recent(site: Site) -> dict[str, Any]:
+def recent(site: PageContext) -> dict[str, Any]:
     """The workspaces, the most recently changed first, and how many there are."""
     return site.figures("moss_recent", limit=_MOST_WORKSPACES)
 
 
-def workspace_in_view(site: Site, visit: Visit, family: str) -> str:
+def workspace_in_view(site: PageContext, visit: PageRequest, family: str) -> str:
     """The workspace that a page of one workspace shows: the chosen one, else the last changed that has something."""
     if "workspace" in visit.query:
         return visit.query["workspace"]

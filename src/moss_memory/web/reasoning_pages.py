@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from .page_context import Site, Visit
+    from .page_context import PageContext, PageRequest
 
 _BRANCHES = 200
 _ENTRIES = 40
@@ -28,7 +28,7 @@ _OF_WORK = ("task/", "plan/")
 """What the branches begin with that belong to tasks and plans."""
 
 
-def graph(site: Site, visit: Visit) -> Response:
+def graph(site: PageContext, visit: PageRequest) -> Response:
     """The graph of a branch; beside another one it shows what differs."""
     workspace = workspace_in_view(site, visit, "reasoning")
     branches = _branches(site, workspace)
@@ -56,11 +56,11 @@ def graph(site: Site, visit: Visit) -> Response:
     )
 
 
-def _checkout(site: Site, workspace: str) -> str:
+def _checkout(site: PageContext, workspace: str) -> str:
     return str(site.call("branchmind_status", workspace=workspace)["checkout"] or "main")
 
 
-def _branches(site: Site, workspace: str) -> list[dict[str, Any]]:
+def _branches(site: PageContext, workspace: str) -> list[dict[str, Any]]:
     """The branches that can be looked at, those of tasks and plans last."""
     try:
         found = site.call("branchmind_branch_list", workspace=workspace, limit=_BRANCHES, max_chars=_WHOLE)["branches"]
@@ -81,7 +81,9 @@ def _counts(nodes: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
     return {kind: dict(sorted(counts.items())) for kind, counts in found.items()}
 
 
-def _conflicts(site: Site, workspace: str, branch: str, doc: str, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _conflicts(
+    site: PageContext, workspace: str, branch: str, doc: str, nodes: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """What merges into a branch have left to settle, each with a title."""
     found = site.call(
         "branchmind_graph_conflicts", workspace=workspace, into=branch, doc=doc, status="open", limit=_CONFLICTS
@@ -97,7 +99,7 @@ def _title(key: Any, titles: dict[str, str]) -> str:
     return titles.get(str(key), str(key))
 
 
-def conflict(site: Site, visit: Visit) -> Response:
+def conflict(site: PageContext, visit: PageRequest) -> Response:
     """A conflict: what both started from, and what each made of it."""
     workspace = workspace_in_view(site, visit, "reasoning")
     shown = site.call(
@@ -115,7 +117,7 @@ def conflict(site: Site, visit: Visit) -> Response:
     )
 
 
-def settle(site: Site, visit: Visit) -> Response:
+def settle(site: PageContext, visit: PageRequest) -> Response:
     """Settles a conflict with one of its sides."""
     workspace, key = visit.form.get("workspace", ""), visit.path["id"]
     resolution = visit.form.get("resolution", "")
@@ -123,7 +125,7 @@ def settle(site: Site, visit: Visit) -> Response:
     return site.to(f"/reasoning/conflicts/{key}", workspace=workspace, said="settled")
 
 
-def merge(site: Site, visit: Visit) -> Response:
+def merge(site: PageContext, visit: PageRequest) -> Response:
     """Merges a branch into its base: its graph, and its notes."""
     form = visit.form
     workspace, source, into = form.get("workspace", ""), form.get("from", ""), form.get("into", "")
@@ -134,7 +136,7 @@ def merge(site: Site, visit: Visit) -> Response:
     return site.to("/reasoning", workspace=workspace, branch=into, doc=form.get("doc"), said=said)
 
 
-def _merged(site: Site, tool: str, place: dict[str, Any]) -> bool:
+def _merged(site: PageContext, tool: str, place: dict[str, Any]) -> bool:
     """Merges page after page to the end; whether it left conflicts."""
     conflicts, cursor = False, None
     while True:
@@ -146,7 +148,7 @@ def _merged(site: Site, tool: str, place: dict[str, Any]) -> bool:
         cursor = page.get("next_cursor")
 
 
-def log(site: Site, visit: Visit) -> Response:
+def log(site: PageContext, visit: PageRequest) -> Response:
     """The entries of a document, the newest first."""
     workspace = workspace_in_view(site, visit, "reasoning")
     branches = _branches(site, workspace)
@@ -184,7 +186,7 @@ def log(site: Site, visit: Visit) -> Response:
     )
 
 
-def _number(visit: Visit, name: str) -> int | None:
+def _number(visit: PageRequest, name: str) -> int | None:
     """The number of an entry that a query names."""
     given = visit.query.get(name, "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from .page_context import Site, Visit
+    from .page_context import PageContext, PageRequest
 
 _EVENTS = 50
 _TITLES = ("title", "name", "id", "session_id", "decision", "validation_type")
 _GLANCE = ("status", "description", "rationale", "version", "type", "outcomes")
 
 
-def listing(site: Site, visit: Visit) -> Response:
+def listing(site: PageContext, visit: PageRequest) -> Response:
     """The entities, newest first, as they are known now or were at a time."""
     answer = site.call(
         "retrieve_entities",
@@ -40,7 +40,7 @@ def listing(site: Site, visit: Visit) -> Response:
     )
 
 
-def _titles(site: Site) -> dict[str, str]:
+def _titles(site: PageContext) -> dict[str, str]:
     """The field that names an entity, by its type."""
     return {one["entity_type"]: one["title"] for one in site.call("record_capabilities")["capabilities"]}
 
@@ -54,7 +54,7 @@ def _name(entity: dict[str, Any], titles: dict[str, str]) -> None:
     entity["glance"] = " · ".join(told)[:160]
 
 
-def reading(site: Site, visit: Visit) -> Response:
+def reading(site: PageContext, visit: PageRequest) -> Response:
     """One entity: every field with the source that it comes from, and what happened to it."""
     key = visit.path["id"]
     place = visit.asked("workspace")
@@ -76,7 +76,7 @@ def reading(site: Site, visit: Visit) -> Response:
     return site.page(visit, "entity.html", family="record", entity=entity, **shown, events=events["events"])
 
 
-def _named(site: Site, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _named(site: PageContext, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Events with the entities that they are about, by name."""
     titles = _titles(site)
     known: dict[tuple[str, str], str] = {}
@@ -89,7 +89,7 @@ def _named(site: Site, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return events
 
 
-def _name_of(site: Site, key: str, workspace: str, titles: dict[str, str]) -> str:
+def _name_of(site: PageContext, key: str, workspace: str, titles: dict[str, str]) -> str:
     found = site.call("retrieve_entities", entity_id=key, workspace=workspace, limit=1)["entities"]
     if not found:
         return key
@@ -97,7 +97,7 @@ def _name_of(site: Site, key: str, workspace: str, titles: dict[str, str]) -> st
     return str(found[0]["title"])
 
 
-def record(site: Site, visit: Visit) -> Response:
+def record(site: PageContext, visit: PageRequest) -> Response:
     """One record as it was submitted, with the entities that it tells of."""
     key = visit.path["id"]
     found = site.call("retrieve_records", ids=[key], **visit.asked("workspace"))["records"]
@@ -109,7 +109,7 @@ def record(site: Site, visit: Visit) -> Response:
     return site.page(visit, "record.html", family="record", record=found[0], entities=entities, **shown)
 
 
-def timeline(site: Site, visit: Visit) -> Response:
+def timeline(site: PageContext, visit: PageRequest) -> Response:
     """What happened when, the newest first."""
     filters = visit.asked("event_type", "entity_type", "after_date", "before_date")
     answer = site.call("list_timeline_events", **visit.asked("workspace"), **filters, **site.rows(visit, _EVENTS))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from .page_context import Site, Visit
+    from .page_context import PageContext, PageRequest
 
 _KINDS = (
     ("capsule", "Capsules", "capsule"),
@@ -39,7 +39,7 @@ _OF_WORK = ("plan", "task", "step")
 _HITS = 20
 
 
-def found(site: Site, visit: Visit) -> Response:
+def found(site: PageContext, visit: PageRequest) -> Response:
     """What a question finds, best first."""
     question = visit.query.get("q", "").strip()
     kinds = [kind for kind in visit.query.get("type", "").split(",") if kind in {name for name, _, _ in _KINDS}]
@@ -72,7 +72,7 @@ def found(site: Site, visit: Visit) -> Response:
     )
 
 
-def _searched(site: Site, visit: Visit, question: str, kinds: list[str]) -> dict[str, Any]:
+def _searched(site: PageContext, visit: PageRequest, question: str, kinds: list[str]) -> dict[str, Any]:
     mode = "keyword" if visit.query.get("mode") == "keyword" else "both"
     place = visit.asked("workspace", "run_id")
     return site.call(

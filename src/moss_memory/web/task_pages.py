@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
-    from .page_context import Site, Visit
+    from .page_context import PageContext, PageRequest
 
 _COLUMNS = (("TODO", "To do"), ("ACTIVE", "In work"), ("DONE", "Done"))
 _CARDS = 30
@@ -24,7 +24,7 @@ _WHOLE = 500_000
 """So much of a task is shown; Moss shortens the rest."""
 
 
-def board(site: Site, visit: Visit) -> Response:
+def board(site: PageContext, visit: PageRequest) -> Response:
     """The tasks of a workspace by their status, and its plans."""
     workspace = workspace_in_view(site, visit, "task")
     filters = visit.asked("parent", "tag")
@@ -50,7 +50,7 @@ def board(site: Site, visit: Visit) -> Response:
 
 
 def _column(
-    site: Site, visit: Visit, workspace: str, filters: dict[str, str], status: str, title: str
+    site: PageContext, visit: PageRequest, workspace: str, filters: dict[str, str], status: str, title: str
 ) -> dict[str, Any]:
     answer = site.call(
         "tasks_list",
@@ -64,7 +64,7 @@ def _column(
     return {"status": status, "title": title, "items": answer["items"], "pagination": answer["pagination"]}
 
 
-def _progress(site: Site, workspace: str, plans: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def _progress(site: PageContext, workspace: str, plans: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """How far the tasks of some plans have come, by their ids."""
     found: dict[str, dict[str, Any]] = {}
     for plan in plans:
@@ -73,7 +73,7 @@ def _progress(site: Site, workspace: str, plans: list[dict[str, Any]]) -> dict[s
     return found
 
 
-def _look_into(site: Site, workspace: str, columns: list[dict[str, Any]]) -> None:
+def _look_into(site: PageContext, workspace: str, columns: list[dict[str, Any]]) -> None:
     """Says of the cards in work who holds them, and how far they have come."""
     cards = [card for column in columns if column["status"] == "ACTIVE" for card in column["items"]]
     for card in cards[:_OPENED]:
@@ -84,7 +84,7 @@ def _look_into(site: Site, workspace: str, columns: list[dict[str, Any]]) -> Non
         card["progress"] = card["progress"] or {"steps_done": done, "steps_total": len(task["steps"])}
 
 
-def reading(site: Site, visit: Visit) -> Response:
+def reading(site: PageContext, visit: PageRequest) -> Response:
     """A plan or task: its steps as a tree with criteria, evidence and claims, and where it stands."""
     workspace = visit.query.get("workspace") or workspace_in_view(site, visit, "task")
     target = visit.path["id"]
@@ -102,7 +102,7 @@ def reading(site: Site, visit: Visit) -> Response:
     )
 
 
-def _radar(site: Site, workspace: str, target: str) -> dict[str, Any] | None:
+def _radar(site: PageContext, workspace: str, target: str) -> dict[str, Any] | None:
     try:
         return site.call("tasks_radar", workspace=workspace, target=target, max_chars=_WHOLE)
     except MossError:

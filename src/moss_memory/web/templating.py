@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .page_context import Visit
+    from .page_context import PageRequest
 
 FOLDER = Path(__file__).parent
 NODE_TYPES = ("question", "hypothesis", "evidence", "decision", "test", "update", "frame", "note", "task", "step")
@@ -38,7 +38,7 @@ def environment(base: str) -> Environment:
     )
     made.filters |= {
         "ago": ago, "clock": clock, "compact": compact, "iso": iso, "number": number,
-        "pretty": pretty, "said": said, "sentence": sentence, "spelled": spelled, "spelled_day": spelled_day,
+        "pretty": pretty, "said": flash, "sentence": sentence, "spelled": format_date, "spelled_day": format_day,
         "when": when,
     }  # fmt: skip
     made.tests["match_work"] = lambda name: name.startswith(("task/", "plan/"))
@@ -46,7 +46,7 @@ def environment(base: str) -> Environment:
         "known_types": NODE_TYPES,
         "base": base,
         "link": linked_to(base),
-        "turned": turned,
+        "turned": with_query,
         "unfiltered": unfiltered,
         "day_of": day_of,
     }
@@ -62,13 +62,13 @@ def linked_to(base: str) -> Callable[..., str]:
     return link
 
 
-def turned(visit: Visit, **changes: Any) -> str:
+def with_query(visit: PageRequest, **changes: Any) -> str:
     """The query of this page with some of its values changed; another filter begins again at the first page."""
     kept = {name: value for name, value in visit.query.items() if name not in ("offset", "said", "id")}
     return query_of(**{**kept, **changes}) or "?"
 
 
-def unfiltered(visit: Visit) -> str:
+def unfiltered(visit: PageRequest) -> str:
     """The query of this page without any filter but the workspace."""
     return query_of(workspace=visit.query.get("workspace")) or "?"
 
@@ -115,7 +115,7 @@ def day_of(seconds: float) -> str:
     return time.strftime("%-d %b %Y", time.localtime(seconds))
 
 
-def spelled_day(written: str) -> str:
+def format_day(written: str) -> str:
     """The day of a time that was written as programs do, as people write it."""
     try:
         return time.strftime("%-d %b %Y", time.strptime(written[:10], "%Y-%m-%d"))
@@ -123,9 +123,9 @@ def spelled_day(written: str) -> str:
         return written[:10]
 
 
-def spelled(written: str) -> str:
+def format_date(written: str) -> str:
     """A time that was written as programs do, as people write it; the time of the day is left as it is."""
-    return f"{spelled_day(written)}, {written[11:16]}"
+    return f"{format_day(written)}, {written[11:16]}"
 
 
 def number(value: int) -> str:
@@ -133,7 +133,7 @@ def number(value: int) -> str:
     return f"{value:,}".replace(",", "\u202f")
 
 
-def said(message: str) -> Markup:
+def flash(message: str) -> Markup:
     """A message of Moss with what it marks by backticks set as code."""
     return Markup(_MARK.sub(r"<code>\1</code>", str(escape(message))))  # noqa: S704 - escaped just here
 
@@ -142,7 +142,7 @@ def sentence(message: str) -> Markup:
     """A message of Moss as a sentence of its own; a name or an address at its beginning stays as it is."""
     is_word = message.partition(" ")[0].strip(",.:;").isalpha()
     text = message[:1].upper() + message[1:] if is_word else message
-    return said(text if text.endswith((".", "!", "?")) else f"{text}.")
+    return flash(text if text.endswith((".", "!", "?")) else f"{text}.")
 
 
 def compact(value: Any) -> str:

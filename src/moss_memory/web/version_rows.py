@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .page_context import Site
+    from .page_context import PageContext
 
 _DIGITS = 9
 
@@ -16,6 +16,6 @@ def number_of(given: str | None) -> int:
     return int(given) if given and given.isascii() and given.isdigit() and len(given) <= _DIGITS else 0
 
 
-def versions_of(site: Site, family: str, key: str, most: int, offset: int = 0) -> dict[str, Any]:
+def versions_of(site: PageContext, family: str, key: str, most: int, offset: int = 0) -> dict[str, Any]:
     """The versions of a capsule or artifact, newest first."""
     return site.call("moss_history", type=family, id=key, limit=most, offset=offset or None)

@@ -155,11 +155,11 @@ def test_only_one_thing_is_wrong_and_nothing_of_the_submission_is_kept(timed: Ar
 # What fails in storage
 
 
-def storage_error(store: Store, tool: str, code: str, storage_code: str, *, patient: bool = True) -> MossError:
+def storage_error(store: Store, tool: str, code: str, storage_code: str, *, wait: bool = True) -> MossError:
     """The error of a call that storage fails, in the codes of this family."""
     before = dump(store.config.home) if storage_code == "STORAGE_BUSY" else {}  # the others no engine reads
     with pytest.raises(MossError) as caught:
-        store.call(tool, needed(tool), patient=patient)
+        store.call(tool, needed(tool), wait=wait)
     error = caught.value
     assert (error.code, error.status) == (code, 500), error.payload()
     assert (error.details or {})["storage_code"] == storage_code
@@ -173,13 +173,13 @@ def test_a_busy_store_is_a_failed_insert_that_can_be_tried_again(timed: Archive,
     fd = os.open(os.path.join(timed.home, "moss.lock"), os.O_RDWR)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
-        error = storage_error(store, "submit_payload", "DB_INSERT_FAILED", "STORAGE_BUSY", patient=False)
+        error = storage_error(store, "submit_payload", "DB_INSERT_FAILED", "STORAGE_BUSY", wait=False)
         assert (error.details or {})["retryable"] is True
         for tool in READS:
-            store.call(tool, {}, patient=False)
+            store.call(tool, {}, wait=False)
     finally:
         os.close(fd)
-    assert store.call("submit_payload", NEEDED, patient=False)["created"] is True
+    assert store.call("submit_payload", NEEDED, wait=False)["created"] is True
 
 
 @pytest.mark.sqlite("the files of the store are locked, filled or damaged by hand")

@@ -213,7 +213,7 @@ def test_an_event_cannot_be_ingested_twice(timed: Desk) -> None:
 
 
 def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
-    from moss_memory.storage.engine import Call
+    from moss_memory.storage.engine import CallContext
     from moss_memory.tools.task.graph_projection import home_of
     from moss_memory.tools.task.model.task_rows import find_task
     from moss_memory.tools.task.task_writes import ingest
@@ -223,7 +223,7 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
     before = timed.trace("TASK-001")
     assert isinstance(timed.door, StoreDoor)
     store = timed.door.store
-    call = Call(
+    call = CallContext(
         operation="test",
         config=store.config,
         clock_ms=Clock(),
@@ -231,7 +231,7 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
         cancelled=None,
         progress=None,
     )
-    tx = store._engine.begin_write(patience_s=1.0, call=call)
+    tx = store._engine.begin_write(timeout_s=1.0, call=call)
     try:
         workspace = "Shop"
         trace = home_of(workspace, find_task(tx, workspace, "TASK-001"), "TASK-001-trace")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from moss_memory.cli.args.command import find_command
 from moss_memory.cli.render.table import table_of
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -34,7 +34,7 @@ def on_terminal(cli: Cli, *words: str, typed: bytes = b"", columns: int = 0) -> 
             break
         shown += chunk
     os.close(leader)
-    return process.wait(timeout=PATIENCE_S), shown.decode().replace("\r\n", "\n")
+    return process.wait(timeout=TIMEOUT_S), shown.decode().replace("\r\n", "\n")
 
 
 def as_table(words: list[str], answer: dict[str, Any], *, width: int = 0) -> str:

@@ -15,7 +15,7 @@ import pytest
 from moss_memory import open_store
 from moss_memory.storage.sqlite import backup
 from storage.database import connect
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import without_root_powers
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def test_a_backup_holds_what_others_have_just_written(cli: Cli, auth: dict[str, 
 def test_a_store_that_can_only_be_read_is_backed_up(cli: Cli, auth: dict[str, Any], tmp_path: Path) -> None:
     os.chmod(cli.home, 0o500)
     line = [*without_root_powers(), sys.executable, "-m", "moss_memory", "backup", str(tmp_path / "copy.db")]
-    done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=False)
     os.chmod(cli.home, 0o700)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "copy.db").stat().st_size > 0

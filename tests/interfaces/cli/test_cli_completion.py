@@ -15,7 +15,7 @@ import pytest
 from contract.doors import FULL
 from moss_memory import open_store
 from moss_memory.cli.commands import shell_completion
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -32,9 +32,7 @@ def offered(cli: Cli, *typed: str) -> set[str]:
     words = " ".join(f"'{word}'" for word in typed)
     script = shell_completion.script("bash")
     line = f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; echo ${{COMPREPLY[*]}}"
-    done = subprocess.run(
-        ["bash", "-c", line], env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=True
-    )
+    done = subprocess.run(["bash", "-c", line], env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=True)
     assert done.stderr == b""
     return set(done.stdout.decode().split())
 
@@ -176,7 +174,7 @@ def _shell(cli: Cli, command: list[str], script: str) -> list[str]:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**cli.environment, "PATH": path, "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
-        command, env=environment, input=script.encode(), capture_output=True, timeout=PATIENCE_S, check=True
+        command, env=environment, input=script.encode(), capture_output=True, timeout=TIMEOUT_S, check=True
     )
     assert done.stderr == b""
     return done.stdout.decode().split("\n")[:-1]

@@ -15,7 +15,7 @@ from moss_memory.search.embedding import embedder
 from moss_memory.storage.sqlite.engine import SqliteEngine
 from moss_memory.storage.sqlite.schema_migrations import SCHEMA_VERSION
 from storage.database import connect
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import without_root_powers
 from support.store_truth import modes
 
@@ -204,7 +204,7 @@ def test_free_space_is_told_in_the_unit_people_use(free: int, said: str) -> None
 def powerless(cli: Cli, *words: str) -> tuple[int, dict[str, dict[str, str]]]:
     """`moss doctor` run by somebody whom permission bits bind: its exit code, and its checks by name."""
     line = [*without_root_powers(), sys.executable, "-m", "moss_memory", "doctor", *words]
-    done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=False)
     assert done.stderr == b""
     report = json.loads(done.stdout)
     assert report["healthy"] is (done.returncode == 0)

@@ -262,7 +262,7 @@ def test_a_graphviz_that_fails_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch
     fill(cli, node("a"), node("b"), edge("a", "to", "b"))
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], -11, stdout="", stderr=""))
     assert refused(cli, "-o", "g.svg").err == "[INTERNAL] Graphviz cannot lay this graph out: it ended with -11\n"
-    assert graph_layout.PATIENCE_S <= 60
+    assert graph_layout.TIMEOUT_S <= 60
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import LEFT_TO_MOSS, NAMED, is_grouped, tool_of, words_of
+from moss_memory.cli.args.command_names import INFERRED, NAMED, is_grouped, tool_of, words_of
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.positional import PLACE
-from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.commands.help import command_names, group_names
 from moss_memory.registry import catalog
 
@@ -141,7 +141,7 @@ def test_branch_and_ref_are_options_wherever_one_of_them_is(operation: Operation
     named = operation.aliases[alias]
     for flag in (alias, named):
         assert one.parse([f"--{flag}", "main"]).arguments[named] == "main"
-    with pytest.raises(Usage, match="mean the same; give one of them"):
+    with pytest.raises(UsageError, match="mean the same; give one of them"):
         one.parse(["--branch", "main", "--ref", "main"])
 
 
@@ -171,7 +171,7 @@ def test_a_sentence_keeps_its_commas() -> None:
 @pytest.mark.parametrize("operation", GROUPED, ids=lambda one: one.name)
 def test_what_is_missing_is_named_with_an_example(cli: Cli, operation: Operation) -> None:
     one = command(words_of(operation.name))
-    needed = [name for name in operation.required if name not in (one.text, LEFT_TO_MOSS.get(operation.name))]
+    needed = [name for name in operation.required if name not in (one.text, INFERRED.get(operation.name))]
     outcome = cli(*words_of(operation.name).split())
     if not needed:
         assert outcome.code in (0, 1)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.cli.commands.signals import Interruptions
+from moss_memory.cli.commands.signals import InterruptHandler
 from moss_memory.store import Store
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,20 +34,20 @@ def test_a_write_that_waits_for_its_turn_is_cancelled(
     cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits = threading.Event()
-    ask = Interruptions.ask
+    ask = InterruptHandler.ask
 
-    def watched(interruptions: Interruptions) -> bool:
+    def watched(interruptions: InterruptHandler) -> bool:
         waits.set()
         return ask(interruptions)
 
     def press() -> None:
-        waits.wait(timeout=PATIENCE_S)
+        waits.wait(timeout=TIMEOUT_S)
         os.kill(os.getpid(), signal.SIGINT)
 
     presser = threading.Thread(target=press)
     with monkeypatch.context() as patched, open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        patched.setattr(Interruptions, "ask", watched)
+        patched.setattr(InterruptHandler, "ask", watched)
         presser.start()
         outcome = cli("update", "--name", "auth", "--title", "New")
         presser.join()
@@ -78,7 +78,7 @@ def test_reading_stdin_can_be_interrupted(cli: Cli) -> None:
     assert process.stderr is not None
     assert b"Ctrl-D" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=PATIENCE_S)
+    _, err = process.communicate(timeout=TIMEOUT_S)
     os.close(follower)
     os.close(terminal)
     assert process.returncode == 130
@@ -88,7 +88,7 @@ def test_reading_stdin_can_be_interrupted(cli: Cli) -> None:
 
 def test_a_long_write_stops_at_its_next_step(cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli("export", "--path", "a.jsonl").json["count"] == 1
-    monkeypatch.setattr(Interruptions, "ask", lambda _: True)
+    monkeypatch.setattr(InterruptHandler, "ask", lambda _: True)
     outcome = cli("import", "a.jsonl", "--mode", "rename")
     assert outcome.code == 130
     assert outcome.err.startswith("[CANCELLED] ")
@@ -102,7 +102,7 @@ def test_the_handler_of_the_host_is_back_after_a_write(cli: Cli, auth: dict[str,
 
 
 def test_a_store_that_stays_busy_is_told(cli: Cli, auth: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("moss_memory.store.WRITE_PATIENCE_S", 0.05)
+    monkeypatch.setattr("moss_memory.store.WRITE_TIMEOUT_S", 0.05)
     with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         outcome = cli("update", "--name", "auth", "--title", "New")
@@ -116,11 +116,11 @@ def test_a_submission_waits_for_its_turn_as_every_write_does(cli: Cli, monkeypat
     with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
 
-        def freed_while_it_waits(_: Interruptions) -> bool:
+        def freed_while_it_waits(_: InterruptHandler) -> bool:
             fcntl.flock(held, fcntl.LOCK_UN)
             return False
 
-        monkeypatch.setattr(Interruptions, "ask", freed_while_it_waits)
+        monkeypatch.setattr(InterruptHandler, "ask", freed_while_it_waits)
         assert cli(*submit).json["created"] is False
 
 
@@ -129,7 +129,7 @@ def test_a_store_that_stays_busy_for_a_submission_is_told_in_its_own_code(
 ) -> None:
     submit = ("record", "submit", "neotoma:store_agent_decision:v1", DECISION)
     cli(*submit).json  # noqa: B018
-    monkeypatch.setattr("moss_memory.store.WRITE_PATIENCE_S", 0.05)
+    monkeypatch.setattr("moss_memory.store.WRITE_TIMEOUT_S", 0.05)
     with open(os.path.join(cli.home, "moss.lock"), "rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         outcome = cli(*submit)

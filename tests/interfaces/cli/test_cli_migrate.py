@@ -14,7 +14,7 @@ from interfaces.cli.terminal import on_terminal
 from moss_memory import open_store
 from moss_memory.errors import MossError
 from moss_memory.store import Store
-from moss_memory.tools.record.spool import capability_of, keep, submit_or_keep
+from moss_memory.tools.record.spool import capability_of, keep, submit_or_spool
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -239,7 +239,7 @@ def test_what_the_helper_keeps_while_the_store_is_away_arrives_later(cli: Cli, m
 
     with open_store(cli.home) as store, monkeypatch.context() as patched:
         patched.setattr(Store, "call", away)
-        assert submit_or_keep(store, "feature_units", unit("FU-7")) == {"kept": f"{FOLDER}/feature_units/FU-7.json"}
+        assert submit_or_spool(store, "feature_units", unit("FU-7")) == {"kept": f"{FOLDER}/feature_units/FU-7.json"}
     assert cli("record", "migrate", FOLDER).json["verified"] == 1
     assert ids(cli, "--properties", "id=FU-7") == {"FU-7"}
 
@@ -249,7 +249,7 @@ def test_the_helper_refuses_a_broken_record_alike_whether_the_store_is_there_or_
     broken = {**unit("FU-7"), "status": "done"}
     for home in (cli.home, str(tmp_path / "file")):
         with open_store(home) as store, pytest.raises(MossError) as refused:
-            submit_or_keep(store, "feature_units", broken)
+            submit_or_spool(store, "feature_units", broken)
         assert refused.value.code == "VALIDATION_ERROR"
         assert (refused.value.details or {})["path"] == "body.status"
     assert not os.path.exists(FOLDER)
@@ -265,7 +265,7 @@ def away(tmp_path: Path) -> Store:
 @pytest.mark.parametrize("text", ["\U0001f600" * 990_000, '"' * 490_000, "\n" * 490_000])
 def test_whatever_is_kept_can_be_migrated(cli: Cli, away: Store, text: str) -> None:
     body = {**unit("FU-9"), "description": text}
-    assert submit_or_keep(away, "feature_units", body) == {"kept": os.path.join(FOLDER, "feature_units", "FU-9.json")}
+    assert submit_or_spool(away, "feature_units", body) == {"kept": os.path.join(FOLDER, "feature_units", "FU-9.json")}
     assert cli("record", "migrate", FOLDER).json["verified"] == 1
 
 
@@ -274,7 +274,7 @@ def test_deep_details_that_are_kept_can_be_migrated(cli: Cli, away: Store) -> No
     for _ in range(60):
         details = {"a": details}
     body = {"validation_type": "test", "status": "passed", "timestamp": "2025-11-01", "details": details}
-    submit_or_keep(away, "validation_results", body)
+    submit_or_spool(away, "validation_results", body)
     assert cli("record", "migrate", FOLDER).json["verified"] == 1
 
 
@@ -282,10 +282,10 @@ def test_a_record_that_no_store_takes_is_not_kept(cli: Cli, away: Store) -> None
     wrong: list[dict[str, Any]] = [{"description": "x" * 1_000_000}, {"status": "lost"}, {"dependencies": {"a"}}]
     for body in ({**unit("FU-9"), **one} for one in wrong):
         with pytest.raises(MossError) as caught:
-            submit_or_keep(away, "feature_units", body)
+            submit_or_spool(away, "feature_units", body)
         assert caught.value.code == "VALIDATION_ERROR"
     with pytest.raises(MossError) as caught:
-        submit_or_keep(away, "feature_unit", unit("FU-9"))
+        submit_or_spool(away, "feature_unit", unit("FU-9"))
     assert caught.value.code == "VALIDATION_ERROR"
     assert not os.path.exists(FOLDER)
 

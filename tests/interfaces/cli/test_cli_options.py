@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import meant_by, words_of
+from moss_memory.cli.args.command_names import defaults_for, words_of
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.option import SENTENCES
-from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.commands.help import command_names, find_any
 from moss_memory.cli.commands.run_command import function
 from moss_memory.registry import catalog
@@ -60,7 +60,7 @@ def sample(name: str, schema: dict[str, Any]) -> tuple[list[str], Any]:
 def test_every_argument_of_every_tool_is_an_option(operation: Operation, name: str) -> None:
     words, value = sample(name, operation.parameters[name])
     request = command_of(operation.name).parse(["--" + name.replace("_", "-"), *words])
-    assert request.arguments == {**meant_by(operation.name, words_of(operation.name)), name: value}
+    assert request.arguments == {**defaults_for(operation.name, words_of(operation.name)), name: value}
 
 
 @of_every(OPERATIONS)
@@ -255,7 +255,7 @@ def test_after_two_dashes_everything_is_a_word() -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_a_reason(tool: str, words: list[str], says: str) -> None:
-    with pytest.raises(Usage, match=says.replace("?", r"\?")) as refusal:
+    with pytest.raises(UsageError, match=says.replace("?", r"\?")) as refusal:
         command_of(tool).parse(words)
     assert refusal.value.command == words_of(tool)
 

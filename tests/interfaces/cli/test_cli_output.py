@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from interfaces.cli.terminal import as_table, on_terminal
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ def shell(cli: Cli, line: str) -> subprocess.CompletedProcess[bytes]:
     """Runs a shell line in which `moss` is the command under test."""
     moss = f"moss() {{ '{sys.executable}' -m moss_memory.cli.main \"$@\"; }}; "
     return subprocess.run(
-        ["bash", "-c", moss + line], env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=False
+        ["bash", "-c", moss + line], env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=False
     )
 
 

@@ -18,7 +18,7 @@ from moss_memory.cli.commands.help import command_names
 from moss_memory.cli.commands.serve import _tell_empty
 from moss_memory.connect.moss_command import connecting_lines, moss_for_clients
 from moss_memory.mcp import tool_list
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -43,7 +43,7 @@ def test_a_plain_command_imports_nothing_heavy(cli: Cli, words: list[str]) -> No
 def imports_of(cli: Cli, code: str) -> set[str]:
     """The modules that a fresh interpreter imports for this code."""
     line = [sys.executable, "-I", "-X", "importtime", "-c", code]
-    done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=True)
+    done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=True)
     return {row.rpartition(b"|")[2].strip().decode() for row in done.stderr.splitlines()}
 
 
@@ -58,7 +58,7 @@ def test_a_piped_stdin_is_served(cli: Cli, words: list[str]) -> None:
 def test_no_process_waits_for_the_teardown_of_its_interpreter(cli: Cli, words: list[str]) -> None:
     start = "import atexit, os; from moss_memory.cli.main import main; atexit.register(os._exit, 9); main()"
     line = [sys.executable, "-c", start, *words]
-    done = subprocess.run(line, env=cli.environment, input=PING, capture_output=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(line, env=cli.environment, input=PING, capture_output=True, timeout=TIMEOUT_S, check=False)
     assert done.returncode == 0
     assert json.loads(done.stdout)
 
@@ -161,7 +161,7 @@ def test_a_server_started_by_hand_says_what_it_waits_for(cli: Cli) -> None:
     terminal, follower = os.openpty()
     process = cli.start("mcp", stdin=follower)
     os.write(terminal, b"\x04")
-    _, err = process.communicate(timeout=PATIENCE_S)
+    _, err = process.communicate(timeout=TIMEOUT_S)
     assert err.startswith(b"moss: serving MCP on stdin and stdout, and waiting for a client")
     os.close(follower)
     os.close(terminal)
@@ -191,7 +191,7 @@ def test_toolsets_without_a_single_tool_are_told(
 def test_python_dash_m_is_the_command(cli: Cli) -> None:
     for words in (["fetch", "auth"], ["lst"], ["list", "--help"]):
         line = [sys.executable, "-m", "moss_memory", *words]
-        done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=False)
+        done = subprocess.run(line, env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=False)
         outcome = cli.process(*words)
         assert (done.returncode, done.stdout.decode(), done.stderr.decode()) == (outcome.code, outcome.out, outcome.err)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from moss_memory.cli.args import stdin
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ def test_update_of_a_title_does_not_wait_for_a_silent_pipe(cli: Cli, capsule: st
 def test_update_without_stdin_changes_what_the_options_say(cli: Cli, capsule: str, redirect: str) -> None:
     line = f'"$0" -m moss_memory.cli.main update --name auth --title New {redirect}'
     done = subprocess.run(
-        ["sh", "-c", line, sys.executable], env=cli.environment, capture_output=True, timeout=PATIENCE_S, check=False
+        ["sh", "-c", line, sys.executable], env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == b""
@@ -70,7 +70,7 @@ def read_and_tell(fd, size, read=os.read):
         os.write(2, b"reads\\n")
     return read(fd, size)
 os.read = read_and_tell
-stdin.PIPE_PATIENCE_S = 0
+stdin.PIPE_TIMEOUT_S = 0
 sys.exit(main())
 """
 """A `moss` that has no patience with what may come, and tells when it reads what must."""
@@ -87,7 +87,7 @@ def test_update_with_only_a_name_waits_for_the_writer_of_its_pipe(cli: Cli, caps
     )
     assert process.stderr is not None
     assert process.stderr.readline() == b"reads\n"
-    process.communicate((capsule + "late\n").encode(), timeout=PATIENCE_S)
+    process.communicate((capsule + "late\n").encode(), timeout=TIMEOUT_S)
     assert text_of(cli) == capsule + "late\n"
 
 

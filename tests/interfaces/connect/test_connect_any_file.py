@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moss_memory.connect.clients import CLIENTS, USER
-from moss_memory.connect.connect import Place
+from moss_memory.connect.connect import ConfigLocation
 from moss_memory.errors import MossError
 
 MANY = settings(max_examples=150, deadline=None)
@@ -74,7 +74,7 @@ def _comes_and_goes(client: str, text: str) -> None:
         path.parent.mkdir()
         path.write_bytes(text.encode())
         try:
-            place = Place(CLIENTS[client], USER)
+            place = ConfigLocation(CLIENTS[client], USER)
             with_moss = place.with_entry(ENTRY)
         except MossError as refused:
             line = (refused.details or {})["line"]
@@ -86,14 +86,14 @@ def _comes_and_goes(client: str, text: str) -> None:
             return
         place.remember(with_moss)
         place.file.write(with_moss, keep=False)
-        now = Place(CLIENTS[client], USER)
+        now = ConfigLocation(CLIENTS[client], USER)
         assert _others(now) == _others(place)
         assert now.with_entry(ENTRY) == now.file.text, "twice changes nothing"
         now.file.write(now.without() or "", keep=False)
         assert path.read_bytes() == text.encode()
 
 
-def _others(place: Place) -> str:
+def _others(place: ConfigLocation) -> str:
     value = place.form.read(place.file.text) or {}
     servers = {name: entry for name, entry in (value.get(place.keys[0]) or {}).items() if name != place.keys[1]}
     return json.dumps({**value, place.keys[0]: servers}, default=str, sort_keys=True)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.connect import jsonc
-from moss_memory.connect.parse_error import Unreadable
+from moss_memory.connect.parse_error import ConfigParseError
 
 PATH = ("mcpServers", "moss")
 ENTRY = {"command": "moss", "args": ["mcp", "--toolsets", "core"], "env": {"A": "[ b ]"}}
@@ -72,7 +72,7 @@ def test_what_is_written_is_read(file: tuple[str, Any]) -> None:
 def test_a_put_changes_one_value_and_keeps_every_other_byte(file: tuple[str, Any]) -> None:
     text, value = file
     if not holds_objects(value):
-        with pytest.raises(Unreadable, match="mcpServers is not a JSON object"):
+        with pytest.raises(ConfigParseError, match="mcpServers is not a JSON object"):
             jsonc.put(text, PATH, ENTRY)
         return
     changed = jsonc.put(text, PATH, ENTRY)
@@ -119,7 +119,7 @@ def test_any_text_is_read_or_refused_with_a_line(text: str) -> None:
     line = 1
     try:
         jsonc.read(text)
-    except Unreadable as problem:
+    except ConfigParseError as problem:
         line = problem.line
     assert 1 <= line <= text.count("\n") + 1
 
@@ -141,7 +141,7 @@ def test_any_text_is_read_or_refused_with_a_line(text: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_json_is_refused_with_its_line(text: str, line: int, problem: str) -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(ConfigParseError) as refused:
         jsonc.put(text, PATH, ENTRY)
     assert (refused.value.line, refused.value.problem) == (line, problem)
 

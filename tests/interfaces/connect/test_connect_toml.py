@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from moss_memory.connect import toml_edit
-from moss_memory.connect.parse_error import Unreadable
+from moss_memory.connect.parse_error import ConfigParseError
 
 PATH = ("mcp_servers", "moss")
 ENTRY = {"command": "moss", "args": ["mcp", "--toolsets", "core"], "env": {"A b": '"q"\x7f'}}
@@ -109,7 +109,7 @@ def test_an_entry_in_another_form_is_replaced_too(text: str) -> None:
 
 def test_servers_in_one_line_are_left_alone() -> None:
     text = 'model = "x"\nmcp_servers = { other = { command = "x" } }\n'
-    with pytest.raises(Unreadable, match="line 2: mcp_servers is written in one line"):
+    with pytest.raises(ConfigParseError, match="line 2: mcp_servers is written in one line"):
         toml_edit.put(text, PATH, ENTRY)
 
 
@@ -124,6 +124,6 @@ def test_numbers_that_are_none_stay(number: str) -> None:
 
 
 def test_what_is_no_toml_is_refused_with_its_line() -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(ConfigParseError) as refused:
         toml_edit.put("a = 1\nb = = 2\n", PATH, ENTRY)
     assert refused.value.line == 2

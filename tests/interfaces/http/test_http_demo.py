@@ -19,7 +19,7 @@ import pytest
 from moss_memory.connect.moss_command import connecting_lines
 from moss_memory.http.http_clients import connections
 from support.http_server import HttpServer
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 from support.python_process import environment
 
 MOSS = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
@@ -33,7 +33,7 @@ def test_without_a_terminal_it_shows_that_it_answers_and_ends(tmp_path: Path) ->
         capture_output=True,
         text=True,
         env=environment(TMPDIR=str(tmp_path), MOSS_HOME=str(tmp_path / "own")),
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
     )
     assert done.returncode == 0, done.stderr
     assert re.search(r"Pages at http://127\.0\.0\.1:\d+ answer: .*Moss", done.stdout)
@@ -49,7 +49,7 @@ def test_only_the_demonstration_moves_on_to_another_port(server: HttpServer, tmp
         capture_output=True,
         text=True,
         env=environment(TMPDIR=str(tmp_path)),
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
     )
     assert done.returncode == 0, done.stderr
     found = re.search(r"Pages at http://127\.0\.0\.1:(\d+) ", done.stdout)
@@ -77,7 +77,7 @@ class Terminal:
     def until(self, pattern: str, times: int = 1) -> list[str]:
         """Reads until a pattern was shown so often."""
         while len(found := re.findall(pattern, self.shown)) < times:
-            assert select.select([self._fd], [], [], PATIENCE_S)[0], self.shown
+            assert select.select([self._fd], [], [], TIMEOUT_S)[0], self.shown
             try:
                 part = os.read(self._fd, 65_536)
             except OSError:
@@ -92,7 +92,7 @@ class Terminal:
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.wait(PATIENCE_S)
+        self.process.wait(TIMEOUT_S)
         os.close(self._fd)
 
 
@@ -108,7 +108,7 @@ def test_at_a_terminal_it_stays_and_enter_prints_a_new_link(tmp_path: Path) -> N
         assert links[0] == first[0]
         assert links[1] != links[0]
         terminal.process.terminate()
-        assert terminal.process.wait(PATIENCE_S) == 0
+        assert terminal.process.wait(TIMEOUT_S) == 0
     finally:
         terminal.close()
     assert os.listdir(tmp_path) == []
@@ -132,7 +132,7 @@ class Visitor:
     def ask(
         self, method: str, path: str, headers: dict[str, str] | None = None, body: str = ""
     ) -> tuple[int, str, dict[str, str]]:
-        connection = http.client.HTTPConnection(urlsplit(self.origin).netloc, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection(urlsplit(self.origin).netloc, timeout=TIMEOUT_S)
         try:
             connection.request(method, path, body or None, headers or {})
             answer = connection.getresponse()

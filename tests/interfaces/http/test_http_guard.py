@@ -13,7 +13,7 @@ import pytest
 
 from support.http_server import SERVE, Answer, HttpServer
 from support.mcp_pipe import call
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 
 Change = Callable[[HttpServer, list[tuple[str, str]]], list[tuple[str, str]]]
 PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -409,7 +409,7 @@ def test_the_first_page_can_only_be_read(server: HttpServer, method: str) -> Non
 @pytest.mark.parametrize("address", ["http://evil.example/", "http://HOST/", "*", "evil.example:80"])
 def test_a_request_names_a_path_and_no_other_server(server: HttpServer, address: str) -> None:
     asked = address.replace("HOST", server.host)
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as opened:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_S) as opened:
         opened.sendall(f"OPTIONS {asked} HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode())
         assert opened.recv(12) == b"HTTP/1.1 400"
 
@@ -418,7 +418,7 @@ def test_a_form_that_breaks_off_changes_nothing(server: HttpServer) -> None:
     path, headers, body = Route("form", "POST", 200).build(server)
     before, logged = changes(server), server.stderr().count("POST /... 400")
     sent = [*headers, ("Content-Length", str(len(body) + 1))]
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
     server.send(connection, "POST", path, sent, body)
     connection.close()
     wait_until(lambda: server.stderr().count("POST /... 400") > logged, "the form is not in the log")
@@ -457,7 +457,7 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
 
 @pytest.mark.parametrize("begun", ["", "GET / HTTP/1.1\r\nHost: 127"])
 def test_who_sends_no_whole_request_is_not_waited_for(impatient: HttpServer, begun: str) -> None:
-    with socket.create_connection(("127.0.0.1", impatient.port), timeout=PATIENCE_S) as opened:
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=TIMEOUT_S) as opened:
         opened.sendall(begun.encode())
         assert opened.recv(1) == b""
     assert impatient.ask("GET", "/").status == 200
@@ -467,7 +467,7 @@ def test_who_sends_no_whole_request_is_not_waited_for(impatient: HttpServer, beg
     "sent", [["GET / HTTP"], ["", "GET / HTTP"], ["", "\r\n"]], ids=["at once", "later", "no word"]
 )
 def test_a_second_request_that_is_not_ended_is_not_waited_for_either(impatient: HttpServer, sent: list[str]) -> None:
-    with socket.create_connection(("127.0.0.1", impatient.port), timeout=PATIENCE_S) as opened:
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=TIMEOUT_S) as opened:
         opened.sendall(f"GET / HTTP/1.1\r\nHost: {impatient.host}\r\n\r\n{sent[0]}".encode())
         assert opened.recv(15) == b"HTTP/1.1 200 OK"
         opened.sendall("".join(sent[1:]).encode())
@@ -483,7 +483,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(impatient: HttpServer) -> N
 @pytest.mark.parametrize("host", ["127.0.0.1:PORT", "evil.example"])
 def test_what_is_left_of_a_request_that_was_answered_is_not_waited_for(impatient: HttpServer, host: str) -> None:
     head = f"POST /mcp HTTP/1.1\r\nHost: {host.replace('PORT', str(impatient.port))}\r\nContent-Length: 1000\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", impatient.port), timeout=PATIENCE_S) as opened:
+    with socket.create_connection(("127.0.0.1", impatient.port), timeout=TIMEOUT_S) as opened:
         opened.sendall(head.encode())
         assert opened.recv(12) in (b"HTTP/1.1 401", b"HTTP/1.1 421")
         opened.sendall(b"x")

@@ -20,10 +20,10 @@ from moss_memory.http.sign_in import SignIn
 from support.http_server import FAKES, SERVE, UNHURRIED, Answer, HttpServer
 from support.mcp_pipe import call, request
 from support.measured import waited_s
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 
 FEW_DESCRIPTORS = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
-SMALL_BUDGET = "from moss_memory.http import request_body\nbodies.BUDGET = request_body.BodyBudget(1_000_000)\n"
+SMALL_BUDGET = "from moss_memory.http import request_body\nrequest_body.BUDGET = request_body.BodyBudget(1_000_000)\n"
 ANSWERED_S = 1.0
 PING = json.dumps(request("ping"))
 
@@ -41,7 +41,7 @@ def idle(server: HttpServer, count: int, begun: bytes = b"") -> Iterator[list[so
     with ExitStack() as stack:
         opened = []
         for _ in range(count):
-            one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S))
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_S))
             if begun:
                 one.sendall(begun)
             opened.append(one)
@@ -72,7 +72,7 @@ def test_of_too_many_idle_connections_the_oldest_are_closed(poor: HttpServer) ->
 
 
 def test_a_connection_that_has_shown_the_token_stays_open(poor: HttpServer) -> None:
-    kept = http.client.HTTPConnection("127.0.0.1", poor.port, timeout=PATIENCE_S)
+    kept = http.client.HTTPConnection("127.0.0.1", poor.port, timeout=TIMEOUT_S)
     poor.send(kept, "POST", "/mcp", poor.in_session, PING)
     assert Answer(kept.getresponse()).status == 200
     used = kept.sock
@@ -89,7 +89,7 @@ def test_connections_that_begin_no_handshake_count_too(tmp_path: Path) -> None:
     with HttpServer(tmp_path / "home", *options, code=FEW_DESCRIPTORS + SERVE) as server, idle(server, 400) as opened:
         assert opened[0].recv(1) == b""
         trusting = ssl.create_default_context(cafile=str(certificate))
-        connection = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=PATIENCE_S, context=trusting)
+        connection = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=TIMEOUT_S, context=trusting)
 
         def ask() -> Answer:
             server.send(connection, "GET", "/")
@@ -174,7 +174,7 @@ def test_failures_to_accept_are_logged_once_a_minute_without_a_traceback(capfd: 
 
 def half_sent(server: HttpServer, size: int) -> http.client.HTTPConnection:
     """A request of which a body of this size and one byte more is announced."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
     headers = [*server.authorized, ("Content-Length", str(size + 1))]
     server.send(connection, "POST", "/mcp", headers, b" " * size)
     return connection
@@ -202,7 +202,7 @@ def test_bodies_have_a_budget_together(tmp_path: Path) -> None:
 
 
 def test_a_body_that_pauses_is_not_waited_for(tmp_path: Path) -> None:
-    stall = "from moss_memory.http import request_body\nbodies.STALL_S = 0.1\n"
+    stall = "from moss_memory.http import request_body\nrequest_body.STALL_S = 0.1\n"
     with HttpServer(tmp_path / "home", code=stall + SERVE) as server:
         answer = Answer(half_sent(server, 100_000).getresponse())
         assert (answer.status, answer.headers["connection"]) == (408, "close")
@@ -214,7 +214,7 @@ def test_a_token_after_the_body_is_none(server: HttpServer) -> None:
         "Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n\r\n"
     )
     body = f"{len(PING):x}\r\n{PING}\r\n0\r\nAuthorization: Bearer {server.token}\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as opened:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_S) as opened:
         opened.sendall((head + body).encode())
         assert opened.recv(12) == b"HTTP/1.1 401"
 
@@ -237,7 +237,7 @@ def test_of_two_cookies_the_one_that_is_signed_in_counts() -> None:
 def test_a_second_signal_changes_nothing(tmp_path: Path, number: signal.Signals) -> None:
     with HttpServer(tmp_path / "home", code=UNHURRIED + FAKES) as server:
         gate = tmp_path / "gate"
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
         server.send(connection, "POST", "/mcp", server.in_session, json.dumps(call("haul", {"gate": str(gate)})))
         server.post(call("started"))
         for _ in range(3):

@@ -18,12 +18,12 @@ from moss_memory.http.sessions import IDLE_S, MOST, Sessions
 from moss_memory.mcp.protocol import HANDSHAKE_VERSIONS
 from support.http_server import FAKES, Answer, HttpServer
 from support.mcp_pipe import call, request
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 
 VERSION = "2026-07-28"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 META: dict[str, Any] = {VERSION_KEY: VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
-QUICK_ALIVE = "from moss_memory.http import sse\nstreams.KEEP_ALIVE_S = 0.05\n"
+QUICK_ALIVE = "from moss_memory.http import sse\nsse.KEEP_ALIVE_S = 0.05\n"
 
 
 def structured(answer: Answer) -> Any:
@@ -43,7 +43,7 @@ def events(body: str) -> list[Any]:
 @contextmanager
 def listening(server: HttpServer, headers: list[tuple[str, str]], method: str = "GET", body: str = "") -> Iterator[Any]:
     """A stream that is open."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
     server.send(connection, method, "/mcp", headers, body)
     try:
         yield connection.getresponse()
@@ -249,7 +249,7 @@ def test_ids_of_two_clients_do_not_meet(own_fakes: HttpServer, tmp_path: Path) -
     gate = tmp_path / "gate"
     mine, other = own_fakes.open(), own_fakes.open()
     haul = json.dumps(call("haul", {"gate": str(gate)}, id=1))
-    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=TIMEOUT_S)
     own_fakes.send(connection, "POST", "/mcp", [*own_fakes.authorized, *mine], haul)
     own_fakes.post(call("started"))
     cancel = json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
@@ -260,7 +260,7 @@ def test_ids_of_two_clients_do_not_meet(own_fakes: HttpServer, tmp_path: Path) -
 
 
 def test_a_cancelled_call_leaves_nothing(own_fakes: HttpServer) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=TIMEOUT_S)
     own_fakes.send(connection, "POST", "/mcp", own_fakes.in_session, json.dumps(call("haul", id="a")))
     own_fakes.post(call("started"))
     own_fakes.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "a"}})
@@ -271,7 +271,7 @@ def test_a_cancelled_call_leaves_nothing(own_fakes: HttpServer) -> None:
 
 @pytest.mark.parametrize("era", ["session", "stateless"])
 def test_a_client_that_goes_away_has_cancelled_its_call(own_fakes: HttpServer, tmp_path: Path, era: str) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=TIMEOUT_S)
     ended = tmp_path / "ended"
     message = call("haul", {"ended": str(ended)})
     if era == "session":
@@ -287,7 +287,7 @@ def test_a_client_that_goes_away_has_cancelled_its_call(own_fakes: HttpServer, t
 
 def test_ending_a_session_cancels_its_calls(own_fakes: HttpServer, tmp_path: Path) -> None:
     session = own_fakes.open()
-    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=TIMEOUT_S)
     own_fakes.send(connection, "POST", "/mcp", [*own_fakes.authorized, *session], json.dumps(call("haul")))
     own_fakes.post(call("started"))
     own_fakes.ask("DELETE", "/mcp", [*own_fakes.authorized, *session])
@@ -324,7 +324,7 @@ def test_streams_do_not_keep_a_server_that_is_to_end(own_fakes: HttpServer) -> N
         response.readline()
         own_fakes.process.terminate()
         assert response.read() == b"\n"
-        assert own_fakes.process.wait(PATIENCE_S) == 0
+        assert own_fakes.process.wait(TIMEOUT_S) == 0
 
 
 def heard(response: Any) -> Any:
@@ -506,7 +506,7 @@ def test_a_server_that_ends_answers_those_who_listen(tmp_path: Path) -> None:
             assert last["id"] == 1
             assert last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == 1
             assert response.read() == b"\n"
-        assert server.process.wait(PATIENCE_S) == 0
+        assert server.process.wait(TIMEOUT_S) == 0
 
 
 def test_who_listens_without_taking_events_is_refused(fakes: HttpServer) -> None:

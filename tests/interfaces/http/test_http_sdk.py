@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from contract.doors import FULL
 from support.http_server import HttpServer
 from support.mcp_pipe import PipeClient, call, request
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 MODES = ["legacy", "2026-07-28", "auto"]
 
@@ -29,7 +29,7 @@ def with_client(server: HttpServer, mode: Any, use: Callable[[Client], Awaitable
     async def conversation() -> None:
         async with create_mcp_http_client({"Authorization": f"Bearer {server.token}"}) as http:
             transport = streamable_http_client(f"{server.address}/mcp", http_client=http)
-            async with Client(transport, mode=mode, read_timeout_seconds=PATIENCE_S, **options) as client:
+            async with Client(transport, mode=mode, read_timeout_seconds=TIMEOUT_S, **options) as client:
                 await use(client)
 
     asyncio.run(conversation())

@@ -21,14 +21,14 @@ import pytest
 from contract.doors import FULL
 from moss_memory.errors import MossError
 from moss_memory.http import server as server_module
-from moss_memory.http.bind import Reach
+from moss_memory.http.bind import BindConfig
 from moss_memory.http.http_clients import connections
-from moss_memory.http.listener import holder, listen
+from moss_memory.http.listener import listen, port_owner
 from moss_memory.http.sign_in import IDLE_S, LINK_S, MOST, SignIn
 from moss_memory.http.token_file import token_of
 from support.http_server import FAKES, SERVE, Answer, HttpServer
 from support.mcp_pipe import call, request
-from support.patience import PATIENCE_S, wait_until
+from support.patience import TIMEOUT_S, wait_until
 from support.python_process import environment
 
 
@@ -44,7 +44,7 @@ def refused_to_start(home: Path, *options: str) -> str:
         text=True,
         env=environment(),
         cwd=home.parent,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
     )
     assert made.returncode == 1, made.stdout
     return made.stderr
@@ -96,7 +96,7 @@ def test_who_has_a_port_is_found() -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        assert f"process {os.getpid()} (" in holder(listening.getsockname()[1])
+        assert f"process {os.getpid()} (" in port_owner(listening.getsockname()[1])
 
 
 def test_a_server_for_reading_refuses_to_write(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_server_for_reading_refuses_to_write(tmp_path: Path) -> None:
 def test_a_call_under_way_finishes_when_the_server_is_to_end(
     own_fakes: HttpServer, tmp_path: Path, number: signal.Signals
 ) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=TIMEOUT_S)
     gate = tmp_path / "gate"
     haul = call("haul", {"gate": str(gate)})
     own_fakes.send(connection, "POST", "/mcp", own_fakes.in_session, json.dumps(haul))
@@ -135,12 +135,12 @@ def test_a_call_under_way_finishes_when_the_server_is_to_end(
     gate.touch()
     assert structured(Answer(connection.getresponse())) == {"kept": 1}
     connection.close()
-    assert own_fakes.process.wait(PATIENCE_S) == 0
+    assert own_fakes.process.wait(TIMEOUT_S) == 0
 
 
 def test_a_call_that_never_ends_does_not_keep_the_server(tmp_path: Path) -> None:
     with HttpServer(tmp_path / "home", code=FAKES) as hurried:
-        connection = http.client.HTTPConnection("127.0.0.1", hurried.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", hurried.port, timeout=TIMEOUT_S)
         hurried.send(connection, "POST", "/mcp", hurried.in_session, json.dumps(call("stuck")))
         hurried.post(call("started"))
         assert hurried.end() == 0
@@ -153,7 +153,7 @@ def test_a_process_that_is_to_end_is_gone_within_two_seconds() -> None:
 
 
 def test_connections_that_idle_do_not_keep_the_server(own_fakes: HttpServer) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection("127.0.0.1", own_fakes.port, timeout=TIMEOUT_S)
     own_fakes.send(connection, "POST", "/mcp", own_fakes.in_session, json.dumps(request("ping")))
     assert Answer(connection.getresponse()).status == 200
     assert own_fakes.end() == 0
@@ -164,7 +164,7 @@ def test_a_page_that_streams_does_not_keep_the_server(tmp_path: Path) -> None:
     endless = "from moss_memory.http import server\nserver.FINISH_S = server.GONE_S = 100_000\n"
     with HttpServer(tmp_path / "home", code=endless + SERVE) as server:
         cookie = server.sign_in()
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S)
         server.send(connection, "GET", f"{server.base}/stream", cookie)
         response = connection.getresponse()
         assert response.readline() == b"first\n"
@@ -183,7 +183,7 @@ def test_many_calls_at_once_are_all_answered(server: HttpServer) -> None:
     for thread in asked:
         thread.start()
     for thread in asked:
-        thread.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
     assert [answer.status for answer in answers] == [200] * 64
 
 
@@ -200,7 +200,7 @@ def test_long_calls_do_not_keep_quick_ones_waiting(own_fakes: HttpServer, tmp_pa
     assert structured(own_fakes.post(call("echo", {"text": "hi"}))) == {"text": "hi"}
     gate.touch()
     for thread in threads:
-        thread.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
     assert len(hauls) == 12
 
 
@@ -249,7 +249,7 @@ def test_servers_that_start_at_once_share_one_token(tmp_path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
     assert len(found) == 16
     assert len(set(found)) == 1
     assert os.listdir(tmp_path / "home") == ["token"]
@@ -356,7 +356,7 @@ def test_all_that_a_server_for_others_needs_is_named_at_once(
     assert [name for name in named if name not in explained] == []
     assert complete.startswith(command)
     given = command.removeprefix("moss serve ").split()
-    Reach(
+    BindConfig(
         host=given[given.index("--host") + 1] if "--host" in given else "127.0.0.1",
         allowed_hosts=[given[given.index("--allowed-host") + 1]],
         behind_proxy="--behind-proxy" in given,
@@ -401,7 +401,7 @@ def test_files_of_a_certificate_make_it_https(tmp_path: Path) -> None:
     with HttpServer(tmp_path / "home", *options) as server:
         assert f"https://127.0.0.1:{server.port}/mcp" in server.said
         trusting = ssl.create_default_context(cafile=str(certificate))
-        connection = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=PATIENCE_S, context=trusting)
+        connection = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=TIMEOUT_S, context=trusting)
         origin = [("Origin", f"https://{server.host}")]
         server.send(connection, "POST", "/mcp", [*server.authorized, *origin], json.dumps(request("initialize")))
         assert Answer(connection.getresponse()).status == 200
@@ -434,7 +434,7 @@ def made_certificate(folder: Path) -> tuple[Path, Path]:
 
 
 def test_the_names_of_this_machine_have_their_origins() -> None:
-    assert Reach().origins(8314) == {
+    assert BindConfig().origins(8314) == {
         b"127.0.0.1:8314": b"http://127.0.0.1:8314",
         b"localhost:8314": b"http://localhost:8314",
         b"[::1]:8314": b"http://[::1]:8314",

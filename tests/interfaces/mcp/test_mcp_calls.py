@@ -10,10 +10,10 @@ import pytest
 from moss_memory.errors import MossError, is_busy
 from moss_memory.mcp import scheduler as calls_module
 from moss_memory.mcp.protocol import Request, ToolCall
-from moss_memory.mcp.scheduler import Calls, Progress
-from moss_memory.mcp.tool_list import Offer
+from moss_memory.mcp.scheduler import CallScheduler, Progress
+from moss_memory.mcp.tool_list import ToolList
 from support.mcp_fakes import TOOLS, FakeStore
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 
 class Bench:
@@ -23,13 +23,13 @@ class Bench:
         self.store = FakeStore()
         store: Any = self.store
         self.sent: list[Any] = []
-        self.calls = Calls(lambda: store, lambda message: self.sent.append(json.loads(message)))
+        self.calls = CallScheduler(lambda: store, lambda message: self.sent.append(json.loads(message)))
         self.answers: dict[Any, Any] = {}
         self.order: list[Any] = []
         self.answered = threading.Condition()
 
     def take(self, key: Any, tool: str, progress_token: str | None = None, **arguments: Any) -> None:
-        call = ToolCall(Request(key, json.dumps(key), "tools/call", {}), Offer(), TOOLS[tool], arguments)
+        call = ToolCall(Request(key, json.dumps(key), "tools/call", {}), ToolList(), TOOLS[tool], arguments)
         call.progress_token = progress_token
 
         def reply(answer: bytes | None) -> None:
@@ -42,11 +42,11 @@ class Bench:
 
     def wait_for(self, *keys: Any) -> None:
         with self.answered:
-            assert self.answered.wait_for(lambda: set(keys) <= self.answers.keys(), PATIENCE_S)
+            assert self.answered.wait_for(lambda: set(keys) <= self.answers.keys(), TIMEOUT_S)
 
     def hold_the_worker(self) -> None:
         self.take("long", "haul")
-        assert self.store.started.wait(PATIENCE_S)
+        assert self.store.started.wait(TIMEOUT_S)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def bench() -> Iterator[Bench]:
     made = Bench()
     yield made
     made.store.gate.set()
-    assert made.calls.stop(PATIENCE_S)
+    assert made.calls.stop(TIMEOUT_S)
 
 
 def test_a_short_call_is_answered_at_once(bench: Bench) -> None:
@@ -82,11 +82,11 @@ def test_a_search_of_a_large_store_leaves_the_loop_free_and_keeps_no_write_waiti
 ) -> None:
     bench.store.large = True
     bench.take(1, "seek")
-    assert bench.store.started.wait(PATIENCE_S)
+    assert bench.store.started.wait(TIMEOUT_S)
     assert bench.answers == {}
-    monkeypatch.setattr(calls_module, "READ_PATIENCE_S", 0.0)
+    monkeypatch.setattr(calls_module, "READ_TIMEOUT_S", 0.0)
     bench.take(2, "note", text="later")
-    bench.calls.overtake()
+    bench.calls.run_due()
     assert bench.answers == {2: {"kept": 1}}
     bench.store.gate.set()
     bench.wait_for(1)
@@ -117,11 +117,11 @@ def test_a_read_sees_the_writes_sent_before_it_and_none_sent_after(bench: Bench)
 
 
 def test_a_read_overtakes_a_call_that_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls_module, "READ_PATIENCE_S", 0.0)
+    monkeypatch.setattr(calls_module, "READ_TIMEOUT_S", 0.0)
     bench.hold_the_worker()
     bench.take(2, "recall")
     assert bench.calls.wait_s() == 0.0
-    bench.calls.overtake()
+    bench.calls.run_due()
     assert bench.answers == {2: {"notes": []}}
     assert bench.calls.wait_s() is None
 
@@ -132,27 +132,27 @@ def test_a_read_does_not_overtake_before_its_time(bench: Bench) -> None:
     wait_s = bench.calls.wait_s()
     assert wait_s is not None
     assert 0 < wait_s <= 0.3
-    bench.calls.overtake()
+    bench.calls.run_due()
     assert bench.answers == {}
 
 
 def test_a_long_call_and_a_write_never_overtake(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls_module, "READ_PATIENCE_S", 0.0)
+    monkeypatch.setattr(calls_module, "READ_TIMEOUT_S", 0.0)
     bench.hold_the_worker()
     bench.take(2, "note", text="later")
     bench.take(3, "haul")
-    bench.calls.overtake()
+    bench.calls.run_due()
     assert bench.answers == {}
     assert bench.calls.wait_s() is None
 
 
 def test_a_write_that_finds_the_store_busy_waits_on_the_worker(bench: Bench) -> None:
     bench.take(1, "contended")
-    assert bench.store.started.wait(PATIENCE_S)
+    assert bench.store.started.wait(TIMEOUT_S)
     assert bench.answers == {}
     bench.store.gate.set()
     bench.wait_for(1)
-    assert bench.answers[1] == {"patient": True}
+    assert bench.answers[1] == {"wait": True}
 
 
 def test_a_cancelled_call_stops_and_is_not_answered(bench: Bench) -> None:
@@ -203,7 +203,7 @@ def test_finishing_lets_calls_end_and_answers_them_in_order(bench: Bench) -> Non
     bench.take(2, "note", text="a")
     bench.take(3, "recall")
     bench.store.gate.set()
-    bench.calls.finish(PATIENCE_S)
+    bench.calls.finish(TIMEOUT_S)
     assert bench.order == ["long", 2, 3]
 
 
@@ -212,7 +212,7 @@ def test_finishing_gives_up_in_time_and_stopping_answers_what_is_left(bench: Ben
     bench.take(2, "note", text="a")
     bench.calls.finish(0.01)
     assert bench.answers == {}
-    assert bench.calls.stop(PATIENCE_S)
+    assert bench.calls.stop(TIMEOUT_S)
     assert {key: answer["error"]["code"] for key, answer in bench.answers.items()} == {
         "long": "CANCELLED",
         2: "CANCELLED",
@@ -221,7 +221,7 @@ def test_finishing_gives_up_in_time_and_stopping_answers_what_is_left(bench: Ben
 
 
 def test_finishing_lets_reads_overtake(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls_module, "READ_PATIENCE_S", 0.01)
+    monkeypatch.setattr(calls_module, "READ_TIMEOUT_S", 0.01)
     bench.hold_the_worker()
     bench.take(2, "recall")
     bench.calls.finish(0.2)
@@ -251,7 +251,7 @@ def test_no_progress_is_told_unasked(bench: Bench) -> None:
 
 
 def test_progress_that_does_not_rise_or_is_unwanted_is_not_told() -> None:
-    call = ToolCall(Request(1, "1", "tools/call", {}), Offer(), TOOLS["haul"], {})
+    call = ToolCall(Request(1, "1", "tools/call", {}), ToolList(), TOOLS["haul"], {})
     call.progress_token = 7
     sent: list[bytes] = []
     report = Progress(call, sent.append)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from interfaces.cli.conftest import capsule, cli
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -74,7 +74,7 @@ def test_no_server_is_started_on_it(cli: Cli, home: Path) -> None:
     was_there = home.exists()
     process = cli.start("serve", "--port", "0", "--home", str(home))
     try:
-        _, said = process.communicate(timeout=PATIENCE_S)
+        _, said = process.communicate(timeout=TIMEOUT_S)
     finally:
         process.kill()
         process.wait()

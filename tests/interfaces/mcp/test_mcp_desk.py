@@ -10,9 +10,9 @@ import pytest
 from contract.doors import FULL
 from moss_memory.config import load_config
 from moss_memory.mcp import server_context as module
-from moss_memory.mcp.server_context import Desk
+from moss_memory.mcp.server_context import ServerContext
 from moss_memory.store import open_store
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 
 class TellingLock:
@@ -35,22 +35,22 @@ class TellingLock:
 def test_who_asks_while_it_is_made_waits_and_gets_the_same(
     home: str, monkeypatch: pytest.MonkeyPatch, slow: str, asked: str
 ) -> None:
-    desk, lock = Desk(home), TellingLock()
-    monkeypatch.setattr(desk, "_lock", lock)
+    context, lock = ServerContext(home), TellingLock()
+    monkeypatch.setattr(context, "_lock", lock)
     makes: dict[str, Any] = {"load_config": load_config, "open_store": open_store}
     made: list[Any] = []
 
     def make(*given: Any, **named: Any) -> Any:
         made.append(makes[slow](*given, **named))
-        assert lock.somebody_waits.wait(PATIENCE_S), "the second one did not wait for the first"
+        assert lock.somebody_waits.wait(TIMEOUT_S), "the second one did not wait for the first"
         return made[-1]
 
     monkeypatch.setattr(module, slow, make)
     with ThreadPoolExecutor(2) as pool:
-        first, second = [pool.submit(getattr(desk, asked)) for _ in range(2)]
+        first, second = [pool.submit(getattr(context, asked)) for _ in range(2)]
         assert first.result() is second.result()
     assert len(made) == 1
-    desk.close()
+    context.close()
 
 
 def test_connections_in_many_threads_share_one_store_and_hear_its_warnings_once(
@@ -58,22 +58,22 @@ def test_connections_in_many_threads_share_one_store_and_hear_its_warnings_once(
 ) -> None:
     Path(home).mkdir()
     Path(home, "config.json").write_text('{"disabled_tools": ["capsule_flutter", "artifact_list"]}')
-    desk, start = Desk(home), threading.Barrier(8)
+    context, start = ServerContext(home), threading.Barrier(8)
 
     def connect(number: int) -> Any:
-        start.wait(PATIENCE_S)
-        assert desk.offer().find("artifact_list") is None
-        desk.store().call("capsule_store", {"name": f"c{number}", "capsule_text": FULL})
-        return desk.store()
+        start.wait(TIMEOUT_S)
+        assert context.offer().find("artifact_list") is None
+        context.store().call("capsule_store", {"name": f"c{number}", "capsule_text": FULL})
+        return context.store()
 
     with ThreadPoolExecutor(8) as pool:
         stores = set(pool.map(connect, range(8)))
     (store,) = stores
     assert store.call("capsule_list", {})["pagination"]["total"] == 8
     assert capfd.readouterr().err.count("capsule_flutter") == 1
-    desk.close()
+    context.close()
 
 
 def test_a_desk_that_was_never_asked_closes_without_making_anything(home: str) -> None:
-    Desk(home).close()
+    ServerContext(home).close()
     assert not Path(home).exists()

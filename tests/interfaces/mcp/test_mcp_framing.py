@@ -3,29 +3,29 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.mcp.line_reader import Lines
+from moss_memory.mcp.line_reader import LineReader
 
 
 def test_a_line_above_the_limit_shows_before_it_ends() -> None:
-    lines = Lines(4)
+    lines = LineReader(4)
     assert lines.feed(b"abcde") == [None]
     assert lines.feed(b"fgh" * 100) == []
     assert lines.feed(b"ij\nok\n") == [b"ok"]
 
 
 def test_a_line_at_the_limit_is_whole() -> None:
-    assert Lines(4).feed(b"abcd\nabcde\nab\n") == [b"abcd", None, b"ab"]
+    assert LineReader(4).feed(b"abcd\nabcde\nab\n") == [b"abcd", None, b"ab"]
 
 
 def test_the_last_line_needs_no_newline() -> None:
-    lines = Lines(4)
+    lines = LineReader(4)
     assert lines.feed(b"a\nb") == [b"a"]
     assert lines.end() == [b"b"]
     assert lines.end() == []
 
 
 def test_a_long_line_that_the_stream_cuts_off_shows_once() -> None:
-    lines = Lines(4)
+    lines = LineReader(4)
     assert lines.feed(b"abcdef") == [None]
     assert lines.end() == []
 
@@ -34,7 +34,7 @@ def test_a_long_line_that_the_stream_cuts_off_shows_once() -> None:
 def test_chunks_cut_anywhere_give_the_same_lines(texts: list[bytes], data: st.DataObject) -> None:
     stream = b"\n".join(text.replace(b"\n", b" ") for text in texts) + b"\n"
     expected = [line if len(line) <= 8 else None for line in stream.split(b"\n")[:-1]]
-    lines = Lines(8)
+    lines = LineReader(8)
     found: list[bytes | None] = []
     while stream:
         size = data.draw(st.integers(1, len(stream)))

@@ -10,7 +10,7 @@ import pytest
 
 from moss_memory.errors import MossError
 from moss_memory.mcp.protocol import Request, ToolCall, tool_failure
-from moss_memory.mcp.tool_list import TOOLS_FILE, Offer, generated, tool_lines
+from moss_memory.mcp.tool_list import TOOLS_FILE, ToolList, generated, tool_lines
 from moss_memory.registry import catalog
 from moss_memory.registry.catalog import CORE
 
@@ -18,7 +18,7 @@ ALL = [name for name, _ in tool_lines()]
 
 
 def listed(**settings: Any) -> list[str]:
-    return [tool["name"] for tool in json.loads(Offer(**settings).listing())]
+    return [tool["name"] for tool in json.loads(ToolList(**settings).listing())]
 
 
 def seen_by_a_model(tools: list[dict[str, Any]]) -> int:
@@ -37,18 +37,18 @@ def test_every_tool_is_listed_once_in_the_order_of_the_registry() -> None:
 
 
 def test_the_list_of_capsule_tools_is_short() -> None:
-    assert seen_by_a_model(json.loads(Offer(toolsets=["capsule"]).listing())) <= 15_000
+    assert seen_by_a_model(json.loads(ToolList(toolsets=["capsule"]).listing())) <= 15_000
 
 
 def test_the_whole_list_is_bounded() -> None:
-    assert seen_by_a_model(json.loads(Offer().listing())) <= 65_000
+    assert seen_by_a_model(json.loads(ToolList().listing())) <= 65_000
 
 
 def test_the_how_to_says_what_the_whole_list_costs() -> None:
     text = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "connect.md").read_text(encoding="utf-8")
     told = re.search(r"about (\d+),000 characters, which is some (\d+),000\s+tokens", text)
     assert told is not None
-    seen = seen_by_a_model(json.loads(Offer().listing()))
+    seen = seen_by_a_model(json.loads(ToolList().listing()))
     assert abs(seen - int(told[1]) * 1000) <= 1000
     assert abs(seen / 4 - int(told[2]) * 1000) <= 1000
 
@@ -58,7 +58,7 @@ def test_no_v1_name_is_listed() -> None:
 
 
 def test_every_listed_tool_is_complete(subtests: pytest.Subtests) -> None:
-    for tool in json.loads(Offer().listing()):
+    for tool in json.loads(ToolList().listing()):
         with subtests.test(tool=tool["name"]):
             check_tool(tool)
 
@@ -77,7 +77,7 @@ def check_tool(tool: dict[str, Any]) -> None:
 
 
 def test_hints_follow_what_tools_do() -> None:
-    hints = {tool["name"]: tool["annotations"] for tool in json.loads(Offer().listing())}
+    hints = {tool["name"]: tool["annotations"] for tool in json.loads(ToolList().listing())}
     assert hints["capsule_fetch"]["readOnlyHint"]
     assert not hints["capsule_store"].get("readOnlyHint")
     assert not hints["capsule_export"].get("readOnlyHint")
@@ -92,7 +92,7 @@ def test_hints_follow_what_tools_do() -> None:
 
 
 def test_an_argument_is_described_where_it_first_appears_in_its_family() -> None:
-    tools = json.loads(Offer().listing())
+    tools = json.loads(ToolList().listing())
     store, *others = [tool for tool in tools if tool["name"].startswith("capsule_")]
     assert store["inputSchema"]["properties"]["run_id"]["description"]
     repeated = [tool["inputSchema"]["properties"].get("run_id", {}) for tool in others]
@@ -100,7 +100,7 @@ def test_an_argument_is_described_where_it_first_appears_in_its_family() -> None
 
 
 def test_a_disabled_tool_is_neither_listed_nor_found_nor_under_its_v1_name() -> None:
-    offer = Offer(disabled_tools=["capsule_store"])
+    offer = ToolList(disabled_tools=["capsule_store"])
     assert listed(disabled_tools=["capsule_store"]) == [name for name in ALL if name != "capsule_store"]
     assert offer.find("capsule_store") is None
     assert offer.find("moss.store") is None
@@ -109,7 +109,7 @@ def test_a_disabled_tool_is_neither_listed_nor_found_nor_under_its_v1_name() -> 
 
 
 def test_a_disabled_v1_name_leaves_its_tool() -> None:
-    offer = Offer(disabled_tools=["moss.store"])
+    offer = ToolList(disabled_tools=["moss.store"])
     assert offer.find("moss.store") is None
     assert offer.find("capsule_store") is not None
 
@@ -117,8 +117,8 @@ def test_a_disabled_v1_name_leaves_its_tool() -> None:
 def test_a_disabled_type_takes_all_its_tools_along() -> None:
     left = listed(disabled_types=["capsule"])
     assert [name for name in left if name.startswith("capsule_")] == []
-    assert Offer(disabled_types=["capsule"]).find("capsule_fetch") is None
-    assert Offer(disabled_types=["capsule"]).find("moss.fetch") is None
+    assert ToolList(disabled_types=["capsule"]).find("capsule_fetch") is None
+    assert ToolList(disabled_types=["capsule"]).find("moss.fetch") is None
 
 
 def test_toolsets_slim_the_list_but_search_stays_on() -> None:
@@ -135,16 +135,16 @@ def test_what_finds_and_calls_the_others_is_in_every_slim_list(toolset: str) -> 
 def test_a_proposed_call_goes_through_moss_call_where_the_list_lacks_its_tool() -> None:
     proposal = {"tool": "tasks_verify", "arguments": {"target": "TASK-001"}, "reason": "check it"}
     wrapped = {"tool": "tasks_verify", "arguments": {"target": "TASK-001"}}
-    assert Offer().reachable(proposal) == proposal
-    assert Offer(toolsets=["task"]).reachable(proposal) == proposal
-    slim = Offer(toolsets=["core"])
-    assert slim.reachable(proposal) == {"tool": "moss_call", "arguments": wrapped, "reason": "check it"}
-    assert Offer(toolsets=["core"], disabled_tools=["moss_call"]).reachable(proposal) == proposal
-    assert Offer(toolsets=["core"], disabled_types=["task"]).reachable(proposal) is None
+    assert ToolList().rewrite_for_client(proposal) == proposal
+    assert ToolList(toolsets=["task"]).rewrite_for_client(proposal) == proposal
+    slim = ToolList(toolsets=["core"])
+    assert slim.rewrite_for_client(proposal) == {"tool": "moss_call", "arguments": wrapped, "reason": "check it"}
+    assert ToolList(toolsets=["core"], disabled_tools=["moss_call"]).rewrite_for_client(proposal) == proposal
+    assert ToolList(toolsets=["core"], disabled_types=["task"]).rewrite_for_client(proposal) is None
 
 
 def test_an_unlisted_tool_still_answers() -> None:
-    assert Offer(toolsets=["artifact"]).find("capsule_fetch") is not None
+    assert ToolList(toolsets=["artifact"]).find("capsule_fetch") is not None
 
 
 def test_unknown_toolsets_of_a_file_are_as_if_they_were_not_there() -> None:
@@ -154,16 +154,16 @@ def test_unknown_toolsets_of_a_file_are_as_if_they_were_not_there() -> None:
 
 @pytest.mark.parametrize(("tool", "nearest"), [("capsule_stor", "capsule_store"), ("moss.fetsh", "capsule_fetch")])
 def test_a_refusal_names_the_nearest_tool(tool: str, nearest: str) -> None:
-    assert (Offer().refusal(tool).details or {})["nearest"] == nearest
+    assert (ToolList().refusal(tool).details or {})["nearest"] == nearest
 
 
 def test_a_refusal_never_names_a_disabled_tool() -> None:
-    refusal = Offer(disabled_tools=["capsule_store"]).refusal("capsule_store")
+    refusal = ToolList(disabled_tools=["capsule_store"]).refusal("capsule_store")
     assert (refusal.details or {})["nearest"] != "capsule_store"
 
 
 def test_a_refusal_is_made_also_when_nothing_is_on_offer() -> None:
-    assert "disabled" in Offer(disabled_tools=ALL).refusal("x").message
+    assert "disabled" in ToolList(disabled_tools=ALL).refusal("x").message
 
 
 def test_moss_search_stays_on_when_the_core_is_disabled() -> None:
@@ -172,13 +172,13 @@ def test_moss_search_stays_on_when_the_core_is_disabled() -> None:
 
 def test_a_tool_for_people_is_neither_listed_nor_found() -> None:
     assert "artifact_purge" not in listed()
-    assert Offer().find("artifact_purge") is None
+    assert ToolList().find("artifact_purge") is None
 
 
 def test_an_error_does_not_lead_to_a_tool_that_is_switched_off() -> None:
     error = MossError("NOT_FOUND", "gone", recovery={"tool": "capsule_list", "arguments": {}, "reason": "lists"})
     for disabled, kept in ((["capsule_list"], False), ([], True)):
-        offer = Offer(disabled_tools=disabled)
+        offer = ToolList(disabled_tools=disabled)
         fetch = offer.find("capsule_fetch")
         assert fetch is not None
         call = ToolCall(Request(1, "1", "tools/call", {}), offer, fetch, {})

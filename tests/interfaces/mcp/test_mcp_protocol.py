@@ -19,7 +19,7 @@ from moss_memory.mcp.protocol import (
     tool_answer,
     tool_failure,
 )
-from moss_memory.mcp.tool_list import Offer
+from moss_memory.mcp.tool_list import ToolList
 from moss_memory.version import __version__
 from support.mcp_fakes import FakeOffer
 
@@ -84,7 +84,7 @@ def test_initialize_stays_a_handshake_in_a_stateless_envelope() -> None:
 
 @pytest.mark.parametrize(("toolsets", "most_chars"), [((), 1_500), (("core",), 1_700), (("artifact",), 1_700)])
 def test_the_instructions_are_short_and_name_the_six_sections(toolsets: tuple[str, ...], most_chars: int) -> None:
-    said = instructions(Offer(toolsets=toolsets))
+    said = instructions(ToolList(toolsets=toolsets))
     assert len(said) <= most_chars
     for section in ("Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions"):
         assert section in said
@@ -92,7 +92,7 @@ def test_the_instructions_are_short_and_name_the_six_sections(toolsets: tuple[st
 
 
 def test_the_instructions_name_no_tool_that_is_switched_off() -> None:
-    said = instructions(Offer(disabled_types=["task", "capsule"], disabled_tools=["submit_payload"]))
+    said = instructions(ToolList(disabled_types=["task", "capsule"], disabled_tools=["submit_payload"]))
     assert "tasks_" not in said
     assert "capsule" not in said
     assert "submit_payload" not in said
@@ -100,15 +100,15 @@ def test_the_instructions_name_no_tool_that_is_switched_off() -> None:
 
 
 def test_the_instructions_name_what_the_list_lacks_as_it_is_called() -> None:
-    said = instructions(Offer(toolsets=["task"]))
+    said = instructions(ToolList(toolsets=["task"]))
     assert "moss_call capsule_latest with" in said
     assert "moss_call tasks_radar" not in said
     assert "moss_tools finds them" in said
-    assert "moss_call" not in instructions(Offer())
+    assert "moss_call" not in instructions(ToolList())
 
 
 def test_a_broken_configuration_still_gives_instructions() -> None:
-    def broken() -> Offer:
+    def broken() -> ToolList:
         raise MossError("INVALID_REQUEST", "config.json: it is not valid JSON")
 
     request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
@@ -136,7 +136,7 @@ def test_a_stateless_request_of_another_version_is_told_the_supported_ones(versi
     error = ask("tools/list", {"_meta": {VERSION_KEY: version}})["error"]
     assert error["code"] == -32022
     assert error["data"]["supported"] == ["2026-07-28"]
-    assert error["data"]["requested"] == messages.sound(version)
+    assert error["data"]["requested"] == messages.sanitize(version)
 
 
 @pytest.mark.parametrize("meta", [5, "x", [], {VERSION_KEY: 5}, {VERSION_KEY: None}])
@@ -396,7 +396,7 @@ def test_oddities_in_arguments_reach_the_store_to_be_refused_there(odd: str) -> 
     line = f'{{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{{"name":"echo","arguments":{{"text":{odd}}}}}}}'
     made = of_line(line.encode())
     assert isinstance(made, ToolCall)
-    assert messages.oddity(made.arguments)
+    assert messages.find_invalid(made.arguments)
 
 
 @pytest.mark.parametrize("levels", [65, 500, 5_000, 200_000])

@@ -13,11 +13,11 @@ from mcp_types import methods
 from contract.doors import FULL, open_test_store
 from contract.records.archive import sent
 from moss_memory.config import load_config
-from moss_memory.mcp.handlers import answered
-from moss_memory.mcp.protocol import Errand, Protocol
+from moss_memory.mcp.handlers import handle
+from moss_memory.mcp.protocol import Protocol, StoreRequest
 from moss_memory.mcp.resources import KINDS, PAGE
-from moss_memory.mcp.subscriptions import MOST_URIS, Counter, Watch
-from moss_memory.mcp.tool_list import Offer
+from moss_memory.mcp.subscriptions import MOST_URIS, ChangeDetector, Subscription
+from moss_memory.mcp.tool_list import ToolList
 from moss_memory.store import Store
 from support.mcp_pipe import SERVE, UNHURRIED, PipeClient, call, request
 
@@ -30,13 +30,13 @@ Ask = Callable[..., Any]
 
 def asking(store: Store, **offered: Any) -> Ask:
     """How a client asks, and hears the result or the error."""
-    offer = Offer(**offered)
+    offer = ToolList(**offered)
 
     def ask(method: str, /, *, stateless: bool = False, **params: Any) -> Any:
         sent = {**params, "_meta": STATELESS} if stateless else params
         outcome = Protocol(lambda: offer).answer(request(method, sent))
-        assert isinstance(outcome, Errand), outcome
-        answer = json.loads(answered(outcome, lambda: store))
+        assert isinstance(outcome, StoreRequest), outcome
+        answer = json.loads(handle(outcome, lambda: store))
         if "result" in answer:
             version = "2026-07-28" if stateless else "2025-11-25"
             methods.validate_server_result(method, version, answer["result"])
@@ -303,29 +303,29 @@ def methods_of(news: list[bytes]) -> list[tuple[str, Any]]:
 
 
 def test_a_watch_hears_of_what_it_watches_and_of_nothing_else(filled: Store) -> None:
-    watch = Watch(Offer())
+    watch = Subscription(ToolList())
     watch.add(filled, "moss://capsule/shop/auth")
     watch.add(filled, "moss://capsule/shop/new")
     watch.add_list(filled)
-    counter = Counter(lambda: filled)
-    assert not counter.moved()
-    assert watch.news(filled) == []
+    counter = ChangeDetector(lambda: filled)
+    assert not counter.changed()
+    assert watch.pending(filled) == []
     filled.call("capsule_append", {"workspace": "shop", "name": "auth", "section": "Decisions", "content": "- more"})
-    assert counter.moved()
-    assert methods_of(watch.news(filled)) == [("notifications/resources/updated", "moss://capsule/shop/auth")]
-    assert watch.news(filled) == []
+    assert counter.changed()
+    assert methods_of(watch.pending(filled)) == [("notifications/resources/updated", "moss://capsule/shop/auth")]
+    assert watch.pending(filled) == []
     filled.call("capsule_store", {"workspace": "shop", "name": "new", "capsule_text": FULL})
-    assert methods_of(watch.news(filled)) == [
+    assert methods_of(watch.pending(filled)) == [
         ("notifications/resources/updated", "moss://capsule/shop/new"),
         ("notifications/resources/list_changed", None),
     ]
     filled.call("capsule_delete", {"workspace": "shop", "name": "auth"})
     watch.remove("moss://capsule/shop/auth")
-    assert methods_of(watch.news(filled)) == [("notifications/resources/list_changed", None)]
+    assert methods_of(watch.pending(filled)) == [("notifications/resources/list_changed", None)]
 
 
 def test_one_client_listens_to_so_many_addresses(store: Store) -> None:
-    watch = Watch(Offer())
+    watch = Subscription(ToolList())
     for number in range(MOST_URIS):
         watch.add(store, f"moss://capsule/shop/{number}")
     with pytest.raises(Exception, match="at most 200"):
@@ -335,7 +335,7 @@ def test_one_client_listens_to_so_many_addresses(store: Store) -> None:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Any:
-    quick = "from moss_memory.mcp import subscriptions\nwatching.LOOK_EVERY_S = 0.05\n"
+    quick = "from moss_memory.mcp import subscriptions\nsubscriptions.LOOK_EVERY_S = 0.05\n"
     with PipeClient(str(tmp_path), code=UNHURRIED + quick + SERVE) as made:
         yield made
 

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import methods
 
 from support.mcp_pipe import SERVE, PipeClient, call, request
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 MODES = ["legacy", "2026-07-28", "auto"]
 ENVELOPE = {
@@ -32,7 +32,7 @@ def with_client(home: Path, mode: Any, use: Callable[[Client], Awaitable[None]])
     server = StdioServerParameters(command=sys.executable, args=["-c", SERVE], env={"MOSS_HOME": str(home)})
 
     async def conversation() -> None:
-        async with Client(server, mode=mode, read_timeout_seconds=PATIENCE_S) as client:
+        async with Client(server, mode=mode, read_timeout_seconds=TIMEOUT_S) as client:
             await use(client)
 
     asyncio.run(conversation())

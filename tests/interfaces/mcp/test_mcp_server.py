@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from support.mcp_pipe import PipeClient, call, request
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 TEXT = "\n".join(
@@ -193,7 +193,7 @@ def test_toolsets_of_the_command_line_win_over_the_configuration(home: Path) -> 
 def test_an_unknown_toolset_on_the_command_line_is_fatal(home: Path) -> None:
     serve = "import sys; from moss_memory.mcp.stdio import serve; sys.exit(serve(toolsets=['capsul']))"
     found = subprocess.run(
-        [sys.executable, "-c", serve], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S
+        [sys.executable, "-c", serve], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_S
     )
     assert found.returncode == 2
     assert found.stdout == ""
@@ -288,7 +288,7 @@ def test_a_client_that_never_reads_fills_its_pipe_and_not_the_memory_of_the_serv
         try:
             rest = rest[os.write(stdin.fileno(), rest) :]
         except BlockingIOError:
-            if not select.select((), (stdin,), (), PATIENCE_S / 20)[1]:
+            if not select.select((), (stdin,), (), TIMEOUT_S / 20)[1]:
                 break
             continue
         sent += not rest
@@ -296,7 +296,7 @@ def test_a_client_that_never_reads_fills_its_pipe_and_not_the_memory_of_the_serv
     os.set_blocking(stdin.fileno(), True)
     finisher = threading.Thread(target=lambda: (stdin.write(rest), stdin.close()))
     finisher.start()
-    answered = [json.loads(answer)["id"] for answer in stdout]
+    handle = [json.loads(answer)["id"] for answer in stdout]
     finisher.join()
-    assert answered == list(range(sent + bool(rest)))
-    assert process.wait(PATIENCE_S) == 0
+    assert handle == list(range(sent + bool(rest)))
+    assert process.wait(TIMEOUT_S) == 0

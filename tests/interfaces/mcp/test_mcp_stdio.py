@@ -16,7 +16,7 @@ import pytest
 from moss_memory.mcp import stdio
 from support.mcp_fakes import CODE
 from support.mcp_pipe import SERVE, UNHURRIED, PipeClient, call, request
-from support.patience import PATIENCE_S
+from support.patience import TIMEOUT_S
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_a_server_started_with_closed_descriptors_ends_quietly(tmp_path: Path, c
         ["sh", "-c", f'echo "$2" | "$0" -c "$1" {closed}', sys.executable, SERVE, line],
         capture_output=True,
         env={**os.environ, "MOSS_HOME": str(tmp_path)},
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
     )
     assert found.returncode == 0
     assert found.stderr == b""
@@ -268,7 +268,7 @@ def test_a_file_can_be_piped_through(tmp_path: Path) -> None:
     source, target = tmp_path / "in", tmp_path / "out"
     source.write_text("".join(json.dumps(request("ping", id=number)) + "\n" for number in range(500)))
     with source.open() as stdin, target.open("w") as stdout:
-        subprocess.run([sys.executable, "-c", CODE], stdin=stdin, stdout=stdout, timeout=PATIENCE_S, check=True)
+        subprocess.run([sys.executable, "-c", CODE], stdin=stdin, stdout=stdout, timeout=TIMEOUT_S, check=True)
     assert [json.loads(line)["id"] for line in target.read_text().splitlines()] == list(range(500))
 
 
@@ -282,4 +282,4 @@ def _fill_the_pipe(client: PipeClient) -> None:
 def _ends(process: subprocess.Popen[bytes], number: int | None = None) -> None:
     if number is not None:
         process.send_signal(number)
-    assert process.wait(PATIENCE_S) == 0
+    assert process.wait(TIMEOUT_S) == 0

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from moss_memory.registry import catalog
 
-from .command_names import LEFT_TO_MOSS, is_grouped, meant_by, tool_alone, tool_of
+from .command_names import INFERRED, defaults_for, is_grouped, tool_alone, tool_of
 from .converters import BOOLEANS, address_from, list_from, object_from, pairs_from, read_value
 from .option import MANY, flag_of, options_of
-from .positional import ITEMS, place_words, positional_of, slots_of, text_of
-from .usage_error import Usage
+from .positional import ITEMS, place_words, positional_of, positionals_of, text_of
+from .usage_error import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ ADDRESS = ("id", "workspace", "name", "allow_thin")
 """Arguments that say where or how, not what: they give an update nothing to do."""
 
 
-class Request:
+class CommandRequest:
     """What one command line asks for: the tool's arguments, and what the command itself needs to know."""
 
-    __slots__ = ("arguments", "extras", "slashed")
+    __slots__ = ("ambiguous_addresses", "arguments", "extras")
 
     def __init__(self) -> None:
         self.arguments: dict[str, Any] = {}
         self.extras: dict[str, str] = {}
-        self.slashed: list[dict[str, Any]] = []
+        self.ambiguous_addresses: list[dict[str, Any]] = []
         """The addresses in the arguments that words such as `shop/auth` gave, which may also be one name."""
 
     def for_people(self, *, terminal: bool) -> bool:
@@ -50,22 +50,22 @@ class Command:
     def __init__(self, operation: Operation | BuiltIn, words: str) -> None:
         self.operation = operation
         self.words = words
-        self.slots = slots_of(operation)
+        self.slots = positionals_of(operation)
         self.positional = positional_of(operation)
         self.text = text_of(operation)
         self.options: dict[str, Option] = options_of(self)
         self._letters = {option.short: option.flag for option in self.options.values() if option.short}
 
-    def parse(self, words: list[str]) -> Request:
-        """The request that the words make; raises `Usage` for what cannot be meant."""
+    def parse(self, words: list[str]) -> CommandRequest:
+        """The request that the words make; raises `UsageError` for what cannot be meant."""
         try:
             return self._parse(words)
-        except Usage as mistake:
+        except UsageError as mistake:
             mistake.command = self.words
             raise
 
-    def _parse(self, words: list[str]) -> Request:
-        request = Request()
+    def _parse(self, words: list[str]) -> CommandRequest:
+        request = CommandRequest()
         loose: list[str] = []
         queue = list(reversed(words))
         while queue:
@@ -80,14 +80,14 @@ class Command:
             else:
                 loose.append(word)
         if "json" in request.extras and "table" in request.extras:
-            raise Usage("--json and --table both say how to show the answer")
+            raise UsageError("--json and --table both say how to show the answer")
         if loose and "help" not in request.extras:
             place_words(self, request, loose)
-        for name, value in meant_by(self.operation.name, self.words).items():
+        for name, value in defaults_for(self.operation.name, self.words).items():
             request.arguments.setdefault(name, value)
         return request
 
-    def _take(self, request: Request, word: str, queue: list[str]) -> None:
+    def _take(self, request: CommandRequest, word: str, queue: list[str]) -> None:
         """Takes one option and its value off the queue."""
         shown, has_value, value = word[2:].partition("=")
         name = shown.replace("-", "_")
@@ -107,7 +107,7 @@ class Command:
                 value = self._next(word, queue)
         self.set(request, option, value)
 
-    def set(self, request: Request, option: Option, value: str) -> None:
+    def set(self, request: CommandRequest, option: Option, value: str) -> None:
         """Reads a word as the value of an option and keeps it; refuses a second one."""
         if option.kind in ("extra", "extra_integer", "switch"):
             self._set_extra(request, option, value)
@@ -117,8 +117,8 @@ class Command:
         if argument in arguments and not (option.kind in MANY and isinstance(before, (list, dict))):
             if argument in self.operation.aliases.values():
                 names = " and ".join(one.flag for one in self.options.values() if one.argument == argument)
-                raise Usage(f"{names} mean the same; give one of them, and once")
-            raise Usage(f"{option.flag} is given twice")
+                raise UsageError(f"{names} mean the same; give one of them, and once")
+            raise UsageError(f"{option.flag} is given twice")
         if option.kind == "list":
             read: Any = [*(before or ()), *list_from(value)]
         elif option.kind == "sentences":
@@ -127,7 +127,7 @@ class Command:
             address = address_from(value)
             read = [*(before or ()), address]
             if "workspace" in address:
-                request.slashed.append(address)
+                request.ambiguous_addresses.append(address)
         elif option.kind == "pairs":
             read = pairs_from(value, option.flag, before or {})
         elif option.kind in ("object", "items"):
@@ -136,30 +136,30 @@ class Command:
             read = read_value(option.kind, value, option.flag, nullable=bool(option.schema.get("nullable")))
         arguments[argument] = read
 
-    def _set_extra(self, request: Request, option: Option, value: str) -> None:
+    def _set_extra(self, request: CommandRequest, option: Option, value: str) -> None:
         if option.kind == "extra_integer":
             read_value("integer", value, option.flag)
         if option.kind == "switch" and not read_value("boolean", value, option.flag):
             return
         if option.name in request.extras and option.kind != "switch":
-            raise Usage(f"{option.flag} is given twice")
+            raise UsageError(f"{option.flag} is given twice")
         if not value:
-            raise Usage(f"{option.flag} needs {'the name of a folder' if option.name == 'home' else 'a value'}")
+            raise UsageError(f"{option.flag} needs {'the name of a folder' if option.name == 'home' else 'a value'}")
         request.extras[option.name] = value
 
     def _next(self, word: str, queue: list[str]) -> str:
         if not queue:
-            raise Usage(f"{word} needs a value")
+            raise UsageError(f"{word} needs a value")
         return queue.pop()
 
-    def _unknown(self, word: str) -> Usage:
+    def _unknown(self, word: str) -> UsageError:
         from .did_you_mean import unknown_option
 
         return unknown_option(word, self)
 
-    def require(self, request: Request) -> None:
+    def require(self, request: CommandRequest) -> None:
         """Refuses a request that lacks an argument which neither an option nor stdin gives."""
-        given = (*request.arguments, self.text, LEFT_TO_MOSS.get(self.operation.name))
+        given = (*request.arguments, self.text, INFERRED.get(self.operation.name))
         needed = [name for name in self.operation.required if name not in given]
         if not needed:
             return
@@ -169,7 +169,7 @@ class Command:
             missing = " and ".join(map(flag_of, needed)) + (" is needed" if len(needed) == 1 else " are needed")
         example = f"\nfor example: {self.operation.example}" if is_grouped(self.operation.name) else ""
         hint = " (MOSS_WORKSPACE sets a default one)" if "workspace" in needed else ""
-        raise Usage(f"{missing} by `moss {self.words}`{hint}{example}", command=self.words)
+        raise UsageError(f"{missing} by `moss {self.words}`{hint}{example}", command=self.words)
 
 
 def find_command(words: list[str]) -> tuple[Command, list[str]] | None:

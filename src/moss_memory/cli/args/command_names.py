@@ -6,7 +6,7 @@ capsule tools also answer without theirs (`moss store`).
 
 from __future__ import annotations
 
-from moss_memory.registry.tool_groups import FAMILIES
+from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.registry.tool_modules import MODULES
 
 PREFIXES = (
@@ -60,7 +60,7 @@ UNLISTED = (
 _TOOLS = {words: tool for tool, words in NAMED.items()}
 
 
-LEFT_TO_MOSS = {"moss_revert": "version", "tasks_show": "target"}
+INFERRED = {"moss_revert": "version", "tasks_show": "target"}
 """Arguments that tools need and commands find out where they are left out: `moss revert` goes back by one version,
 `moss task show` shows the task that radar would choose."""
 
@@ -103,10 +103,12 @@ def all_words_of(tool: str) -> list[str]:
 
 def _groups_of(tool: str) -> list[str]:
     """The groups in which a shared command stands; that of reasoning is no type of anything."""
-    return [family for family in FAMILIES[""].serves[tool] if family != "reasoning"] if tool in SHARED.values() else []
+    return (
+        [family for family in TOOL_GROUPS[""].serves[tool] if family != "reasoning"] if tool in SHARED.values() else []
+    )
 
 
-def meant_by(tool: str, words: str) -> dict[str, str]:
+def defaults_for(tool: str, words: str) -> dict[str, str]:
     """What a command means where its options leave it open; the group of a shared one says its `type`."""
     if tool in SHARED.values():
         group, space, _ = words.partition(" ")
@@ -125,7 +127,7 @@ def tool_alone(word: str) -> str:
 
 def tool_of(group: str, verb: str) -> str:
     """The tool that `moss GROUP VERB` means, whether or not there is one of that name."""
-    if verb in SHARED and group in FAMILIES[""].serves.get(SHARED[verb], ()):
+    if verb in SHARED and group in TOOL_GROUPS[""].serves.get(SHARED[verb], ()):
         return SHARED[verb]
     verb = verb.replace("-", "_")
     named = _TOOLS.get(f"{group} {_hyphened(verb)}")

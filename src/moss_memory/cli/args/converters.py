@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .usage_error import Usage
+from .usage_error import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,23 +17,23 @@ _TARGETS = ("PLAN-", "TASK-")
 
 
 def read_value(kind: str, text: str, flag: str, *, nullable: bool = False) -> Any:
-    """The value that a word stands for, read strictly; raises `Usage` when it is no such value."""
+    """The value that a word stands for, read strictly; raises `UsageError` when it is no such value."""
     if nullable and text == "null":
         return None
     if kind == "integer":
         digits = text.removeprefix("-")
         if not (digits.isascii() and digits.isdigit() and len(digits) < 1000):
-            raise Usage(f"{flag} needs a whole number, not {text!r}")
+            raise UsageError(f"{flag} needs a whole number, not {text!r}")
         return int(text)
     if kind == "boolean":
         if text not in BOOLEANS:
-            raise Usage(f"{flag} is either there or not; it takes only =true or =false, not {text!r}")
+            raise UsageError(f"{flag} is either there or not; it takes only =true or =false, not {text!r}")
         return BOOLEANS[text]
     if kind == "number":
         try:
             return float(text)
         except ValueError:
-            raise Usage(f"{flag} needs a number, not {text!r}") from None
+            raise UsageError(f"{flag} needs a number, not {text!r}") from None
     if kind == "age":
         return _days(text, flag)
     return text
@@ -42,7 +42,7 @@ def read_value(kind: str, text: str, flag: str, *, nullable: bool = False) -> An
 def _days(text: str, flag: str) -> int:
     number, unit = (text[:-1], text[-1:]) if text[-1:] in ("d", "w") else (text, "d")
     if not (number.isascii() and number.isdigit() and len(number) < 1000):
-        raise Usage(f"{flag} needs an age in days or weeks such as 7d or 2w, not {text!r}")
+        raise UsageError(f"{flag} needs an age in days or weeks such as 7d or 2w, not {text!r}")
     return int(number) * (7 if unit == "w" else 1)
 
 
@@ -109,7 +109,7 @@ def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         hint = f"; did you mean @{text}?" if os.path.isfile(text) else f" ({error})"
-        raise Usage(f"{flag} needs JSON, or @FILE with JSON in it{hint}") from None
+        raise UsageError(f"{flag} needs JSON, or @FILE with JSON in it{hint}") from None
 
 
 def pairs_from(text: str, flag: str, before: dict[str, Any]) -> Any:
@@ -121,14 +121,14 @@ def pairs_from(text: str, flag: str, before: dict[str, Any]) -> Any:
     if text.lstrip().startswith(("{", "[")) or text.startswith("@"):
         found = object_from(text, {}, flag)
     elif not name or not equals:
-        raise Usage(f"{flag} needs NAME=VALUE, JSON, or @FILE with JSON in it, not {text!r}")
+        raise UsageError(f"{flag} needs NAME=VALUE, JSON, or @FILE with JSON in it, not {text!r}")
     else:
         found = {name: value}
     if not isinstance(found, dict):
         return found
     twice = next((name for name in found if name in before), None)
     if twice is not None:
-        raise Usage(f"{flag} gives {twice!r} twice")
+        raise UsageError(f"{flag} gives {twice!r} twice")
     return {**before, **found}
 
 

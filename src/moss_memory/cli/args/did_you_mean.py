@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .option import flag_of
-from .usage_error import Usage
+from .usage_error import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ def _meant(word: str, names: list[str]) -> list[str]:
     return [*found, *(name for name in grouped if not name.startswith(("capsule ", "artifact ")) or not found)]
 
 
-def unknown_option(word: str, command: Command) -> Usage:
+def unknown_option(word: str, command: Command) -> UsageError:
     """The refusal of an option: with the command that has it, or the option that is most like it."""
     shown = word.partition("=")[0]
     known = [option.flag for option in command.options.values()]
     longer = [flag for flag in known if flag == f"{shown}s" or flag.endswith(f"-{shown[2:]}")]
     elsewhere = "" if longer else _command_with(shown[2:].replace("-", "_"), command)
     hint = f"; `moss {elsewhere}` has it" if elsewhere else _asked(longer) or nearest(shown, known)
-    return Usage(f"unknown option {shown}{hint}")
+    return UsageError(f"unknown option {shown}{hint}")
 
 
 def _command_with(argument: str, command: Command) -> str:
@@ -94,7 +94,7 @@ def _command_with(argument: str, command: Command) -> str:
     return f"{words_of(found[0])} --{argument.replace('_', '-')}" if found else ""
 
 
-def unexpected_word(word: str, command: Command, *, after: str = "") -> Usage:
+def unexpected_word(word: str, command: Command, *, after: str = "") -> UsageError:
     """The refusal of a word that stands without an option, with the option that it probably belongs to."""
     import os
 
@@ -109,4 +109,4 @@ def unexpected_word(word: str, command: Command, *, after: str = "") -> Usage:
         hint = f"did you mean {flag_of(meant)} {word}?" if meant else "this command takes options only"
         hint = "" if after else hint
     place = f" after {after!r}" if after else ""
-    return Usage(f"unexpected word {word!r}{place}" + (f"; {hint}" if hint else ""))
+    return UsageError(f"unexpected word {word!r}{place}" + (f"; {hint}" if hint else ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .command_names import meant_by
+from .command_names import defaults_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PAIRS = ("properties",)
 _LISTED = {"capability_id": "record capabilities"}
 """Arguments whose values a command lists."""
 
-_SILENT = {
+_HELP = {
     "ids": "their ids",
     "types": "of any of these types",
     "tags_any": "with any of these tags",
@@ -117,7 +117,7 @@ def flag_of(name: str) -> str:
 def options_of(command: Command) -> dict[str, Option]:
     """Every option of a command by its name."""
     operation = command.operation
-    by_itself = meant_by(operation.name, command.words)
+    by_itself = defaults_for(operation.name, command.words)
     defaults = operation.defaults | by_itself
     options = {name: _option(name, schema, defaults.get(name)) for name, schema in operation.parameters.items()}
     if operation.name in _MORE:
@@ -158,7 +158,7 @@ def _option(name: str, schema: dict[str, Any], default: Any) -> Option:
     if kind == "items":
         description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
     elif not description and "enum" not in schema.get("items", schema):
-        description = _SILENT.get(name, "one or more" if kind in MANY else "")
+        description = _HELP.get(name, "one or more" if kind in MANY else "")
     return Option(name, kind, description, argument=name, schema=schema, default=default)
 
 

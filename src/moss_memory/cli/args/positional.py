@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .command_names import is_grouped, meant_by
+from .command_names import defaults_for, is_grouped
 from .converters import address_from, are_switches, name_from, new_names_from, place_from
 from .option import SINGULAR, flag_of, kind_of
-from .usage_error import Usage
+from .usage_error import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
 
-    from .command import Command, Request
+    from .command import Command, CommandRequest
     from .command_table import BuiltIn
 
 POSITIONAL = ("id", "query", "path", "shell", "command", "search", "tool", "client")
@@ -36,7 +36,7 @@ _WORDED = ("adopt",)
 _PLACES = ("target", "branch", "ref")
 
 
-def slots_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
+def positionals_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
     """In the groups every required argument but the workspace may be a word, in the order of the signature."""
     if not is_grouped(operation.name) and operation.name not in _WORDED:
         return ()
@@ -46,7 +46,7 @@ def slots_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
 def positional_of(operation: Operation | BuiltIn) -> str | None:
     """What the words are for where there are no slots: an argument, an address, addresses, a place, or nothing."""
     parameters = operation.parameters
-    if slots_of(operation):
+    if positionals_of(operation):
         return None
     if is_grouped(operation.name):
         if any(name in parameters for name in _PLACES):
@@ -77,7 +77,7 @@ def takes_json(schema: dict[str, Any]) -> bool:
     return kind_of(schema) in ("object", "items")
 
 
-def place_words(command: Command, request: Request, words: list[str]) -> None:
+def place_words(command: Command, request: CommandRequest, words: list[str]) -> None:
     """Gives the words to the arguments that they are for; refuses those that are for none."""
     if command.slots:
         _fill(command, request, words)
@@ -105,9 +105,9 @@ def place_words(command: Command, request: Request, words: list[str]) -> None:
         _merge(request, {name: " ".join(words)})
 
 
-def _place_address(command: Command, request: Request, word: str) -> None:
+def _place_address(command: Command, request: CommandRequest, word: str) -> None:
     """Takes a word as what is addressed, or is to be named so."""
-    meant = {**meant_by(command.operation.name, command.words), **request.arguments}
+    meant = {**defaults_for(command.operation.name, command.words), **request.arguments}
     if meant.get("type") in WITHOUT_NAMES:
         _merge(request, {WITHOUT_NAMES[meant["type"]]: word})
         return
@@ -118,17 +118,17 @@ def _place_address(command: Command, request: Request, word: str) -> None:
     address = read(word, workspace_given="workspace" in request.arguments)
     _merge(request, address)
     if "workspace" in address:
-        request.slashed.append(request.arguments)
+        request.ambiguous_addresses.append(request.arguments)
 
 
-def _merge(request: Request, given: dict[str, str]) -> None:
+def _merge(request: CommandRequest, given: dict[str, str]) -> None:
     for argument in given:
         if argument in request.arguments:
-            raise Usage(f"{argument} is given twice, once as {flag_of(argument)}")
+            raise UsageError(f"{argument} is given twice, once as {flag_of(argument)}")
     request.arguments.update(given)
 
 
-def _fill(command: Command, request: Request, words: list[str]) -> None:
+def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
     """Fills the slots that no option has filled, in order; the text is left to stdin where words are short."""
     empty = [name for name in command.slots if name not in request.arguments]
     if command.text in empty and (len(words) < len(empty) or "file" in request.extras):
@@ -144,7 +144,7 @@ def _fill(command: Command, request: Request, words: list[str]) -> None:
             command.set(request, command.options[name], word)
 
 
-def _unexpected(word: str, command: Command, *, after: str = "") -> Usage:
+def _unexpected(word: str, command: Command, *, after: str = "") -> UsageError:
     from .did_you_mean import unexpected_word
 
     return unexpected_word(word, command, after=after)

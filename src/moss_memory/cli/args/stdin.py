@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 
 TEXT_MAX_BYTES = 8 * 1024 * 1024
-PIPE_PATIENCE_S = 2.0
+PIPE_TIMEOUT_S = 2.0
 """How long an optional text may take to arrive: a program that writes has begun by then."""
 
 _CHUNK = 65_536
@@ -44,7 +44,7 @@ def is_silent() -> bool:
         is_file = stat.S_ISREG(os.fstat(0).st_mode)
     except OSError:
         return False
-    return not is_file and not select.select((0,), (), (), PIPE_PATIENCE_S)[0]
+    return not is_file and not select.select((0,), (), (), PIPE_TIMEOUT_S)[0]
 
 
 def _read_all(fd: int, shown: str) -> bytes:
@@ -55,7 +55,7 @@ def _read_all(fd: int, shown: str) -> bytes:
             chunks.append(chunk)
             size += len(chunk)
             if size > TEXT_MAX_BYTES:
-                raise invalid(f"{shown} holds more than {TEXT_MAX_BYTES} bytes; send less")
+                raise invalid_request(f"{shown} holds more than {TEXT_MAX_BYTES} bytes; send less")
     except OSError as error:
         if fd == 0 and error.errno == 9:
             return b""
@@ -67,9 +67,9 @@ def _decode(content: bytes, shown: str) -> str:
     try:
         return content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise invalid(f"{shown} is not valid UTF-8 (byte {error.start}); convert it first") from None
+        raise invalid_request(f"{shown} is not valid UTF-8 (byte {error.start}); convert it first") from None
 
 
 def _unreadable(shown: str, error: Exception) -> MossError:
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return invalid(f"{shown} cannot be read: {reason}")
+    return invalid_request(f"{shown} cannot be read: {reason}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Usage(Exception):  # noqa: N818 - it names the mistake, as people say it
+class UsageError(Exception):
     """The words typed make no command; exit 2."""
 
     def __init__(self, message: str, *, command: str = "") -> None:

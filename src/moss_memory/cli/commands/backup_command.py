@@ -18,7 +18,7 @@ def back_up(home: str | None, path: str) -> dict[str, Any]:
     target = real_path(path, config.home)
     engine = open_engine(config)
     try:
-        if not engine.is_made():
+        if not engine.exists():
             raise MossError("NOT_FOUND", f"there is no store in {config.home} yet, so there is nothing to back up")
         size_bytes = engine.copy_to(target)
     except Exception as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.store import Store
 
 from .command_request import load_settings
@@ -47,6 +47,6 @@ def _base_of(store: Store, asked: dict[str, Any]) -> str:
     if found is None:
         raise MossError("NOT_FOUND", f"there is no branch {asked['from'][:100]!r}; `moss branch list` shows them")
     if found["base_branch"] is None:
-        raise invalid(f"branch {asked['from']!r} was made from no other; say `into` which it is to go")
+        raise invalid_request(f"branch {asked['from']!r} was made from no other; say `into` which it is to go")
     base: str = found["base_branch"]
     return base

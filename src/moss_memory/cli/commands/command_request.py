@@ -7,11 +7,11 @@ from moss_memory.config import load_config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.cli.args.command import Command, Request
+    from moss_memory.cli.args.command import Command, CommandRequest
     from moss_memory.config import Config
 
 
-def request_of(command: Command, words: list[str], home: str | None) -> Request | None:
+def request_of(command: Command, words: list[str], home: str | None) -> CommandRequest | None:
     """The whole request that the words make; none when they ask for help, which is shown.
 
     Where a command needs a workspace and the words name none, it is the default one, if there is one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from moss_memory.config import DEFAULTS, find_repo_config, load_config, resolve_home, setting_problem
-from moss_memory.errors import invalid, nearest
+from moss_memory.errors import invalid_request, nearest
 from moss_memory.storage.files.private_files import make_private_folder, write_private
 from moss_memory.storage.postgres.url import without_password
 
@@ -42,11 +42,11 @@ def set_setting(home: str | None, *, key: str, value: str) -> dict[str, Any]:
     load_config(home)  # a file that is broken is told of, and left as it is
     if key not in DEFAULTS:
         like = nearest(key, list(DEFAULTS))
-        raise invalid(f"there is no setting {key[:100]!r}; the nearest is {like!r}", path="key")
+        raise invalid_request(f"there is no setting {key[:100]!r}; the nearest is {like!r}", path="key")
     meant = _meant(value, DEFAULTS[key])
     problem = setting_problem(key, meant)
     if problem:
-        raise invalid(f"{key} must be {problem}", path="value")
+        raise invalid_request(f"{key} must be {problem}", path="value")
     path = os.path.join(folder, "config.json")
     kept: dict[str, Any] = {}
     if os.path.exists(path):

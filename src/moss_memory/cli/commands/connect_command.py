@@ -7,7 +7,7 @@ import shlex
 from moss_memory.cli.render.output import say, warn
 from moss_memory.config import load_config
 from moss_memory.demo.demo_home import refuse_demonstration
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.connect.clients import Client
-    from moss_memory.connect.config_edit import Change
-    from moss_memory.connect.connect import Place
+    from moss_memory.connect.config_edit import ConfigEdit
+    from moss_memory.connect.connect import ConfigLocation
     from moss_memory.connect.hooks import Hooks
 
 _HIDDEN = "<the token>"
@@ -36,7 +36,7 @@ def connect(
     check: bool = False,
 ) -> dict[str, Any] | int:
     """Connects a client, lets it go, or tells how things are."""
-    from moss_memory.connect.connect import Place, client_of, default_scope, wanted_entry
+    from moss_memory.connect.connect import ConfigLocation, client_of, default_scope, wanted_entry
 
     if client is None:
         _refuse_without_client(http=http, url=url, toolsets=toolsets, hooks=hooks, remove=remove, dry_run=dry_run)
@@ -45,7 +45,7 @@ def connect(
     if check:
         rows = _rows(meant, scope, check=True)
         return {"clients": rows, **_failed(rows)}
-    place = Place(meant, default_scope(meant, scope))
+    place = ConfigLocation(meant, default_scope(meant, scope))
     asked = _hooks_of(place) if hooks else None  # before anything is written: their file may be unreadable
     if remove:
         return _let_go(place, asked, dry_run=dry_run)
@@ -64,16 +64,16 @@ def _refuse_without_client(**options: Any) -> None:
 
     for name, value in options.items():
         if value:
-            raise invalid(f"`{name}` needs a client: {', '.join(CLIENTS)}", path="client")
+            raise invalid_request(f"`{name}` needs a client: {', '.join(CLIENTS)}", path="client")
 
 
-def _hooks_of(place: Place) -> Hooks:
+def _hooks_of(place: ConfigLocation) -> Hooks:
     from moss_memory.connect.hooks import Hooks
 
     return Hooks(place.client, place.scope)
 
 
-def _let_go(place: Place, asked: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
+def _let_go(place: ConfigLocation, asked: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
     """Takes out the hooks alone where they are named, else everything of Moss."""
     hooks = asked or (_hooks_of(place) if place.client.hooks else None)
     left = hooks.without() if hooks else ""
@@ -93,7 +93,7 @@ def _with_hooks(told: dict[str, Any] | int, hooks: Hooks, text: str | None, *, c
     return {**told, "hooks": {"file": hooks.path, "changed": changed, "events": list(there)}}
 
 
-def _write(change: Change, text: str | None, *, connects: bool) -> bool:
+def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
     """Gives a file its text, or takes it away; whether that changed anything. What connecting replaces is kept."""
     from moss_memory.connect.replaced_entries import forget
 
@@ -112,7 +112,9 @@ def _write(change: Change, text: str | None, *, connects: bool) -> bool:
     return True
 
 
-def _changed(place: Place, text: str | None, token: str, *, connects: bool, dry_run: bool) -> dict[str, Any] | int:
+def _changed(
+    place: ConfigLocation, text: str | None, token: str, *, connects: bool, dry_run: bool
+) -> dict[str, Any] | int:
     """Shows the change of a file, or makes it: the client itself where it should, else Moss."""
     from moss_memory.connect.client_cli import has_own_command, own_command, run_own
     from moss_memory.connect.replaced_entries import forget
@@ -137,7 +139,7 @@ def _changed(place: Place, text: str | None, token: str, *, connects: bool, dry_
     return _told(place, token, changed=changed, wanted=entry is not None, is_back=not connects)
 
 
-def _show_difference(place: Change, text: str | None, token: str) -> int:
+def _show_difference(place: ConfigEdit, text: str | None, token: str) -> int:
     from moss_memory.cli.render.unified_diff import differences, show_difference
 
     after = text or ""
@@ -152,11 +154,11 @@ def _show_difference(place: Change, text: str | None, token: str) -> int:
     return 0
 
 
-def _told(place: Place, token: str, *, changed: bool, wanted: bool, is_back: bool = False) -> dict[str, Any]:
+def _told(place: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_back: bool = False) -> dict[str, Any]:
     """What was done, as the file has it now."""
-    from moss_memory.connect.connect import Place
+    from moss_memory.connect.connect import ConfigLocation
 
-    now = Place(place.client, place.scope)
+    now = ConfigLocation(place.client, place.scope)
     meaning = now.meaning()
     if (now.entry is not None) != wanted:
         raise MossError("CONFLICT", f"{place.path} is not as it should be: another program wrote it; run this again")
@@ -207,7 +209,7 @@ def _rows(client: Client, scope: str | None, *, check: bool) -> list[dict[str, A
 
 
 def _row(client: Client, scope: str, *, found: bool, check: bool) -> dict[str, Any]:
-    from moss_memory.connect.connect import Place
+    from moss_memory.connect.connect import ConfigLocation
 
     row: dict[str, Any] = {
         "client": client.key,
@@ -217,18 +219,18 @@ def _row(client: Client, scope: str, *, found: bool, check: bool) -> dict[str, A
         "file": client.file(scope),
     }
     try:
-        meaning = Place(client, scope).meaning()
+        meaning = ConfigLocation(client, scope).meaning()
     except MossError as error:
         return {**row, "connected": "unknown", "problem": error.message}
     if meaning is None:
         return row
     row["connected"] = meaning.transport
     if check:
-        from moss_memory.connect.handshake import Silent, shake_hands
+        from moss_memory.connect.handshake import HandshakeError, shake_hands
 
         try:
             server, tools = shake_hands(meaning, scope)
             row |= {"answers": "yes", "server": server, "tools": tools}
-        except Silent as problem:
+        except HandshakeError as problem:
             row |= {"answers": "no", "problem": str(problem)}
     return row

@@ -9,7 +9,7 @@ from moss_memory.cli.render.install_hint import with_working_install
 from moss_memory.config import default_config, load_config, resolve_home
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
-from moss_memory.rows.values import counted
+from moss_memory.rows.values import pluralize
 from moss_memory.version import __version__
 
 from .doctor_home import check_files, check_place
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from moss_memory.config import Config
     from moss_memory.storage.engine import Engine
-    from moss_memory.storage.health import Finding
+    from moss_memory.storage.health import CheckResult
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _MESSAGES = 21
@@ -49,15 +49,15 @@ def examine(home: str | None, *, fix: bool = False, secrets: bool = False) -> di
     config = _settings(report, home)
     folder = config.home if config is not None else resolve_home(home)
     engine = _opened(report, config or default_config(folder))
-    is_made = engine is not None and engine.is_made()
-    reachable = check_place(report, folder, is_made=is_made)
+    exists = engine is not None and engine.exists()
+    reachable = check_place(report, folder, exists=exists)
     check_files(report, folder, () if engine is None else engine.files())
     _own_files(report, folder)
     if config is None:
         report.add("store", WARN, "not examined, because the settings cannot be read", "correct them first")
     elif not reachable:
         report.add("store", WARN, "not examined, because the folder cannot be used", "see to the folder first")
-    elif engine is not None and not is_made and not config.url:
+    elif engine is not None and not exists and not config.url:
         report.add("store", OK, f"there is no store in {folder} yet; the first capsule makes it")
     elif engine is not None:
         _store(report, engine, config, fix=fix)
@@ -129,7 +129,7 @@ def _own_files(report: Report, home: str) -> None:
             todo = f"correct the file or move it out of {name}/; `moss {listing}` lists what can be used"
             report.add(name, WARN, f"{one['file']} is not used: {one['message']}", todo)
         if count and not problems:
-            report.add(name, OK, f"{counted(count, 'file')} of yours in {os.path.join(home, name)} can be used")
+            report.add(name, OK, f"{pluralize(count, 'file')} of yours in {os.path.join(home, name)} can be used")
 
 
 def _opened(report: Report, config: Config) -> Engine | None:
@@ -148,11 +148,13 @@ def _opened(report: Report, config: Config) -> Engine | None:
 def _store(report: Report, engine: Engine, config: Config, *, fix: bool) -> None:
     """The database itself: whether it opens, is whole, and agrees with its search index."""
     from moss_memory.rows.values import new_id, wall_clock_ms
-    from moss_memory.storage.engine import Call
+    from moss_memory.storage.engine import CallContext
 
-    call = Call(operation="doctor", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None)
+    call = CallContext(
+        operation="doctor", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None
+    )
     try:
-        for finding in engine.look_over(call=call, fix=fix):
+        for finding in engine.check_health(call=call, fix=fix):
             _tell(report, finding)
     finally:
         _close(engine)
@@ -203,7 +205,7 @@ _TODO = {
 }
 
 
-def _tell(report: Report, finding: Finding) -> None:
+def _tell(report: Report, finding: CheckResult) -> None:
     """One finding of the engine in words."""
     name = _NAMES.get(finding.subject, finding.subject)
     problem = finding.problem
@@ -229,7 +231,7 @@ def _words_for(subject: str) -> tuple[dict[str, Callable[..., tuple[str, ...]]],
 def _schema(_: str, *, version: int, known: int, capsules: int) -> tuple[str, ...]:
     if not version:
         return OK, "there is no store in this database yet; the first call makes it"
-    return OK, f"schema version {version} (this Moss knows {known}), {counted(capsules, 'active capsule')}"
+    return OK, f"schema version {version} (this Moss knows {known}), {pluralize(capsules, 'active capsule')}"
 
 
 def _journal(_: str, *, mode: str) -> tuple[str, ...]:
@@ -265,7 +267,7 @@ def _consistency(state: str, *, found: list[str] | None = None) -> tuple[str, ..
 
 
 def _leftovers(_: str, *, found: list[str]) -> tuple[str, ...]:
-    message = f"{counted(len(found), 'file')} of a copy that was not finished: {', '.join(found)}"
+    message = f"{pluralize(len(found), 'file')} of a copy that was not finished: {', '.join(found)}"
     return WARN, message, "the next write removes it, and so does `moss doctor --fix`"
 
 
@@ -273,7 +275,7 @@ def _erasures(_: str, *, count: int) -> tuple[str, ...]:
     if not count:
         return OK, "no purged text is left on the disk"
     verb = "waits" if count == 1 else "wait"
-    message = f"{counted(count, 'purge')} {verb} for a reader before the bytes leave the disk"
+    message = f"{pluralize(count, 'purge')} {verb} for a reader before the bytes leave the disk"
     return WARN, message, "close other programs that use the store, then `moss doctor --fix`"
 
 
@@ -289,7 +291,7 @@ def _meaning(_: str, *, count: int, made: dict[str, int], folder: str) -> tuple[
         todo = "see to the folder, or take `semantic_model` out of the configuration" if folder else "reinstall it: "
         return WARN, error.message, todo if folder else todo + INSTALL
     count += sum(texts for name, texts in made.items() if name != model.name)
-    told = f"{counted(count, 'text')} to prepare, `moss index` does it" if count else "every text is prepared"
+    told = f"{pluralize(count, 'text')} to prepare, `moss index` does it" if count else "every text is prepared"
     return OK, f"{model.name}{f' from {folder}' if folder else ''} is installed; {told}"
 
 

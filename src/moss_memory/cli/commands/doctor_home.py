@@ -27,9 +27,9 @@ _SYNC_PROGRAMS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ..
 )
 
 
-def check_place(report: Report, home: str, *, is_made: bool) -> bool:
+def check_place(report: Report, home: str, *, exists: bool) -> bool:
     """Where the store lives: the folder, room on the disk, the file system; says if the store can be looked at."""
-    usable = _check_folder(report, home, is_made=is_made)
+    usable = _check_folder(report, home, exists=exists)
     folder = home
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
@@ -71,7 +71,7 @@ def synced_folder(home: str) -> tuple[str, str] | None:
         folder = os.path.dirname(folder)
 
 
-def _check_folder(report: Report, home: str, *, is_made: bool) -> bool:
+def _check_folder(report: Report, home: str, *, exists: bool) -> bool:
     """Whether the home folder can be used, or made where it is not there yet."""
     existing = home
     while not os.path.lexists(existing) and existing != os.path.dirname(existing):
@@ -89,7 +89,7 @@ def _check_folder(report: Report, home: str, *, is_made: bool) -> bool:
         report.add("home", "fail", f"{home} cannot be read", f"make it yours, then chmod 700 {home}")
         return False
     if not os.access(home, os.W_OK):
-        if not is_made:
+        if not exists:
             report.add("home", "fail", f"{home} cannot be written, so no store can be made in it", f"chmod 700 {home}")
             return False
         report.add("home", "warn", f"{home} cannot be written; reads go on", "check its owner and mode")

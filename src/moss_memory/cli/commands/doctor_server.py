@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.rows.values import counted
+from moss_memory.rows.values import pluralize
 
 from .doctor_home import size
 
@@ -58,9 +58,9 @@ def _durability(
     if not standbys and not names:
         return OK, f"{crash}; there is no standby, so it does not survive the loss of its machine"
     if waited_for is None:
-        told = f"{crash}; {counted(standbys, 'standby server')}, of which this user may not see more"
+        told = f"{crash}; {pluralize(standbys, 'standby server')}, of which this user may not see more"
         return OK, told, "`grant pg_monitor` to it, and the doctor says which of them are synchronous"
-    shown = f"{counted(standbys, 'standby server')}, {waited_for} synchronous"
+    shown = f"{pluralize(standbys, 'standby server')}, {waited_for} synchronous"
     if waits and waited_for:
         return OK, f"{crash} and the loss of its machine: {shown} ({names})"
     if waits:

@@ -4,39 +4,41 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.output import STDOUT as TERMINAL
 from moss_memory.cli.render.output import answer, is_terminal, progress_for, show_lines
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.store import Store
 
-from .signals import Interruptions
+from .signals import InterruptHandler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.cli.args.command import Command, Request
+    from moss_memory.cli.args.command import Command, CommandRequest
     from moss_memory.config import Config
     from moss_memory.registry.operation import Operation
 
 STDOUT = "-"
 
 
-def run_moving(command: Command, request: Request, config: Config) -> int | None:
+def run_moving(command: Command, request: CommandRequest, config: Config) -> int | None:
     """Moves what a request wants moved by folder or stream; none where it asks for the tool itself."""
     path = request.arguments.get("path", "")
     is_folder = os.path.isdir(os.path.expanduser(path))
     try:
         if command.operation.name == "capsule_import":
             if not path.endswith(".jsonl") and path and not os.path.lexists(os.path.expanduser(path)):
-                raise invalid(f"{path} is not there; give a folder that `moss export --all` wrote, or a .jsonl file")
+                raise invalid_request(
+                    f"{path} is not there; give a folder that `moss export --all` wrote, or a .jsonl file"
+                )
             return _bring_in(request, config) if is_folder else None
         if "all" in request.extras or "salvage" in request.extras:
             return _write_out(command, request, config)
         if "with_history" in request.extras:
-            raise Usage("--with-history goes with --all FOLDER", command=command.words)
+            raise UsageError("--with-history goes with --all FOLDER", command=command.words)
         if path == STDOUT:
             return _stream(command, request, config)
     except MossError as error:
@@ -45,30 +47,30 @@ def run_moving(command: Command, request: Request, config: Config) -> int | None
         reword(error, command, request, config)
         raise
     if is_folder:
-        raise Usage(f"{path} is a folder; --all {path} writes everything into it", command=command.words)
+        raise UsageError(f"{path} is a folder; --all {path} writes everything into it", command=command.words)
     return None
 
 
-def _bring_in(request: Request, config: Config) -> int:
+def _bring_in(request: CommandRequest, config: Config) -> int:
     from moss_memory.transfer.transfer_calls import import_folder
 
-    with Interruptions(import_folder) as interruptions, Store(config) as store:
+    with InterruptHandler(import_folder) as interruptions, Store(config) as store:
         arguments = {**request.arguments, "cancelled": interruptions.ask}
         _shown("import", store.import_folder, import_folder, request, folder=arguments.pop("path"), **arguments)
     return 0
 
 
-def _write_out(command: Command, request: Request, config: Config) -> int:
+def _write_out(command: Command, request: CommandRequest, config: Config) -> int:
     from moss_memory.transfer.transfer_calls import SALVAGED, export_folder
 
     asked = "--all" if "all" in request.extras else "--salvage"
     others = [name for name in request.arguments if name != "path"]
     if others:
         flag = command.options[others[0]].flag
-        raise Usage(f"{asked} writes everything there is; leave out {flag}", command=command.words)
+        raise UsageError(f"{asked} writes everything there is; leave out {flag}", command=command.words)
     folder = request.arguments.get("path")
     if folder is None or folder == STDOUT:
-        raise Usage(f"{asked} needs the folder to write to", command=command.words)
+        raise UsageError(f"{asked} needs the folder to write to", command=command.words)
     with Store(config) as store:
         if "salvage" in request.extras:
             answer(
@@ -85,7 +87,7 @@ def _write_out(command: Command, request: Request, config: Config) -> int:
 
 
 def _shown(
-    label: str, move: Callable[..., dict[str, Any]], operation: Operation, request: Request, **arguments: Any
+    label: str, move: Callable[..., dict[str, Any]], operation: Operation, request: CommandRequest, **arguments: Any
 ) -> None:
     """Makes a long call while its progress is shown, and shows its answer."""
     progress = progress_for(label)
@@ -97,9 +99,9 @@ def _shown(
     answer(result, table=operation.answers if request.for_people(terminal=is_terminal(TERMINAL)) else None)
 
 
-def _stream(command: Command, request: Request, config: Config) -> int:
+def _stream(command: Command, request: CommandRequest, config: Config) -> int:
     if "table" in request.extras:
-        raise Usage("--table and - both say how to show the capsules", command=command.words)
+        raise UsageError("--table and - both say how to show the capsules", command=command.words)
     arguments = {name: value for name, value in request.arguments.items() if name != "path"}
     with Store(config) as store:
         store.export_lines(show_lines, **arguments)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import LEFT_TO_MOSS, UNLISTED, all_words_of, group_of, meant_by
+from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of, defaults_for, group_of
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.converters import are_switches, names_itself
 from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
-from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.cell import wrapped
 from moss_memory.cli.render.output import show, width
 from moss_memory.cli.render.wording import spoken
@@ -58,7 +58,7 @@ def explain(_: str | None, *, command: str | None = None) -> int:
     else:
         from moss_memory.cli.args.did_you_mean import nearest
 
-        raise Usage(f"unknown command {command!r}{nearest(command, [*command_names(), *group_names()])}")
+        raise UsageError(f"unknown command {command!r}{nearest(command, [*command_names(), *group_names()])}")
     return 0
 
 
@@ -132,7 +132,7 @@ def _words(command: Command) -> list[str]:
         shown = [_PLACES[one] for one in _PLACES if one in command.operation.parameters]
         words = [f"[{' | '.join(shown)}]"]
     elif name:
-        kind = meant_by(command.operation.name, command.words).get("type", "")
+        kind = defaults_for(command.operation.name, command.words).get("type", "")
         name = WITHOUT_NAMES.get(kind, name)
         words = [_POSITIONAL.get(name, f"[{name.upper()}]")]
     needed = [shown for name, shown in _NEEDED if name in command.operation.required]
@@ -141,7 +141,7 @@ def _words(command: Command) -> list[str]:
 
 def _slot(command: Command, name: str) -> str:
     shown = name.upper().replace("_", "-")
-    if name in (command.text, LEFT_TO_MOSS.get(command.operation.name)):
+    if name in (command.text, INFERRED.get(command.operation.name)):
         return f"[{shown}]"
     return f"{shown} \u2026" if command.options[name].kind == "list" else shown
 
@@ -218,7 +218,7 @@ def _meaning(command: Command, option: Option) -> str:
 
 def _need(command: Command, option: Option) -> list[str]:
     needed = option.name in command.operation.required and option.name != "workspace" and option.default is None
-    if option.name == LEFT_TO_MOSS.get(command.operation.name):
+    if option.name == INFERRED.get(command.operation.name):
         return [f"if left out: {_FOUND_OUT[option.name]}"]
     if option.name == command.text:
         return ["read from stdin when not given" if needed else "read from stdin when it is piped there"]

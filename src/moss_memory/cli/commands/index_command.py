@@ -18,7 +18,7 @@ BUILT_IN = "built-in"
 """What stands for no folder: the model of the extra."""
 
 
-class Bar(Progress):
+class ProgressBar(Progress):
     """A bar on stderr that fills as the work goes on."""
 
     __slots__ = ()
@@ -32,7 +32,7 @@ class Bar(Progress):
 def index_store(home: str | None, *, rebuild: bool = False, model: str | None = None) -> dict[str, Any]:
     """Makes what is missing, showing how far it has come; what an interruption finds done stays done."""
     chosen = {} if model is None else {"model": choose_model(home, model)}
-    bar = Bar("index") if is_terminal(STDERR) else None
+    bar = ProgressBar("index") if is_terminal(STDERR) else None
     with open_store(home) as store:
         try:
             return {**store.index(rebuild=rebuild, progress=bar), **chosen}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.cli.render.output import show
 from moss_memory.errors import MossError
 from moss_memory.mcp.fence import Fence, origin, quoted
-from moss_memory.rows.values import counted, norm
+from moss_memory.rows.values import norm, pluralize
 from moss_memory.store import Store
 
 from .command_request import load_settings
@@ -104,7 +104,7 @@ def _open(store: Store, workspace: str) -> list[str]:
         pages = [store.call("tasks_list", {**asked, "status": status})["pagination"] for status in ("ACTIVE", "TODO")]
         total = sum(page["total"] for page in pages)
         if total:
-            told.append(counted(total, f"open {kind}"))
+            told.append(pluralize(total, f"open {kind}"))
     return told
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.output import progress_for, warn
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.rows.values import normalize
 from moss_memory.storage.files.json_files import json_files, read_object, shown_path
 from moss_memory.storage.files.sandbox import real_path
@@ -70,7 +70,7 @@ def _mapping(path: str) -> Mapping:
     try:
         return Mapping(read_object(path, what="map"))
     except ValueError as error:
-        raise invalid(f"{shown_path(path)} is no map: {error}", path="map") from None
+        raise invalid_request(f"{shown_path(path)} is no map: {error}", path="map") from None
 
 
 class _Steps:
@@ -101,11 +101,11 @@ def _refuse_other_folders(folder: str) -> None:
     shown = shown_path(folder)
     if not os.path.isdir(folder):
         problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
-        raise Usage(f"{shown!r} {problem}; DIR is the folder of kept records, {MEMORY_FOLDER}", command=COMMAND)
+        raise UsageError(f"{shown!r} {problem}; DIR is the folder of kept records, {MEMORY_FOLDER}", command=COMMAND)
     for below in (MEMORY_FOLDER, os.path.basename(MEMORY_FOLDER)):
         meant = os.path.join(folder, below)
         if not _collections(folder) and _collections(meant):
-            raise Usage(f"{shown!r} holds no kept records; did you mean {shown_path(meant)}?", command=COMMAND)
+            raise UsageError(f"{shown!r} holds no kept records; did you mean {shown_path(meant)}?", command=COMMAND)
 
 
 def _collections(folder: str) -> list[str]:
@@ -119,7 +119,7 @@ def _refuse_links_outside(folder: str) -> None:
     if linked:
         named = ", ".join(map(shown_path, linked[:_LINKS_SHOWN]))
         more = f" and {len(linked) - _LINKS_SHOWN} more" if len(linked) > _LINKS_SHOWN else ""
-        raise invalid(
+        raise invalid_request(
             f"nothing was migrated, because links lead out of {shown_path(folder)}: {named}{more}; "
             "put the files themselves there, or remove the links",
             path="dir",

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def restore_backup(home: str | None, path: str) -> dict[str, Any]:
     """Checks the copy, keeps the present store beside it and swaps the two; on an error nothing is changed."""
     from moss_memory.rows.values import new_id, wall_clock_ms
-    from moss_memory.storage.engine import Call, open_engine
+    from moss_memory.storage.engine import CallContext, open_engine
     from moss_memory.storage.files.sandbox import real_path
 
     config = load_settings(home)
     backup = real_path(path, config.home)
     engine = open_engine(config)
-    call = Call(
+    call = CallContext(
         operation="restore-backup", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None
     )
     try:

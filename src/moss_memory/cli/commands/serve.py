@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.cli.render.output import STDIN, is_terminal, say, show
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ def _tell_empty(toolsets: Sequence[str]) -> None:
 def serve_web(home: str | None, **options: Any) -> int:
     """Serves MCP and the pages over HTTP until a signal comes."""
     _require_extra()
-    from moss_memory.http.bind import PORT, Reach
+    from moss_memory.http.bind import PORT, BindConfig
     from moss_memory.http.server import open_server
 
-    reach = Reach(
+    reach = BindConfig(
         host=options.get("host") or "127.0.0.1",
         allowed_hosts=options.get("allowed_host") or (),
         behind_proxy=options.get("behind_proxy", False),
@@ -84,7 +84,7 @@ def _require_extra() -> None:
 
     absent = [name for name in ("uvicorn", "httptools", "starlette") if find_spec(name) is None]
     if absent:
-        raise invalid(
+        raise invalid_request(
             f"serving over HTTP needs {' and '.join(absent)}, which Moss does not bring by itself; install: "
             "pip install 'moss-memory[http]'"
         )

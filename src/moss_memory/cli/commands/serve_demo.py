@@ -15,13 +15,13 @@ from moss_memory.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.http.bind import Reach
+    from moss_memory.http.bind import BindConfig
     from moss_memory.http.server import MossServer
 
-PATIENCE_S = 30
+TIMEOUT_S = 30
 
 
-def serve_demo(own_home: str | None, reach: Reach, *, port: int, read_only: bool, log_all: bool) -> int:
+def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only: bool, log_all: bool) -> int:
     """Serve the demonstration until Ctrl-C; without a terminal show that it answers, and end.
 
     Its port may be another: no client is connected to a store that is thrown away.
@@ -86,7 +86,7 @@ def _page_title(server: MossServer) -> str:
 
     browser = build_opener(HTTPCookieProcessor(CookieJar()))
     spend = Request(server.new_link(), b"", {"Origin": server.address})  # noqa: S310 - our own address
-    page = browser.open(spend, timeout=PATIENCE_S).read().decode()
+    page = browser.open(spend, timeout=TIMEOUT_S).read().decode()
     found = re.search(r"<title>(.*?)</title>", page, re.DOTALL)
     if found is None:
         say(page[:500])

@@ -9,7 +9,7 @@ import os
 
 from moss_memory.cli.args.command_table import SHELLS
 from moss_memory.cli.args.positional import ADDRESSED, ITEMS, PLACE
-from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.output import show
 from moss_memory.cli.render.wording import spoken
 
@@ -46,7 +46,7 @@ def print_script(_: str | None, *, shell: str | None = None) -> int:
     """Prints the script of a shell, or says which there are."""
     if shell not in SHELLS:
         problem = "which shell" if shell is None else f"no completion for {shell!r}"
-        raise Usage(f"{problem}; known: {', '.join(SHELLS)}", command="completion")
+        raise UsageError(f"{problem}; known: {', '.join(SHELLS)}", command="completion")
     show(shipped_script(shell))
     return 0
 

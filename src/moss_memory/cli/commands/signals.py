@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from moss_memory.cli.args.command_table import BuiltIn
 
 
-class Interruptions:
+class InterruptHandler:
     """Ctrl-C around one call: at once while it reads; held back while it writes, so that no answer lies.
 
     A write stops while it waits for its turn or at its next step, but never between commit and answer.
@@ -22,7 +22,7 @@ class Interruptions:
         self.pressed = False
         self._before: Any = None
 
-    def __enter__(self) -> Interruptions:
+    def __enter__(self) -> InterruptHandler:
         if self.deferred:
             import signal
 

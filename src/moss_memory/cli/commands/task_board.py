@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from moss_memory.cli.render.cell import Cell, cells, line_of, printable, wrapped
 from moss_memory.cli.render.columns import share_width
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.responses import LONG, Column
-from moss_memory.rows.values import counted
+from moss_memory.rows.values import pluralize
 from moss_memory.store import Store
 
 from .command_request import load_settings
@@ -77,7 +77,9 @@ def _listed_of(store: Store, workspace: str, plan: str) -> list[str]:
         error.message = error.message.removeprefix("`target`: ")
         raise
     if found["kind"] != "plan":
-        raise invalid(f"{plan} is a task; --plan names a plan, and `moss task radar {plan}` shows a task", path="plan")
+        raise invalid_request(
+            f"{plan} is a task; --plan names a plan, and `moss task radar {plan}` shows a task", path="plan"
+        )
     return [plan, *_listed(store, workspace, parent=plan)]
 
 
@@ -158,10 +160,10 @@ def board_table(board: dict[str, Any], *, width: int = 0) -> str:
 def _heading(board: dict[str, Any]) -> str:
     counts = board["counts"]
     statuses = [f"{counts[status.lower()]} {status}" for status in _STATUSES if counts[status.lower()]]
-    said = f"{counted(counts['plans'], 'plan')}, {counted(counts['tasks'], 'task')}"
+    said = f"{pluralize(counts['plans'], 'plan')}, {pluralize(counts['tasks'], 'task')}"
     said += f" ({', '.join(statuses)})" if statuses else ""
     if counts["blocked_steps"]:
-        said += f"; {counted(counts['blocked_steps'], 'step')} blocked"
+        said += f"; {pluralize(counts['blocked_steps'], 'step')} blocked"
     return f"{line_of(board['workspace'])}: {said}"
 
 

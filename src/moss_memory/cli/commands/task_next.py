@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.store import Store
 
 from .command_request import load_settings
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def next_work(home: str | None, *, claim: bool = False, agent: str | None = None, **asked: Any) -> dict[str, Any]:
     """What can be started now, best first, one; claimed for an agent where that is asked."""
     if claim and agent is None:
-        raise invalid("`claim` needs an `agent`; say who works on it", path="agent")
+        raise invalid_request("`claim` needs an `agent`; say who works on it", path="agent")
     with Store(load_settings(home)) as store:
         if claim:
             claimed = store.call("tasks_claim", {**asked, "agent": agent})

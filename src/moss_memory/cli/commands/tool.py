@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from moss_memory.cli.args.command import ADDRESS, Command, find_command
-from moss_memory.cli.args.command_names import LEFT_TO_MOSS
+from moss_memory.cli.args.command_names import INFERRED
 from moss_memory.cli.args.positional import takes_json
-from moss_memory.cli.args.usage_error import Usage
+from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.output import STDIN, STDOUT, answer, is_terminal, progress_for, say, show, show_text
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import Operation
-from moss_memory.registry.tool_groups import FAMILIES
+from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.store import Store
 
 from .command_request import load_settings, request_of
-from .signals import Interruptions
+from .signals import InterruptHandler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.cli.args.command import Request
+    from moss_memory.cli.args.command import CommandRequest
     from moss_memory.registry.responses import Shape
 
 
@@ -52,7 +52,7 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
         if code is not None:
             return code
     _read_text(command, request)
-    with Interruptions(command.operation) as interruptions:
+    with InterruptHandler(command.operation) as interruptions:
         store = Store(config)
         _find_out(store, command, request)
         result = perform(store, command, request, interruptions)
@@ -68,9 +68,9 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
     return 0
 
 
-def _find_out(store: Store, command: Command, request: Request) -> None:
+def _find_out(store: Store, command: Command, request: CommandRequest) -> None:
     """Fills in what the tool needs and the command leaves to Moss: the version before the present one, a task."""
-    name = LEFT_TO_MOSS.get(command.operation.name)
+    name = INFERRED.get(command.operation.name)
     if name is None or name in request.arguments:
         return
     if name == "target":
@@ -85,7 +85,7 @@ def _find_out(store: Store, command: Command, request: Request) -> None:
     request.arguments = {"expected_version": present, **request.arguments, name: before}
 
 
-def _shape(command: Command, request: Request) -> Shape | None:
+def _shape(command: Command, request: CommandRequest) -> Shape | None:
     """What the answer holds; that of the tool that is called, where a call stands for another."""
     called = catalog.find(request.arguments["tool"]) if command.operation.answers.is_open else command.operation
     return None if called is None else called.answers
@@ -101,7 +101,7 @@ def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[
 
 
 def perform(
-    store: Store, command: Command, request: Request, interruptions: Interruptions | None = None
+    store: Store, command: Command, request: CommandRequest, interruptions: InterruptHandler | None = None
 ) -> dict[str, Any]:
     """Makes the call that a request asks for, showing how far long work has come; refused in its own words."""
     operation = command.operation
@@ -109,7 +109,7 @@ def perform(
     if "yes" in request.extras:
         request.arguments.setdefault("dry_run", False)
     only_tried = "yes" in command.options and "dry_run" not in request.arguments
-    if request.slashed and not operation.writes(request.arguments):
+    if request.ambiguous_addresses and not operation.writes(request.arguments):
         _mean_names(store, operation, request)
     progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
     cancelled = interruptions.ask if interruptions is not None and interruptions.deferred else None
@@ -137,11 +137,11 @@ def _without_copies(store: Store, result: dict[str, Any]) -> dict[str, Any]:
     return {**result, "copies": remove_own_copies(store.config.home, result["copies"])}
 
 
-def _mean_names(store: Store, operation: Operation, request: Request) -> None:
+def _mean_names(store: Store, operation: Operation, request: CommandRequest) -> None:
     """Reads `a/b` as one name in the default workspace, where there is such a one and no `b` in the workspace `a`."""
     fetch = f"{request.arguments.get('type', operation.name.partition('_')[0])}_fetch"
     seen = {name: True for name in ("include_deleted", "include_expired") if request.arguments.get(name)}
-    for address in request.slashed:
+    for address in request.ambiguous_addresses:
         workspace, name = address["workspace"], address["name"]
         one_name = {"name": f"{workspace}/{name}", **seen}
         if not _is_there(store, fetch, {"workspace": workspace, "name": name, **seen}) and _is_there(
@@ -159,14 +159,14 @@ def _is_there(store: Store, fetch: str, address: dict[str, Any]) -> bool:
     return True
 
 
-def _ask_for_text(command: Command, request: Request) -> None:
+def _ask_for_text(command: Command, request: CommandRequest) -> None:
     """Makes the request one whose answer holds a text; refuses one that says otherwise."""
     arguments = request.arguments
     if "table" in request.extras or "json" in request.extras:
         other = "--table" if "table" in request.extras else "--json"
-        raise Usage(f"--text and {other} both say how to show the answer", command=command.words)
+        raise UsageError(f"--text and {other} both say how to show the answer", command=command.words)
     if arguments.get("include_text") is False or arguments.get("format") == "json":
-        raise Usage("--text prints the text, which the other options leave out", command=command.words)
+        raise UsageError("--text prints the text, which the other options leave out", command=command.words)
     if "include_text" in command.operation.parameters:
         arguments["include_text"] = True
 
@@ -187,7 +187,7 @@ def text_of(result: dict[str, Any], shape: Shape) -> str:
     return text
 
 
-def _read_text(command: Command, request: Request) -> None:
+def _read_text(command: Command, request: CommandRequest) -> None:
     """Fills in the text that no option gave: from `--file`, else from stdin where there is one."""
     name = command.text
     path = request.extras.get("file")
@@ -195,7 +195,7 @@ def _read_text(command: Command, request: Request) -> None:
         return
     if name in request.arguments:
         if path is not None:
-            raise Usage(f"--file and --{name.replace('_', '-')} both give the text", command=command.words)
+            raise UsageError(f"--file and --{name.replace('_', '-')} both give the text", command=command.words)
         return
     from moss_memory.cli.args import stdin
 
@@ -241,7 +241,7 @@ def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
 
     None where it was answered already: what is never deleted softly leaves nothing to purge.
     """
-    purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in FAMILIES.items() if name}
+    purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in TOOL_GROUPS.items() if name}
     every = Command(command.operation, command.words)
     for operation in purges.values():
         if operation is not None:
@@ -252,7 +252,7 @@ def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
     if kind is None:
         return command
     if " " in command.words and kind != family:
-        raise Usage(f"`moss {command.words}` and --type {kind} say two things", command=command.words)
+        raise UsageError(f"`moss {command.words}` and --type {kind} say two things", command=command.words)
     if kind in _NEVER_PURGED:
         is_tried = bool(asked.arguments.get("dry_run"))
         told = {"purged": 0, "message": f"There is nothing to purge: {_NEVER_PURGED[kind]}", "erased": not is_tried}
@@ -263,7 +263,7 @@ def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
         return None
     chosen = purges.get(_PURGED_WITH.get(kind, kind))
     if chosen is None:
-        raise Usage(f"there is no type {kind!r}; known: {', '.join(purges)}", command="purge")
+        raise UsageError(f"there is no type {kind!r}; known: {', '.join(purges)}", command="purge")
     return Command(chosen, command.words)
 
 
@@ -280,7 +280,7 @@ def _family_or_unknown(words: list[str]) -> int:
         show(family_help(family))
         return 0
     if members:
-        raise Usage(f"unknown command {words[1]!r}{nearest(f'{family} {words[1]}', members)}", command=family)
+        raise UsageError(f"unknown command {words[1]!r}{nearest(f'{family} {words[1]}', members)}", command=family)
     if family.startswith("-"):
-        raise Usage(f"unknown option {family}; options stand after the command")
-    raise Usage(f"unknown command {family!r}{nearest(family, [*names, *group_names()])}")
+        raise UsageError(f"unknown option {family}; options stand after the command")
+    raise UsageError(f"unknown command {family!r}{nearest(family, [*names, *group_names()])}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from moss_memory.config import load_config
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.store import Store
 
 from .graph_reader import NODES_MAX, read_graph, read_workspace
@@ -35,10 +35,10 @@ def draw(home: str | None, **arguments: Any) -> dict[str, Any]:
     output = arguments["output"]
     ending = os.path.splitext(output)[1].lower()
     if ending not in NEEDED:
-        raise invalid(f"{output} should end in .svg or .png, which says what to write")
+        raise invalid_request(f"{output} should end in .svg or .png, which says what to write")
     limit = arguments.get("limit", USUAL_LIMIT)
     if not 1 <= limit <= NODES_MAX:
-        raise invalid(f"--limit is {limit}; give 1 to {NODES_MAX}")
+        raise invalid_request(f"--limit is {limit}; give 1 to {NODES_MAX}")
     _require_extra(NEEDED[ending])
     file = PictureFile(output)
     with Store(load_config(home)) as store:
@@ -60,7 +60,9 @@ def _require_extra(needed: tuple[str, ...]) -> None:
 
     absent = [name for name in needed if find_spec(name) is None]
     if absent:
-        raise invalid(f"drawing needs {' and '.join(absent)}, which Moss does not bring by itself; install: {INSTALL}")
+        raise invalid_request(
+            f"drawing needs {' and '.join(absent)}, which Moss does not bring by itself; install: {INSTALL}"
+        )
 
 
 def png_of(svg: str, width: float, height: float) -> bytes:

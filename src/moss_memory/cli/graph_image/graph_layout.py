@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Point = tuple[float, float]
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 """How long Graphviz may look for fine curves before it is asked for straight lines; then once more as long."""
 
 _GAP = 30.0
@@ -141,7 +141,7 @@ def _ask_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for curved in (True, False):
         asked = json.dumps({"parts": parts, "curved": curved})
         try:
-            done = subprocess.run(line, input=asked, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+            done = subprocess.run(line, input=asked, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         except subprocess.TimeoutExpired:
             continue
         if done.returncode == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.storage.files.sandbox import real_path
 
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -30,7 +30,7 @@ class PictureFile:
         except (OSError, ValueError) as error:
             raise self._refusal(error) from None
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-            raise invalid(f"{self.path} is not a plain file with a single link; choose another name")
+            raise invalid_request(f"{self.path} is not a plain file with a single link; choose another name")
 
     def write(self, content: bytes) -> None:
         """Writes the content beside its place and moves it there in one step; on an error nothing has changed."""
@@ -51,7 +51,7 @@ class PictureFile:
 
     def _refusal(self, error: Exception) -> MossError:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        return invalid(f"{self.path} cannot be written: {reason}")
+        return invalid_request(f"{self.path} cannot be written: {reason}")
 
 
 def _fill(fd: int, content: bytes) -> None:

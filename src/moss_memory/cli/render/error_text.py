@@ -9,12 +9,12 @@ from .wording import spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.cli.args.command import Command, Request
+    from moss_memory.cli.args.command import Command, CommandRequest
     from moss_memory.config import Config
     from moss_memory.errors import MossError
 
 
-def reword(error: MossError, command: Command, request: Request, config: Config) -> None:
+def reword(error: MossError, command: Command, request: CommandRequest, config: Config) -> None:
     """Puts the message into the command line's words, and adds what else to type where a file was refused."""
     error.message = spoken(error.message, command.operation, written=request.arguments)
     if error.code == "CAPSULE_TOO_THIN" and error.recovery and command.text in error.recovery["arguments"]:

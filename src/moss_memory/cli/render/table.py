@@ -158,8 +158,8 @@ def _page(found: Found, lists: Found) -> str:
     page = next((value for field, value in found.values() if field.shown == "page"), None)
     if page is None or not (lists or page["has_more"]):
         return ""
-    counted = next((value for field, value in lists.values() if field.shown == "answer"), ())
-    count = page.get("count", len(counted))
+    pluralize = next((value for field, value in lists.values() if field.shown == "answer"), ())
+    count = page.get("count", len(pluralize))
     said = f"{count} of {page['total']}" if "total" in page else f"{count} shown"
     if page["has_more"]:
         where = f"--offset {page['offset'] + count}" if "offset" in page else f"--cursor {page['next_cursor']}"

@@ -6,17 +6,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PASSAGE_PIECES = 128
+CHUNK_TOKENS = 128
 """A vector says little about more than this. Passages of 64 pieces, whose mean was taken, found less in long texts."""
 
-MOST_PASSAGES = 64
+MAX_CHUNKS = 64
 """Some 32,000 characters; what follows them is found by its words."""
 
 
 def passages(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
     """The pieces of each passage as `(first, end)`, given where in the text the word of each piece begins."""
     count = len(starts)
-    wanted = max(1, -(-count // PASSAGE_PIECES))
+    wanted = max(1, -(-count // CHUNK_TOKENS))
     reach = count // wanted // 4
     ends = [_cut(text, starts, count * number // wanted, reach) for number in range(1, wanted)]
     return list(zip([0, *ends], [*ends, count], strict=True))

@@ -61,7 +61,7 @@ def load(folder: str) -> Encoder:
 
 
 def _load(folder: str) -> Encoder:
-    from .chunks import MOST_PASSAGES, PASSAGE_PIECES
+    from .chunks import CHUNK_TOKENS, MAX_CHUNKS
     from .encoder import Encoder
     from .tokenizer_file import TokenizerFile
 
@@ -73,7 +73,7 @@ def _load(folder: str) -> Encoder:
     prompts = _settings(folder, _PROMPTS).get("prompts")
     encoder = Encoder(
         path,
-        name=f"{os.path.basename(folder)}-{_digest(folder, path)}-passages-{PASSAGE_PIECES}x{MOST_PASSAGES}",
+        name=f"{os.path.basename(folder)}-{_digest(folder, path)}-passages-{CHUNK_TOKENS}x{MAX_CHUNKS}",
         pieces_of=tokenizer.pieces_of,
         around=tokenizer.around,
         pooling=_way_of(pooling),

@@ -80,7 +80,7 @@ def _loaded(folder: str) -> Embedder:
 
 def _mini_lm(path: str) -> Embedder:
     """all-MiniLM-L6-v2 with int8 weights."""
-    from .chunks import MOST_PASSAGES, PASSAGE_PIECES
+    from .chunks import CHUNK_TOKENS, MAX_CHUNKS
     from .encoder import FLOOR, Encoder
     from .wordpiece import WordPieces
 
@@ -88,7 +88,7 @@ def _mini_lm(path: str) -> Embedder:
     try:
         return Encoder(
             path,
-            name=f"all-MiniLM-L6-v2-int8-passages-{PASSAGE_PIECES}x{MOST_PASSAGES}",
+            name=f"all-MiniLM-L6-v2-int8-passages-{CHUNK_TOKENS}x{MAX_CHUNKS}",
             dimensions=384,
             floor=FLOOR,
             pieces_of=WordPieces(vocabulary(), unknown=_UNKNOWN).pieces_of,

@@ -7,7 +7,7 @@ from _thread import allocate_lock
 
 from moss_memory.errors import MossError
 
-from .chunks import MOST_PASSAGES, PASSAGE_PIECES, passages
+from .chunks import CHUNK_TOKENS, MAX_CHUNKS, passages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Encoder:
         """The pieces that come before and after those of every text."""
         self._pooling = pooling
         self._before_question = before_question
-        self._before_text = pieces_of(before_text, PASSAGE_PIECES)[0] if before_text else []
+        self._before_text = pieces_of(before_text, CHUNK_TOKENS)[0] if before_text else []
         self._session = session(path, fused=fused, folded=not quick)
         self._for_good = functools.partial(session, path, fused=fused) if quick else None
         """How to load it for all that comes after one question. Many processes ask one, and to make ready what a model
@@ -102,13 +102,13 @@ class Encoder:
         return self._asked(text)
 
     def _asked(self, text: str) -> Vectors:
-        return self._vector(self._pieces_of(self._before_question + text, PASSAGE_PIECES)[0])
+        return self._vector(self._pieces_of(self._before_question + text, CHUNK_TOKENS)[0])
 
     def passages(self, title: str, text: str) -> tuple[list[int], Vectors]:
         """Where each passage of a text begins, and its vector of length 1, one a row; the first has the title."""
         self._settle()
         whole = f"{title}\n{text}" if title and text else title or text
-        numbers, starts = self._pieces_of(whole, PASSAGE_PIECES * MOST_PASSAGES)
+        numbers, starts = self._pieces_of(whole, CHUNK_TOKENS * MAX_CHUNKS)
         cuts = passages(whole, starts)
         # One passage a run: a quantized model scales its inputs by the batch, so neighbours would change a vector.
         vectors = [self._vector([*self._before_text, *numbers[first:end]]) for first, end in cuts]

@@ -6,7 +6,7 @@ import fcntl
 import os
 import stat
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 
 from .private_files import make_private_folder
 from .sandbox import open_plain, real_path, refusal, refuse_large
@@ -21,7 +21,7 @@ _UNFINISHED = ".moss-export.tmp"
 _DEEPEST = 16
 
 
-class Tree:
+class SafeDirectory:
     """A folder, held open: what is in it is reached from there, one name at a time, and no link is followed."""
 
     def __init__(self, path: str, *, home: str = "", create: bool = False) -> None:
@@ -79,7 +79,9 @@ class Tree:
 
     def _refuse_special(self, status: os.stat_result, name: str) -> None:
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-            raise invalid(f"{self._shown(name)} is not a plain file with a single link; links and devices are refused")
+            raise invalid_request(
+                f"{self._shown(name)} is not a plain file with a single link; links and devices are refused"
+            )
 
     def _shown(self, name: str) -> str:
         return os.path.join(self.path, name)

@@ -9,7 +9,7 @@ import re
 import stat
 import time
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.rows.values import has_control
 
 from .private_files import make_private_folder
@@ -34,7 +34,7 @@ _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 def refuse_foreign(path: str) -> None:
     """Refuses what leads out of a folder on other systems: nothing here would, but the name may be read there."""
     if path.startswith("\\\\") or ("\\" in path and _FOREIGN.search(path)):
-        raise invalid("a path must not contain '..\\' nor begin with '\\\\'", path="path")
+        raise invalid_request("a path must not contain '..\\' nor begin with '\\\\'", path="path")
 
 
 def real_path(path: str, home: str = "") -> str:
@@ -43,15 +43,15 @@ def real_path(path: str, home: str = "") -> str:
     A link in its own place is what whoever opens it refuses.
     """
     if not path.strip() or has_control(path):
-        raise invalid("the path is blank or contains a control character")
+        raise invalid_request("the path is blank or contains a control character")
     refuse_foreign(path)
     typed = os.path.normpath(_absolute(os.path.expanduser(path)))
     try:
         meant = _resolved(typed)
     except ValueError:
-        raise invalid("the path has characters that this system does not allow in names") from None
+        raise invalid_request("the path has characters that this system does not allow in names") from None
     if meant != typed and not (home and meant.startswith(os.path.join(home, ""))):
-        raise invalid(_leads_through_a_link(typed, meant))
+        raise invalid_request(_leads_through_a_link(typed, meant))
     return meant
 
 
@@ -67,14 +67,16 @@ def _leads_through_a_link(typed: str, meant: str) -> str:
 def locate(config: Config, path: str) -> tuple[str, str]:
     """The allowed folder and the file name in it that a caller's path means; refuses everything else."""
     if not path.strip() or has_control(path):
-        raise invalid("`path` is blank or contains a control character; give the name of a .jsonl file", path="path")
+        raise invalid_request(
+            "`path` is blank or contains a control character; give the name of a .jsonl file", path="path"
+        )
     refuse_foreign(path)
     expanded = os.path.expanduser(path)
     name = os.path.basename(expanded)
     if not name.endswith(EXTENSION) or name == EXTENSION:
-        raise invalid(f"`path` must name a file that ends in {EXTENSION}", path="path")
+        raise invalid_request(f"`path` must name a file that ends in {EXTENSION}", path="path")
     if ".." in expanded.split("/"):
-        raise invalid("`path` must not contain '..'", path="path")
+        raise invalid_request("`path` must not contain '..'", path="path")
     if "/" not in expanded:
         return config.exports, name
     typed = os.path.normpath(_absolute(os.path.dirname(expanded)))
@@ -83,9 +85,9 @@ def locate(config: Config, path: str) -> tuple[str, str]:
         return folder, name
     if config.allow_unsafe_paths:
         if folder != typed:
-            raise invalid(_leads_through_a_link(typed, folder), path="path")
+            raise invalid_request(_leads_through_a_link(typed, folder), path="path")
         return folder, name
-    raise invalid(
+    raise invalid_request(
         f"`path` must be a file directly in {config.exports} or in a folder listed under `allowed_paths` "
         "in the configuration; put the file there and give its bare name",
         path="path",
@@ -98,7 +100,7 @@ def _absolute(path: str) -> str:
     try:
         return os.path.join(os.getcwd(), path)
     except OSError:
-        raise invalid("the current folder no longer exists; give an absolute path", path="path") from None
+        raise invalid_request("the current folder no longer exists; give an absolute path", path="path") from None
 
 
 def open_folder(config: Config, folder: str, *, create: bool) -> int:
@@ -290,7 +292,7 @@ class ExportFile:
             self._fd = -1
             self._remove(self._temporary)
         self._temporary = ""
-        raise invalid(f"{self._folder} is full of exports of this second; give a `path`", path="path")
+        raise invalid_request(f"{self._folder} is full of exports of this second; give a `path`", path="path")
 
     def _refuse_existing(self) -> None:
         try:
@@ -322,13 +324,17 @@ def refusal(error: OSError, path: str) -> MossError | None:
     if isinstance(error, FileNotFoundError):
         return MossError("NOT_FOUND", f"{path} does not exist")
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return invalid(f"{path} leads through a symbolic link or a file; name the real folder and file", path="path")
+        return invalid_request(
+            f"{path} leads through a symbolic link or a file; name the real folder and file", path="path"
+        )
     if error.errno in (errno.ENXIO, errno.ENODEV, errno.EISDIR):
         return _not_plain(path)
     if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
-        return invalid("`path` is too long or has characters that this system does not allow in names", path="path")
+        return invalid_request(
+            "`path` is too long or has characters that this system does not allow in names", path="path"
+        )
     if error.errno in (errno.EACCES, errno.EPERM):
-        return invalid(f"{path} may not be opened by this user; check its permissions", path="path")
+        return invalid_request(f"{path} may not be opened by this user; check its permissions", path="path")
     return None
 
 
@@ -355,4 +361,4 @@ def large_warning(what: str, size_bytes: int, max_bytes: int) -> str:
 
 def _not_plain(path: str, argument: str | None = "path") -> MossError:
     message = f"{path} is not a plain file with a single link; links and devices are refused"
-    return invalid(message) if argument is None else invalid(message, path=argument)
+    return invalid_request(message) if argument is None else invalid_request(message, path=argument)

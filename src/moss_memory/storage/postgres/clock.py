@@ -6,7 +6,7 @@ from moss_memory.rows.values import wall_clock_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.storage.engine import Call
+    from moss_memory.storage.engine import CallContext
 
     from .connections import Connection
 
@@ -14,12 +14,12 @@ CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint"
 """The time of the server, in SQL."""
 
 
-def is_wall_clock(call: Call) -> bool:
+def is_wall_clock(call: CallContext) -> bool:
     """Whether a call goes by the time of day; another clock is its caller's own, and believed."""
     return call.clock_ms is wall_clock_ms
 
 
-def ahead_ms(connection: Connection) -> int:
+def clock_offset_ms(connection: Connection) -> int:
     """How far the clock of the server is ahead of that of this machine, in the middle of one question."""
     before_ms = wall_clock_ms()
     row = connection.execute(f"select {CLOCK}").fetchone()

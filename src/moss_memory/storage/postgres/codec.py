@@ -37,14 +37,14 @@ def packed(code: str, numbers: Iterable[int]) -> bytes:
 def posting(title: list[int], body: list[int]) -> tuple[int, int, bytes]:
     """One word in one document, packed: a byte for its weight, one for the size of its places, and the places."""
     if not title and len(body) == 1:  # as most are, so it is the quick way
-        places = as_bytes(body)
+        places = encode_numbers(body)
         return 1, len(places), places
     weight = TITLE_WEIGHT * len(title) + len(body)
     numbers = [*_distances(title), *_distances(body)]
-    places = as_bytes([weight, *numbers] if weight >= HEAVY else numbers)
+    places = encode_numbers([weight, *numbers] if weight >= HEAVY else numbers)
     size = len(places)
     if size >= HEAVY:
-        return min(weight, HEAVY), 0, as_bytes([size]) + places
+        return min(weight, HEAVY), 0, encode_numbers([size]) + places
     return min(weight, HEAVY), size, places
 
 
@@ -52,7 +52,7 @@ def _distances(places: list[int]) -> list[int]:
     return [place - before for before, place in zip([0, *places], places, strict=False)]
 
 
-def as_bytes(numbers: list[int]) -> bytes:
+def encode_numbers(numbers: list[int]) -> bytes:
     """Numbers of any width, seven bits a byte."""
     if max(numbers, default=0) < 128:
         return bytes(numbers)

@@ -11,7 +11,7 @@ import numpy as np
 from .codec import DOC, LENGTH, SLOT, packed
 from .documents import FRESH, hash_of
 from .posting_lists import BLOCKS
-from .postings import BLOCK_COLUMNS, NEAR, PLACE_COLUMNS, Postings, ascending_in, keys_of
+from .postings import BLOCK_COLUMNS, NEAR, PLACE_COLUMNS, Postings, decode_deltas, keys_of
 from .term_dictionary import WORDS_LOCK
 
 TYPE_CHECKING = False
@@ -69,18 +69,18 @@ def fold(tx: PostgresWrite) -> None:
     _join_levels(tx)
     dead, docs = tx.row("select (select count(*) from search_dead), (select sum(docs) from search_totals)") or (0, 0)
     if dead > max(_MANY_DEAD, (docs or 0) // _DEAD_SHARE) and _has_words_alone(tx):
-        _take_out_dead(tx)
+        _remove_dead(tx)
 
 
-def prepare_to_scrub(tx: PostgresWrite) -> None:
+def prepare_to_expunge(tx: PostgresWrite) -> None:
     """Has the dictionary alone before the transaction shares it, so that no two wait for each other."""
     tx.queue(f"select pg_advisory_xact_lock({WORDS_LOCK})")
 
 
-def scrub(tx: PostgresWrite) -> None:
+def expunge(tx: PostgresWrite) -> None:
     """Takes everything out of the index that no document says any more, words that nobody holds too."""
     tx.queue(f"select pg_advisory_xact_lock({FOLD_LOCK})")
-    _take_out_dead(tx)
+    _remove_dead(tx)
 
 
 def _has_words_alone(tx: PostgresWrite) -> bool:
@@ -156,21 +156,21 @@ def _new_segment(tx: PostgresWrite) -> int:
     return number
 
 
-def _take_out_dead(tx: PostgresWrite) -> None:
+def _remove_dead(tx: PostgresWrite) -> None:
     """Removes the postings of all dead slots, and the words that were held by no other document."""
     rows = list(tx.rows("select slot, words from search_dead"))
     if not rows:
         return
     dead = np.array([slot for slot, _ in rows])
-    words = np.unique(ascending_in([held for _, held in rows]))
+    words = np.unique(decode_deltas([held for _, held in rows]))
     (fresh,) = tx.together(("select words from search_fresh join search_docs using (slot)", {}))
-    held = ascending_in([words for (words,) in fresh])
+    held = decode_deltas([words for (words,) in fresh])
     for start in range(0, len(words), _WORDS_AT_ONCE):
         part = words[start : start + _WORDS_AT_ONCE]
         left = _without(tx, dead, part.tolist())
         if orphans := part[~np.isin(part, left) & ~np.isin(part, held)].tolist():
             tx.queue(_ORPHANS, {"words": orphans})
-    _take_out_documents(tx, dead)
+    _remove_documents(tx, dead)
     tx.queue("delete from search_dead where slot = any(cast(:slots as integer[]))", {"slots": dead.tolist()})
 
 
@@ -191,7 +191,7 @@ def _without(tx: PostgresWrite, dead: Numbers, words: list[int]) -> Numbers:
     return postings.numbers[~is_dead]
 
 
-def _take_out_documents(tx: PostgresWrite, dead: Numbers) -> None:
+def _remove_documents(tx: PostgresWrite, dead: Numbers) -> None:
     """Removes dead slots from the segments' lists of documents."""
     for segment, *columns in tx.rows(f"select segment, {', '.join(_LISTED)} from search_segments"):
         keep = ~np.isin(np.frombuffer(columns[0], dtype="<i4"), dead)

@@ -25,7 +25,7 @@ IDLE = 4
 """So many connections wait for their next call; what is more is closed when it is given back."""
 MOST = 16
 """So many a process opens, unless `db_max_open_conns` says otherwise."""
-TAKE_PATIENCE_S = 60.0
+TAKE_TIMEOUT_S = 60.0
 
 
 class _BoolAsNumber(Dumper):
@@ -124,12 +124,12 @@ class Connections:
         return connection
 
     def _wait(self) -> None:
-        until = time.monotonic() + TAKE_PATIENCE_S
+        until = time.monotonic() + TAKE_TIMEOUT_S
         while not self._idle and self._open >= self._most:
             if not self._free.wait(until - time.monotonic()):
                 raise MossError(
                     "STORAGE_BUSY",
-                    f"all {self._most} connections of this process were in use for {TAKE_PATIENCE_S:g} s; nothing was "
+                    f"all {self._most} connections of this process were in use for {TAKE_TIMEOUT_S:g} s; nothing was "
                     "done, try again",
                 )
 

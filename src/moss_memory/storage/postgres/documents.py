@@ -92,7 +92,7 @@ def _unpacked(slots: bytes, docs: bytes, lengths: bytes, lives: bytes, workspace
     )
 
 
-class Reading:
+class DocumentTable:
     """How a search comes by the documents: what the process knows, and statements for what it does not."""
 
     def __init__(self, tx: PostgresTransaction, fresh: bytes | None, segments: bytes | None) -> None:

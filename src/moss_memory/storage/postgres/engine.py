@@ -14,12 +14,12 @@ from moss_memory.errors import MossError
 from moss_memory.rows.values import norm
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 
-from .clock import CLOCK, ahead_ms, is_wall_clock
+from .clock import CLOCK, clock_offset_ms, is_wall_clock
 from .connections import Connections
 from .error_mapping import busy_error, is_lost, storage_error
-from .retry import carry
+from .retry import run_with_retry
 from .schema import prepare, refuse_other, version_of
-from .term_dictionary import Dictionary
+from .term_dictionary import TermDictionary
 from .transaction import PostgresTransaction, PostgresWrite
 from .url import without_password
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     from moss_memory.config import Config
     from moss_memory.search.vectors import VectorMatrix
-    from moss_memory.storage.engine import Call, ReadTransaction, Result, Row
-    from moss_memory.storage.health import Finding
+    from moss_memory.storage.engine import CallContext, ReadTransaction, Result, Row
+    from moss_memory.storage.health import CheckResult
 
     from .connections import Connection
 
-WRITE_PATIENCE_S = 60.0
+WRITE_TIMEOUT_S = 60.0
 LARGE_BYTES = 64 << 20
 LARGE_KNOWN_S = 10.0
 """For so long the answer to whether the store is large is believed."""
@@ -48,10 +48,10 @@ _MARK = "select sum(changes), (select max(seq) from events) from activity_counts
 class PostgresEngine:
     """One database on a server, which any number of processes on any number of machines share."""
 
-    def __init__(self, config: Config, *, filling: bool = False) -> None:
+    def __init__(self, config: Config, *, bulk_load: bool = False) -> None:
         self.url = config.url
         """Where the store is; it may hold a password."""
-        self._schema = -SCHEMA_VERSION if filling else SCHEMA_VERSION
+        self._schema = -SCHEMA_VERSION if bulk_load else SCHEMA_VERSION
         self.place = without_password(self.url)
         """The URL as it may be told."""
         self._home = config.home
@@ -70,22 +70,22 @@ class PostgresEngine:
         self._large_until_s = 0.0
         self._vectors: VectorMatrix | None = None
         self._vectors_lock = allocate_lock()
-        self.dictionary = Dictionary()
+        self.dictionary = TermDictionary()
         """The numbers of words that were met."""
 
-    def begin_read(self, *, snapshot: bool, call: Call) -> PostgresTransaction:
+    def begin_read(self, *, snapshot: bool, call: CallContext) -> PostgresTransaction:
         """A transaction that sees one state of the store and never waits for a writer."""
         return PostgresTransaction(self, call, snapshot=snapshot)
 
-    def begin_write(self, *, patience_s: float, call: Call) -> PostgresWrite:
+    def begin_write(self, *, timeout_s: float, call: CallContext) -> PostgresWrite:
         """A transaction that becomes the only writing one in its workspace, or anywhere, at its first statement."""
-        return PostgresWrite(self, patience_s, call)
+        return PostgresWrite(self, timeout_s, call)
 
-    def write(self, carry_out: Callable[[PostgresWrite], Result], *, patience_s: float, call: Call) -> Result:
+    def write(self, carry_out: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
         """Carries a call out in a writing transaction and commits it; its result."""
-        return carry(self, carry_out, patience_s=patience_s, call=call)
+        return run_with_retry(self, carry_out, timeout_s=timeout_s, call=call)
 
-    def own_key(self) -> str | None:
+    def generate_key(self) -> str | None:
         """One that nobody has used."""
         return os.urandom(16).hex()
 
@@ -96,7 +96,7 @@ class PostgresEngine:
     def take_again(self, lost: Connection) -> Connection:
         """A new connection in place of one that was cut off while it waited; the others that wait go too."""
         self._connections.drop(lost)
-        self.dictionary = Dictionary()  # another server may be the next to answer
+        self.dictionary = TermDictionary()  # another server may be the next to answer
         return self._connections.take(self._prepare, fresh=True)
 
     def give_back(self, connection: Connection) -> None:
@@ -107,9 +107,9 @@ class PostgresEngine:
         if not self._prepared:
             prepare(connection, self._schema)
             self._prepared = self.was_open = True
-        self._ahead_ms = ahead_ms(connection)
+        self._ahead_ms = clock_offset_ms(connection)
 
-    def now_ms(self, call: Call, at_ms: int) -> int:
+    def now_ms(self, call: CallContext, at_ms: int) -> int:
         """A time by this machine's clock as it is by the server's; where a caller has brought a clock it stays so."""
         if not is_wall_clock(call):
             return at_ms
@@ -117,26 +117,26 @@ class PostgresEngine:
             self.give_back(self.take())  # whoever connects compares the clocks
         return at_ms + (self._ahead_ms or 0)
 
-    def enter_write(self, patience_s: float, call: Call) -> tuple[Connection, int, int]:
+    def begin_write_lock(self, timeout_s: float, call: CallContext) -> tuple[Connection, int, int]:
         """Begins a transaction that has the writers' lock; also the number of its change, and its time."""
         connection = self.take()
         try:
             try:
-                return connection, *self._lock(connection, patience_s, call)
+                return connection, *self._lock(connection, timeout_s, call)
             except psycopg.OperationalError as error:
                 if not is_lost(error):
                     raise
             connection = self.take_again(connection)
-            return connection, *self._lock(connection, patience_s, call)
+            return connection, *self._lock(connection, timeout_s, call)
         except BaseException:
             if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 connection.close()
             self.give_back(connection)
             raise
 
-    def _lock(self, connection: Connection, patience_s: float, call: Call) -> tuple[int, int]:
+    def _lock(self, connection: Connection, timeout_s: float, call: CallContext) -> tuple[int, int]:
         """Waits for the lock in one message with all that a transaction begins with."""
-        until = time.monotonic() + patience_s
+        until = time.monotonic() + timeout_s
         while True:
             left_s = max(until - time.monotonic(), 0.001)
             wait_s = left_s if call.cancelled is None else min(left_s, _WAIT_S)
@@ -147,7 +147,7 @@ class PostgresEngine:
                 connection.execute("rollback")
                 call.check_cancelled()
                 if time.monotonic() >= until:
-                    raise busy_error(patience_s) from None
+                    raise busy_error(timeout_s) from None
 
     def _locked(self, connection: Connection, wait_s: float, workspace: str | None) -> tuple[int, int]:
         place = "null" if workspace is None else quote(norm(workspace), connection)
@@ -173,17 +173,17 @@ class PostgresEngine:
                 self._vectors = self._vectors or VectorMatrix()
         return self._vectors
 
-    def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
+    def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
         """Makes missing vectors; how many it made, and how many are still missing."""
         from moss_memory.search.embedding_queue import index
 
-        return index(self, call, patience_s=patience_s, most=most, rebuild=rebuild)
+        return index(self, call, timeout_s=timeout_s, most=most, rebuild=rebuild)
 
-    def restore(self, backup: str, *, call: Call) -> str | None:
+    def restore(self, backup: str, *, call: CallContext) -> str | None:
         """Refused: a server's backups are its own."""
         raise self._server_keeps("put back")
 
-    def salvage(self, target: str, *, call: Call) -> list[dict[str, Any]]:
+    def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
         """Refused: there is no file that could be read around its damage."""
         raise self._server_keeps("salvaged")
 
@@ -206,7 +206,7 @@ class PostgresEngine:
         """None: it keeps nothing in the home folder."""
         return ()
 
-    def is_made(self) -> bool:
+    def exists(self) -> bool:
         """Whether there is a store; a server that cannot be asked may have one."""
         try:
             version = self._version()
@@ -240,26 +240,28 @@ class PostgresEngine:
         return self._large
 
     def _size_bytes(self) -> int:
-        counted = "select coalesce(sum(relpages), 0) from pg_class where relnamespace = current_schema()::regnamespace"
+        pluralize = (
+            "select coalesce(sum(relpages), 0) from pg_class where relnamespace = current_schema()::regnamespace"
+        )
         try:
             connection = self.take()
         except (psycopg.Error, MossError):
             return 0
         try:
-            row = connection.execute(counted).fetchone()
+            row = connection.execute(pluralize).fetchone()
             return int(row[0]) * _PAGE_BYTES if row else 0
         except psycopg.Error:
             return 0
         finally:
             self.give_back(connection)
 
-    def look_over(self, *, call: Call, fix: bool) -> Iterator[Finding]:
+    def check_health(self, *, call: CallContext, fix: bool) -> Iterator[CheckResult]:
         """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
-        from .health_checks import look_over
+        from .health_checks import check_health
 
-        return look_over(self, call, fix=fix)
+        return check_health(self, call, fix=fix)
 
-    def dump(self, *, call: Call) -> Iterator[tuple[str, Row]]:
+    def dump(self, *, call: CallContext) -> Iterator[tuple[str, Row]]:
         """Every row of one state of the store, without what follows from others."""
         from .dump import dump
 
@@ -282,11 +284,11 @@ class PostgresEngine:
 
         return columns(tx, table)
 
-    def finish_filling(self, *, call: Call) -> None:
+    def finish_load(self, *, call: CallContext) -> None:
         """Counts on from what was filled in, and takes the mark away, in one transaction."""
         from .dump import count_on
 
-        tx = self.begin_write(patience_s=WRITE_PATIENCE_S, call=call)
+        tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
         try:
             count_on(tx)
             tx.run(f"update moss_schema set version = {SCHEMA_VERSION}")
@@ -295,11 +297,11 @@ class PostgresEngine:
             tx.rollback()
             tx.release()
 
-    def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
+    def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
         """Empties every table but those and begins to count anew, as one transaction among the others."""
         from .dump import forget
 
-        tx = self.begin_write(patience_s=WRITE_PATIENCE_S, call=call)
+        tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
         try:
             forget(tx, but=but)
             tx.commit()
@@ -318,7 +320,7 @@ class PostgresEngine:
     def close(self) -> None:
         """Lets go of every connection; what another thread is using, as soon as it is done with it."""
         self._vectors = None
-        self.dictionary = Dictionary()
+        self.dictionary = TermDictionary()
         self._connections.close()
 
     def translate(self, error: Exception) -> MossError | None:

@@ -7,7 +7,7 @@ import errno
 import psycopg
 from psycopg import errors
 
-from moss_memory.errors import MossError, short_of_descriptors
+from moss_memory.errors import MossError, descriptor_limit_error
 
 _FULL = ("53100", "53000")  # disk_full, insufficient_resources
 _TOO_MANY = ("53300",)
@@ -33,11 +33,11 @@ class Unconfirmed(MossError):  # noqa: N818 - it says what is not known
         )
 
 
-def busy_error(patience_s: float) -> MossError:
+def busy_error(timeout_s: float) -> MossError:
     """Says that a write had to wait too long for other writers."""
     return MossError(
         "STORAGE_BUSY",
-        f"other writers kept the store busy for {patience_s:g} s; nothing was written, try again",
+        f"other writers kept the store busy for {timeout_s:g} s; nothing was written, try again",
         details={"retryable": True},
     )
 
@@ -63,7 +63,7 @@ def is_passing(error: BaseException) -> bool:
 
 def storage_error(error: Exception, place: str) -> MossError | None:
     """The typed error that a failure of PostgreSQL means; `place` is the URL without its password."""
-    short = short_of_descriptors(error)
+    short = descriptor_limit_error(error)
     if short is not None:
         return short
     if isinstance(error, OSError):

@@ -6,8 +6,8 @@ import numpy as np
 
 from moss_memory.errors import MossError
 
-from .compaction import prepare_to_scrub
-from .indexer import Cut
+from .compaction import prepare_to_expunge
+from .indexer import TokenizedDocument
 from .postings import BLOCK_COLUMNS, Postings
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .transaction import PostgresTransaction, PostgresWrite
 
-    Held = dict[int, tuple[int, int]]
+    PostingLists = dict[int, tuple[int, int]]
     """Of each slot how many words it holds, and what they weigh together."""
 
 _TABLES = (
@@ -43,14 +43,14 @@ def check_index(tx: PostgresTransaction) -> None:
         held.pop(slot, None)
     if told != held:
         raise _differs("what the texts hold and what the postings say are not the same")
-    counted = tx.row("select cast(sum(docs) as bigint) from search_totals") or (0,)
-    if (counted[0] or 0) != tx.value("select count(*) from search_docs"):
+    pluralize = tx.row("select cast(sum(docs) as bigint) from search_totals") or (0,)
+    if (pluralize[0] or 0) != tx.value("select count(*) from search_docs"):
         raise _differs("the number of documents is another than that of their rows")
 
 
 def build_again(tx: PostgresWrite) -> None:
     """Empties the index and lets the commit fill it from the texts."""
-    prepare_to_scrub(tx)
+    prepare_to_expunge(tx)
     for table in _TABLES:
         tx.run(f"delete from {table}")
     tx.run("insert into changed_documents (doc) select doc from search_source")
@@ -61,7 +61,7 @@ def _documents(tx: PostgresTransaction, numbers: dict[str, int]) -> Iterator[tup
     for doc, slot, workspace, live, title, body, *indexed in tx.stream(_DOCUMENTS):
         if doc is None or slot is None:
             raise _differs("a text is not indexed, or what is indexed is no longer there")
-        cut = Cut(doc, slot, workspace, live, title, body)
+        cut = TokenizedDocument(doc, slot, workspace, live, title, body)
         if not cut.places.keys() <= numbers.keys():
             raise _differs("a word of a text is not in the dictionary")
         _, _, *row, weights, _, _ = cut.row(numbers)
@@ -71,9 +71,9 @@ def _documents(tx: PostgresTransaction, numbers: dict[str, int]) -> Iterator[tup
             yield slot, (len(weights), sum(weights))
 
 
-def _held(tx: PostgresTransaction) -> Held:
+def _held(tx: PostgresTransaction) -> PostingLists:
     """The same by the postings."""
-    found: Held = {}
+    found: PostingLists = {}
     rows = list(tx.stream(_FRESH))
     _add(found, Postings.of_documents(rows))
     for part in _parts(tx.stream(f"select {BLOCK_COLUMNS} from search_postings")):
@@ -81,7 +81,7 @@ def _held(tx: PostgresTransaction) -> Held:
     return found
 
 
-def _add(found: Held, postings: Postings) -> None:
+def _add(found: PostingLists, postings: Postings) -> None:
     slots, which, counts = np.unique(postings.slots, return_inverse=True, return_counts=True)
     weights = np.bincount(which, weights=postings.weights, minlength=len(slots)).astype(np.int64)
     for slot, count, weight in zip(slots.tolist(), counts.tolist(), weights.tolist(), strict=True):

@@ -16,8 +16,8 @@ from operator import itemgetter
 
 from moss_memory.search.tokens import words_in
 
-from .codec import as_bytes, posting
-from .term_dictionary import WORDS_LOCK, give_numbers
+from .codec import encode_numbers, posting
+from .term_dictionary import WORDS_LOCK, assign_ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _ADD = (
 )
 
 
-class Cut:
+class TokenizedDocument:
     """A document cut into words: where each stands in its title and in its text."""
 
     __slots__ = ("doc", "length", "live", "places", "slot", "workspace")
@@ -77,23 +77,23 @@ class Cut:
             self.workspace,
             self.live,
             self.length,
-            as_bytes([word - before for before, word in zip([0, *words], words, strict=False)]),
+            encode_numbers([word - before for before, word in zip([0, *words], words, strict=False)]),
             bytes(weights),
             bytes(sizes),
             b"".join(places),
         )
 
 
-def bring_up_to_date(tx: PostgresWrite, *, changes: bool, erases: bool) -> None:
+def index_changes(tx: PostgresWrite, *, changes: bool, erases: bool) -> None:
     """Indexes the documents that a transaction has changed, before it commits, and takes out what it erases."""
     if erases:
-        from .compaction import prepare_to_scrub, scrub  # one call of many
+        from .compaction import expunge, prepare_to_expunge  # one call of many
 
-        prepare_to_scrub(tx)
+        prepare_to_expunge(tx)
     if changes:
         _index_changed(tx)
     if erases:
-        scrub(tx)
+        expunge(tx)
 
 
 def _index_changed(tx: PostgresWrite) -> None:
@@ -112,10 +112,10 @@ def _index_changed(tx: PostgresWrite) -> None:
 
 
 def _index(tx: PostgresWrite, changed: list[Row]) -> None:
-    cut = [Cut(*row[:-1]) for row in changed if row[1] is not None]
-    removals = changed[0][-1]
-    numbers = give_numbers(tx, {word for document in cut for word in document.places}, tx.known_words(removals))
-    tx.learn_words(removals, numbers)
+    cut = [TokenizedDocument(*row[:-1]) for row in changed if row[1] is not None]
+    generation = changed[0][-1]
+    numbers = assign_ids(tx, {word for document in cut for word in document.places}, tx.known_words(generation))
+    tx.learn_words(generation, numbers)
     columns = zip(*[document.row(numbers) for document in cut], strict=True) if cut else [()] * len(_COLUMNS)
     stored = dict(zip(_COLUMNS, map(list, columns), strict=True))
     tx.queue(_ADD, {"changed": [doc for doc, *_ in changed], **stored})

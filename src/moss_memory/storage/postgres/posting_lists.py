@@ -10,7 +10,7 @@ import numpy as np
 from moss_memory.search.expression import Operand
 
 from .codec import HEAVY, IN_BODY, PLACES, TITLE_WEIGHT
-from .documents import Documents, Reading
+from .documents import Documents, DocumentTable
 from .phrases import starts_in, whole_weights
 from .postings import BLOCK_COLUMNS, PLACE_COLUMNS, Postings, keys_of
 from .term_dictionary import beginning_of, key_of
@@ -47,7 +47,7 @@ class Index:
         self._tx = tx
         self._words: dict[Span, list[tuple[str, int]]] = {}
         self._dead: Numbers = np.zeros(0, dtype=np.int64)
-        self._reading: Reading | None = None
+        self._reading: DocumentTable | None = None
         self._all: Documents | None = None
         self._ahead: tuple[set[int], list[Row]] = set(), []
         """The keys of blocks that were read ahead, and the blocks."""
@@ -89,13 +89,13 @@ class Index:
         self.documents, length, _, dead, fresh, _, segments, *_ = row
         self.average = length / self.documents if self.documents else 1.0
         self._dead = np.frombuffer(dead or b"", dtype=">i4")
-        self._reading = Reading(self._tx, fresh, segments)
+        self._reading = DocumentTable(self._tx, fresh, segments)
 
     def between(self, span: Span) -> list[tuple[str, int]]:
         """The words of a range that was looked up, in order, each with its number."""
         return self._words[span]
 
-    def read(self, numbers: Iterable[int], *, places: bool = False) -> Held:
+    def read(self, numbers: Iterable[int], *, places: bool = False) -> PostingLists:
         """Reads in one message which documents hold these words, and with `places` where."""
         if self._reading is None:
             self.look_up([], [])
@@ -111,11 +111,11 @@ class Index:
             blocks += answers.pop()
         if self._all is None:
             self._all = self._reading.documents(answers)
-        held = Held(self._all, Postings.of_blocks(blocks), wanted, self._dead, places=places)
+        held = PostingLists(self._all, Postings.of_blocks(blocks), wanted, self._dead, places=places)
         return held if held.is_whole else self.read(wanted, places=True)
 
 
-class Held:
+class PostingLists:
     """The postings of some words."""
 
     def __init__(
@@ -200,7 +200,7 @@ def _is_among(numbers: Numbers, others: Numbers) -> Numbers:
     return found
 
 
-class Matched:
+class MatchEvaluator:
     """The documents that an expression matches, and the phrases by which each of them does."""
 
     def __init__(self, index: Index, node: Operand | Expression) -> None:
@@ -226,8 +226,8 @@ class Matched:
         if node.operator == "NOT":
             masks[1:] = [~mask for mask in masks[1:]]
         matched = np.logical_and.reduce(masks)
-        counted = parts[:1] if node.operator == "NOT" else parts
-        kept = [(hits, weights, mask & matched) for _, phrases in counted for hits, weights, mask in phrases]
+        pluralize = parts[:1] if node.operator == "NOT" else parts
+        kept = [(hits, weights, mask & matched) for _, phrases in pluralize for hits, weights, mask in phrases]
         return matched, kept
 
     def _holding(self, operand: Operand) -> Weights:

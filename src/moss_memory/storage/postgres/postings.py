@@ -66,13 +66,13 @@ class Postings:
         if not rows:
             return cls.of(_NONE, _NONE, (), ())
         words, counts, bases, slots, weights, *placed = zip(*rows, strict=True)
-        often = numbers_in(b"".join(counts))
+        often = decode_numbers(b"".join(counts))
         first = np.cumsum(often) - often
-        steps = numbers_in(b"".join(slots))
+        steps = decode_numbers(b"".join(slots))
         walked = np.cumsum(steps)
         from_base = walked - np.repeat(walked[first] - steps[first], often)
         base = np.repeat(np.array(bases, dtype=np.int64), [len(one) for one in weights])
-        return cls.of(np.repeat(ascending_in(words), often), from_base + base, weights, placed)
+        return cls.of(np.repeat(decode_deltas(words), often), from_base + base, weights, placed)
 
     @classmethod
     def of_documents(cls, rows: Sequence[Row]) -> Postings:
@@ -81,7 +81,7 @@ class Postings:
             return cls.of(_NONE, _NONE, (), ())
         slots, words, weights, *placed = zip(*rows, strict=True)
         held = [len(one) for one in weights]
-        return cls.of(ascending_in(words), np.repeat(np.array(slots, dtype=np.int64), held), weights, placed)
+        return cls.of(decode_deltas(words), np.repeat(np.array(slots, dtype=np.int64), held), weights, placed)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -182,7 +182,7 @@ def runs(starts: Numbers, lengths: Numbers) -> Numbers:
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 
-def numbers_in(data: bytes | Numbers) -> Numbers:
+def decode_numbers(data: bytes | Numbers) -> Numbers:
     """Numbers of any width, seven bits a byte."""
     raw = _bytes_in(data) if isinstance(data, bytes) else data
     ends = np.flatnonzero(raw < 128)
@@ -195,9 +195,9 @@ def numbers_in(data: bytes | Numbers) -> Numbers:
     return found
 
 
-def ascending_in(rows: Iterable[bytes]) -> Numbers:
+def decode_deltas(rows: Iterable[bytes]) -> Numbers:
     """The numbers of rows of them, each packed as its first and the distances to the others, which are never 0."""
-    steps = numbers_in(b"\0".join(rows))
+    steps = decode_numbers(b"\0".join(rows))
     walked = np.cumsum(steps)
     ends = np.flatnonzero(steps == 0)
     if not len(ends):

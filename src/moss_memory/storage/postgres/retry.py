@@ -20,27 +20,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from moss_memory.storage.engine import Call, Result
+    from moss_memory.storage.engine import CallContext, Result
 
     from .engine import PostgresEngine
     from .transaction import PostgresWrite
 
-DOUBT_PATIENCE_S = 30.0
+IN_DOUBT_TIMEOUT_S = 30.0
 """For so long at the least it is tried to find out how a commit ended."""
 _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 0.5
 
 
-def carry(
-    engine: PostgresEngine, carry_out: Callable[[PostgresWrite], Result], *, patience_s: float, call: Call
+def run_with_retry(
+    engine: PostgresEngine, carry_out: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext
 ) -> Result:
     """Carries a call out in a transaction and commits it, again within its patience where others were in the way."""
-    until = time.monotonic() + patience_s
+    until = time.monotonic() + timeout_s
     pause_s = _FIRST_PAUSE_S
     in_doubt = False
     while True:
         failure: MossError | psycopg.Error
-        tx = engine.begin_write(patience_s=max(until - time.monotonic(), 0.0), call=call)
+        tx = engine.begin_write(timeout_s=max(until - time.monotonic(), 0.0), call=call)
         try:
             result = carry_out(tx)
             tx.commit()
@@ -48,7 +48,7 @@ def carry(
         except Unconfirmed as error:
             in_doubt, failure = True, error
             call.cancelled = None  # it may be done already: that has to be found out
-            until = max(until, time.monotonic() + DOUBT_PATIENCE_S)
+            until = max(until, time.monotonic() + IN_DOUBT_TIMEOUT_S)
         except (MossError, psycopg.Error) as error:
             tx.rollback()
             if not (_is_of_storage(error) if in_doubt else _may_pass(engine, error)):
@@ -79,7 +79,7 @@ def _is_of_storage(error: MossError | psycopg.Error) -> bool:
     return isinstance(error, psycopg.Error) or error.code.startswith("STORAGE_")
 
 
-def _unknown(call: Call) -> MossError:
+def _unknown(call: CallContext) -> MossError:
     return MossError(
         "STORAGE_UNKNOWN",
         f"the connection was lost while `{call.operation}` was committed, and it could not be found out whether it was "

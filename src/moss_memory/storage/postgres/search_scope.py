@@ -6,11 +6,11 @@ import functools
 
 import numpy as np
 
-from moss_memory.registry.tool_groups import SOURCES
+from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.hits import codes_of, number_of, rows_of
-from moss_memory.search.search_filters import Filters, either
+from moss_memory.search.search_filters import SearchFilters, either
 
-from .posting_lists import Matched
+from .posting_lists import MatchEvaluator
 
 MANY = 1000
 """More documents than so many are told apart by asking for those that are outside."""
@@ -19,20 +19,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.registry.tool_groups import Source
+    from moss_memory.registry.tool_groups import SearchSource
     from moss_memory.search.expression import Expression, Operand
-    from moss_memory.search.request import Request
+    from moss_memory.search.request import SearchRequest
 
     from .posting_lists import Index
     from .postings import Numbers
     from .transaction import PostgresTransaction
 
 
-class Scope(Filters):
+class Scope(SearchFilters):
     """The filters of one search, as conditions on the documents of the index."""
 
     def __init__(
-        self, tx: PostgresTransaction, request: Request, index: Index, *, without: Operand | Expression | None = None
+        self,
+        tx: PostgresTransaction,
+        request: SearchRequest,
+        index: Index,
+        *,
+        without: Operand | Expression | None = None,
     ) -> None:
         super().__init__(request, tx.now)
         self._tx = tx
@@ -43,7 +48,7 @@ class Scope(Filters):
     @functools.cached_property
     def unwanted(self) -> Numbers | None:
         """Which documents a query does not want, where it says so."""
-        return None if self._without is None else Matched(self._index, self._without).mask
+        return None if self._without is None else MatchEvaluator(self._index, self._without).mask
 
     def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
         """The rows of a statement, with the parameters of the scope and some more."""
@@ -57,13 +62,13 @@ class Scope(Filters):
             at = at[documents.live[at] == 1]
         if self.workspace_norm is not None:
             at = at[documents.is_in(self.workspace_norm, at)]
-        if len(self.sources) < len(SOURCES):
+        if len(self.sources) < len(SEARCH_SOURCES):
             at = at[_are_of(self.sources, documents.docs[at])]
-        asked = [source for source in self.sources if self.beyond_the_index(source)]
+        asked = [source for source in self.sources if self.residual_conditions(source)]
         outside = self._outside(asked, documents.docs[at]) if asked else []
         return at[~np.isin(documents.docs[at], outside)] if len(outside) else at
 
-    def _outside(self, asked: list[Source], docs: Numbers) -> Numbers | list[int]:
+    def _outside(self, asked: list[SearchSource], docs: Numbers) -> Numbers | list[int]:
         """Those of the documents that do not meet what only their tables tell, which some sources have to be asked."""
         docs = docs[_are_of(asked, docs)]
         if not len(docs):
@@ -71,7 +76,7 @@ class Scope(Filters):
         if len(docs) > MANY and not self._has_conditions:
             parts = [f"select {number_of(source)} from {source.table} where not {source.alive}" for source in asked]
             return [doc for (doc,) in self.rows(" union all ".join(parts))]
-        condition = either({source: self.beyond_the_index(source) for source in asked}, "number")
+        condition = either({source: self.residual_conditions(source) for source in asked}, "number")
         sql = f"select number from unnest(cast(:moss_docs as bigint[])) as given (number) where true{condition}"
         # Written out: a list is looked through number by number before it is sent.
         inside = self.rows(sql, moss_docs=f"{{{','.join(map(str, docs.tolist()))}}}")
@@ -103,7 +108,7 @@ class Scope(Filters):
         return {row[0]: (*row[1:], row[0]) for rows in self._tx.together(*asked) for row in rows}
 
 
-def _are_of(sources: list[Source], docs: Numbers) -> Numbers:
+def _are_of(sources: list[SearchSource], docs: Numbers) -> Numbers:
     """Which documents are of some sources."""
     is_one = np.zeros(16, dtype=bool)
     is_one[[source.code for source in sources]] = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 
-from moss_memory.storage.health import DAMAGED, PENDING, SOUND, Finding
+from moss_memory.storage.health import DAMAGED, PENDING, SOUND, CheckResult
 
 from .connection_options import is_local, options_of
 
@@ -40,14 +40,14 @@ _PROMISED = ("on", "remote_write", "remote_apply")
 """The values of synchronous_commit with which a commit waits for a standby that is to be waited for."""
 
 
-def server(connection: Connection, url: str) -> Iterator[Finding]:
+def server(connection: Connection, url: str) -> Iterator[CheckResult]:
     """Which server answers, and how it is spoken to."""
     version, standby, size_bytes, timeline = _row(connection, _SERVER)
     info = connection.info
     options = options_of(url)
     encrypted = bool(connection.pgconn.ssl_in_use)
     verified = encrypted and str(options.get("sslmode", "")).startswith("verify-")
-    yield Finding(
+    yield CheckResult(
         "server",
         SOUND if verified or is_local(options) else PENDING,
         version=version,
@@ -61,7 +61,7 @@ def server(connection: Connection, url: str) -> Iterator[Finding]:
     )
 
 
-def durability(connection: Connection, _: str) -> Iterator[Finding]:
+def durability(connection: Connection, _: str) -> Iterator[CheckResult]:
     """What is left of an acknowledged write when the server crashes, and when its machine is lost."""
     fsync, pages, commit, names = _row(connection, _SETTINGS)
     standbys, waited_for, known = _row(connection, _STANDBYS)
@@ -70,7 +70,7 @@ def durability(connection: Connection, _: str) -> Iterator[Finding]:
         unsafe.append("synchronous_commit")
     waits = bool(names) and commit in _PROMISED
     poor = not unsafe and (standbys or names) and known == standbys and not (waits and waited_for)
-    yield Finding(
+    yield CheckResult(
         "durability",
         DAMAGED if unsafe else PENDING if poor else SOUND,
         unsafe=unsafe,
@@ -82,19 +82,19 @@ def durability(connection: Connection, _: str) -> Iterator[Finding]:
     )
 
 
-def connections(connection: Connection, _: str) -> Iterator[Finding]:
+def connections(connection: Connection, _: str) -> Iterator[CheckResult]:
     """How many connections are in use, and how many there may be."""
     used, limit = _row(connection, _CONNECTIONS)
-    yield Finding("connections", PENDING if used * 10 > limit * 9 else SOUND, used=used, limit=limit)
+    yield CheckResult("connections", PENDING if used * 10 > limit * 9 else SOUND, used=used, limit=limit)
 
 
-def hosts(_: Connection, url: str) -> Iterator[Finding]:
+def hosts(_: Connection, url: str) -> Iterator[CheckResult]:
     """What each host is, where the URL names several: the primary, a standby, or not there."""
     options = options_of(url)
     named = _hosts(options)
     for host, port in named if len(named) > 1 else ():
         state, role = _look_at({**options, "host": host, "port": port, "target_session_attrs": "any"})
-        yield Finding("host", state, at=_place(host, port), role=role)
+        yield CheckResult("host", state, at=_place(host, port), role=role)
 
 
 def _hosts(options: dict[str, Any]) -> list[tuple[str, str]]:

@@ -27,10 +27,10 @@ _NOT_COUNTED = ("record_properties",)
 """Tables where a column of that name refers to another's."""
 
 OVERRIDES = load_overrides("postgres")
-_known: dict[str, Translated] = {}
+_known: dict[str, TranslatedSql] = {}
 
 
-class Translated:
+class TranslatedSql:
     """A statement with numbered parameters, and the names of what is bound to them, in their order."""
 
     __slots__ = ("changes_documents", "counted_in", "names", "sql", "takes_numbers")
@@ -63,15 +63,15 @@ class Translated:
         return [parameters[name] for name in names]
 
 
-def translated(sql: str) -> Translated:
+def translated(sql: str) -> TranslatedSql:
     """The statement as PostgreSQL takes it."""
     # By its own words: another statement may have the words that this one has on other engines.
-    own = sql.in_words_of(OVERRIDES) if isinstance(sql, Statement) else sql
+    own = sql.for_engine(OVERRIDES) if isinstance(sql, Statement) else sql
     found = _known.get(own)
     if found is None:
         if len(_known) >= _MOST_KEPT:
             _known.clear()
-        found = _known[str(own)] = Translated(own)
+        found = _known[str(own)] = TranslatedSql(own)
     return found
 
 

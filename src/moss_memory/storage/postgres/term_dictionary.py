@@ -21,7 +21,7 @@ KEPT_CHARS = 40
 """So many words a process remembers, of so many letters at the most: some 8 MB."""
 
 
-class Dictionary:
+class TermDictionary:
     """The numbers of words that a process has met, good for as long as no words are taken out."""
 
     __slots__ = ("_kept",)
@@ -30,19 +30,19 @@ class Dictionary:
         self._kept: tuple[int, dict[str, int]] = (-1, {})
         """How often words had been taken out, and the numbers: read and written as one, for threads share it."""
 
-    def known(self, removals: int) -> dict[str, int]:
+    def known(self, generation: int) -> dict[str, int]:
         """What is still right after words were taken out so often."""
         then, numbers = self._kept
-        return numbers if then == removals else {}
+        return numbers if then == generation else {}
 
-    def learn(self, removals: int, numbers: dict[str, int]) -> None:
+    def learn(self, generation: int, numbers: dict[str, int]) -> None:
         """Remembers numbers that are committed."""
         short = {word: number for word, number in numbers.items() if len(word) <= KEPT_CHARS}
-        known = self.known(removals)
+        known = self.known(generation)
         if known and len(known) + len(short) <= MOST_KEPT:
             known.update(short)
         else:
-            self._kept = (removals, short)
+            self._kept = (generation, short)
 
 
 def key_of(word: str) -> str:
@@ -58,7 +58,7 @@ def beginning_of(word: str) -> str:
     return word.encode()[: LONGEST_BYTES - 100].decode(errors="ignore")
 
 
-def give_numbers(tx: PostgresWrite, words: Iterable[str], known: dict[str, int]) -> dict[str, int]:
+def assign_ids(tx: PostgresWrite, words: Iterable[str], known: dict[str, int]) -> dict[str, int]:
     """The number of each word; those that have none get one. What is known is not asked for."""
     found: dict[str, int] = {}
     new: dict[str, str] = {}

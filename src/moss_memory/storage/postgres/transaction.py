@@ -6,7 +6,7 @@ import time
 
 import psycopg
 
-from moss_memory.storage.transaction import CHANGES_PER_CALL, Reading, Writing
+from moss_memory.storage.transaction import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase
 
 from .error_mapping import Unconfirmed, is_lost
 from .statements import for_rows, translated
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from moss_memory.search.hits import Hits
-    from moss_memory.search.request import Request
-    from moss_memory.storage.engine import Call, Parameters, Row
+    from moss_memory.search.request import SearchRequest
+    from moss_memory.storage.engine import CallContext, Parameters, Row
 
     from .connections import Connection
     from .engine import PostgresEngine
@@ -30,12 +30,12 @@ STREAMED = 1000
 SNAPSHOT = "begin isolation level repeatable read read only"
 
 
-class PostgresTransaction(Reading):
+class PostgresTransaction(ReadTransactionBase):
     """One call's statements on one connection, all of them on one state of the store."""
 
     __slots__ = ("_connection", "_cursors", "_engine", "_queued")
 
-    def __init__(self, engine: PostgresEngine, call: Call, *, snapshot: bool) -> None:
+    def __init__(self, engine: PostgresEngine, call: CallContext, *, snapshot: bool) -> None:
         super().__init__(call)
         self._engine = engine
         self._connection: Connection | None = None
@@ -101,7 +101,7 @@ class PostgresTransaction(Reading):
         cursors = self._send_all(statements, binary=True)
         return [cursor.fetchall() for cursor in cursors]
 
-    def see_one_state(self) -> None:
+    def begin_snapshot(self) -> None:
         """Lets all further statements of a call that reads see one state of the store."""
         self._open_block()
 
@@ -134,9 +134,9 @@ class PostgresTransaction(Reading):
         row = self.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
-    def search(self, request: Request) -> Hits:
-        self.see_one_state()
-        if request.needs_no_model:
+    def search(self, request: SearchRequest) -> Hits:
+        self.begin_snapshot()
+        if request.is_lexical:
             from .word_search import by_words  # most calls search nothing
 
             return by_words(self, request)
@@ -146,10 +146,10 @@ class PostgresTransaction(Reading):
 
         return by_meaning(PostgresSearching(self._engine, self), request)
 
-    def is_any(self, column: str, parameter: str) -> str:
+    def sql_in(self, column: str, parameter: str) -> str:
         return f"{column} = any(:{parameter})"
 
-    def contains(self, column: str, parameter: str) -> str:
+    def sql_json_contains(self, column: str, parameter: str) -> str:
         return f"jsonb_exists({column}::jsonb, :{parameter})"
 
     def rollback(self) -> None:
@@ -171,7 +171,7 @@ class PostgresTransaction(Reading):
             self._engine.give_back(connection)
 
 
-class PostgresWrite(Writing, PostgresTransaction):
+class PostgresWrite(WriteTransactionBase, PostgresTransaction):
     """A transaction that changes the store: all of its statements happen, or none do.
 
     It holds nobody up until its first statement: whatever a call judges before, it judges beside the other writers.
@@ -179,9 +179,9 @@ class PostgresWrite(Writing, PostgresTransaction):
     changes would be dated in another order than they were made.
     """
 
-    def __init__(self, engine: PostgresEngine, patience_s: float, call: Call) -> None:
+    def __init__(self, engine: PostgresEngine, timeout_s: float, call: CallContext) -> None:
         super().__init__(engine, call, snapshot=False)
-        self._prepare(patience_s)
+        self._prepare(timeout_s)
         self._number = 0
         self._indexes = False
         self._erases = False
@@ -189,7 +189,7 @@ class PostgresWrite(Writing, PostgresTransaction):
         self._learnt: dict[int, dict[str, int]] = {}
 
     def _begin(self) -> Connection:
-        connection, self._number, self._now_ms = self._engine.enter_write(self._patience_s, self.call)
+        connection, self._number, self._now_ms = self._engine.begin_write_lock(self._patience_s, self.call)
         self._taken = [f"select give_back_change({self._number})"]
         self._connection = connection
         self._began_s = time.monotonic()
@@ -279,7 +279,7 @@ class PostgresWrite(Writing, PostgresTransaction):
         self._changes += count
         return self._changes
 
-    def go_on_after_event(self, seq: int) -> None:
+    def advance_event_sequence(self, seq: int) -> None:
         self.connection  # noqa: B018
         if seq >= self._number:
             self._number = seq + 1
@@ -335,29 +335,29 @@ class PostgresWrite(Writing, PostgresTransaction):
             self._connection.remove_notice_handler(heard)
         if warnings:
             raise Unconfirmed(warnings[0])
-        for removals, numbers in self._learnt.items():
-            self._engine.dictionary.learn(removals, numbers)
+        for generation, numbers in self._learnt.items():
+            self._engine.dictionary.learn(generation, numbers)
         self._learnt = {}
 
-    def known_words(self, removals: int) -> dict[str, int]:
+    def known_words(self, generation: int) -> dict[str, int]:
         """The numbers of words that are known already, where words were taken out so often."""
-        learnt = self._learnt.get(removals)
-        known = self._engine.dictionary.known(removals)
+        learnt = self._learnt.get(generation)
+        known = self._engine.dictionary.known(generation)
         return {**known, **learnt} if learnt else known
 
-    def learn_words(self, removals: int, numbers: dict[str, int]) -> None:
+    def learn_words(self, generation: int, numbers: dict[str, int]) -> None:
         """Remembers numbers of words for later calls, once this one is committed."""
-        self._learnt.setdefault(removals, {}).update(numbers)
+        self._learnt.setdefault(generation, {}).update(numbers)
 
     def _bring_index_up_to_date(self) -> None:
         """Indexes what was changed; what is erased leaves nothing in the index either."""
         if self._indexes or self._erases:
-            from .indexer import bring_up_to_date
+            from .indexer import index_changes
 
-            bring_up_to_date(self, changes=self._indexes, erases=self._erases)
+            index_changes(self, changes=self._indexes, erases=self._erases)
             self._indexes = self._erases = False
 
-    def see_one_state(self) -> None:
+    def begin_snapshot(self) -> None:
         """Makes what this call has changed itself visible to its searches."""
         self._bring_index_up_to_date()
 

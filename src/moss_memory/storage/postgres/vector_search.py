@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from moss_memory.search.embedding_queue import WithVectors
     from moss_memory.search.hits import Hits
-    from moss_memory.search.request import Request
+    from moss_memory.search.request import SearchRequest
     from moss_memory.search.vectors import Passages, VectorRows
     from moss_memory.storage.engine import ReadTransaction
 
@@ -42,7 +42,7 @@ class PostgresSearching:
         """Reads a row: the snapshot begins with the first statement."""
         self._tx.row("select seq from unembedded limit 1")
 
-    def scope(self, request: Request) -> Scope:
+    def scope(self, request: SearchRequest) -> Scope:
         """The filters of a request, without what its query does not want."""
         return Scope(self._tx, request, self._index, without=request.query.unwanted)
 
@@ -50,7 +50,7 @@ class PostgresSearching:
         """A natural question."""
         return Question(self._index, words)
 
-    def by_words(self, request: Request) -> Hits:
+    def by_words(self, request: SearchRequest) -> Hits:
         """One page of what words alone find."""
         return by_words(self._tx, request)
 

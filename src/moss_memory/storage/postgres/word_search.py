@@ -15,14 +15,14 @@ from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
 from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, Word, page_of, ranges_of
 
-from .posting_lists import Index, Matched
+from .posting_lists import Index, MatchEvaluator
 from .search_scope import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from moss_memory.search.request import Request
+    from moss_memory.search.request import SearchRequest
 
     from .posting_lists import Weights
     from .postings import Numbers
@@ -33,7 +33,7 @@ _B = 0.75
 _LEAST_IDF = 1e-6
 
 
-def by_words(tx: PostgresTransaction, request: Request) -> Hits:
+def by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
     """One page of what the words find, in an order that never changes."""
     query = request.query
     index = Index(tx)
@@ -44,13 +44,13 @@ def by_words(tx: PostgresTransaction, request: Request) -> Hits:
         matcher = Matcher(question.forms())
     else:
         scope = Scope(tx, request, index)
-        matched = Matched(index, query.expression)
+        matched = MatchEvaluator(index, query.expression)
         if query.excludes:
             return _everything_but(scope, index.all.docs[scope.within(matched.mask)].tolist(), request)
         matcher = Matcher(operands=wanted(query.expression))
         at = scope.within(matched.mask)
         scores = bm25(index, matched.phrases)[at]
-    found = best(scores, request.most)
+    found = best(scores, request.top_k)
     kept = list(zip(scores[found].tolist(), index.all.docs[at[found]].tolist(), strict=True))
     items = [Hit(Document.of(doc), score) for score, doc in page_of(kept, request, scope.changes)]
     return Hits(items, len(at), matcher)
@@ -137,7 +137,7 @@ class Question:
         return sum([word.idf for holds, (word, _) in zip(held, self._words, strict=False) if holds]) / self.weight
 
 
-def _everything_but(scope: Scope, matched: list[int], request: Request) -> Hits:
+def _everything_but(scope: Scope, matched: list[int], request: SearchRequest) -> Hits:
     """Every document in the filters but these, newest first."""
     parts = [
         f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"

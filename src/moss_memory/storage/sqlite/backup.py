@@ -7,7 +7,7 @@ import time
 
 import apsw
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .error_mapping import BUSY_TIMEOUT_MS
 from .lock import is_alive
@@ -23,7 +23,7 @@ under_way: set[str] = set()
 _NEW_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
-def keep_copy(path: str, label: str) -> str:
+def backup_file(path: str, label: str) -> str:
     """Copies the database to `<path>.<label>-<time>` and answers that name; the caller has the write lock.
 
     The copy is private, and durable before it has its name.
@@ -110,18 +110,18 @@ def free_name(wanted: str) -> str:
     return name
 
 
-def claim(path: str, home: str, database: str) -> None:
+def reserve_path(path: str, home: str, database: str) -> None:
     """Makes the file of a copy, empty and private, so that it is never open to others and overwrites nothing."""
     folder, name = os.path.split(path)
     if name.startswith(database) and os.path.realpath(folder) == os.path.realpath(home):
-        raise invalid(f"{path} belongs to the store itself; choose another name")
+        raise invalid_request(f"{path} belongs to the store itself; choose another name")
     try:
         create_private_file(path)
     except FileExistsError:
-        raise invalid(f"{path} is there already; choose a new name, backups overwrite nothing") from None
+        raise invalid_request(f"{path} is there already; choose a new name, backups overwrite nothing") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise invalid(f"{path} cannot be made: {reason}") from None
+        raise invalid_request(f"{path} cannot be made: {reason}") from None
 
 
 def make_durable(path: str) -> None:

@@ -36,17 +36,17 @@ def open_writer(path: str) -> apsw.Connection:
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     prepare(connection)
     distrust(connection)
-    settle(connection, "secure_delete = on", 1)
+    set_pragma(connection, "secure_delete = on", 1)
     version = schema_of(connection, path)
     if version == ORIGINAL:
-        from moss_memory.storage.sqlite.repair.legacy_v1 import move_in  # once in a store's life
+        from moss_memory.storage.sqlite.repair.legacy_v1 import upgrade_v1  # once in a store's life
 
-        move_in(connection, path, run_migrations)
+        upgrade_v1(connection, path, run_migrations)
         version = only_value(connection, "pragma user_version")
     if version != EMPTY:
         check_schema(connection, version, path)
-    settle(connection, "journal_mode = wal", "wal")
-    settle(connection, "synchronous = full", 2)
+    set_pragma(connection, "journal_mode = wal", "wal")
+    set_pragma(connection, "synchronous = full", 2)
     migrate(connection)
     return connection
 
@@ -62,7 +62,7 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError) as error:
         if isinstance(error, apsw.IOError) and not has_no_room(os.path.dirname(path)):
             raise
-        connection = open_unwritable(path)
+        connection = open_readonly(path)
         version = schema_of(connection, path)
         follows = False
     prepare(connection)
@@ -79,7 +79,7 @@ def distrust(connection: apsw.Connection) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
 
 
-def open_unwritable(path: str) -> apsw.Connection:
+def open_readonly(path: str) -> apsw.Connection:
     """Reads go on where nothing can be written: a read-only folder or file system."""
     log = path + "-wal"
     immutable = not os.path.exists(log) or os.path.getsize(log) == 0
@@ -131,7 +131,7 @@ def run_migrations(connection: apsw.Connection, version: int) -> None:
     connection.execute(f"pragma application_id = {APPLICATION_ID}")
 
 
-def settle(connection: apsw.Connection, pragma: str, expected: str | int) -> None:
+def set_pragma(connection: apsw.Connection, pragma: str, expected: str | int) -> None:
     """Sets a pragma and makes sure that it took; SQLite ignores what it cannot do without a word."""
     connection.execute(f"pragma {pragma}")
     name = pragma.partition(" ")[0]

@@ -14,7 +14,7 @@ from moss_memory.storage.files.private_files import make_private_folder
 from .connections import UNFINISHED, close_all, file_identity, only_value, open_writer, schema_numbers, vanished
 from .error_mapping import storage_error
 from .lock import LOCK_FILE, QUEUE_FILE, WriteLock
-from .open_files import Footing, log_removed
+from .open_files import OpenFiles, log_removed
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.search.vectors import VectorMatrix
-    from moss_memory.storage.engine import Call, ReadTransaction, Result, Row
-    from moss_memory.storage.health import Finding
+    from moss_memory.storage.engine import CallContext, ReadTransaction, Result, Row
+    from moss_memory.storage.health import CheckResult
 
     from .lock import Hold
     from .readers import Identity, Reader
 
 DATABASE = "moss.db"
-WRITE_PATIENCE_S = 60.0
-FORK_PATIENCE_S = 10.0
+WRITE_TIMEOUT_S = 60.0
+FORK_TIMEOUT_S = 10.0
 LARGE_BYTES = 64 << 20
 
 
 class SqliteEngine:
     """One database file, any number of readers, one writer at a time among all processes."""
 
-    def __init__(self, home: str, *, filling: bool = False) -> None:
+    def __init__(self, home: str, *, bulk_load: bool = False) -> None:
         self._home = home
-        self._path = os.path.join(home, DATABASE + UNFINISHED if filling else DATABASE)
+        self._path = os.path.join(home, DATABASE + UNFINISHED if bulk_load else DATABASE)
         self._start_afresh()
         _engines.append(ref(self, _engines.remove))
 
@@ -50,7 +50,7 @@ class SqliteEngine:
         self._fork_hold = self._lock.hold()
         self._readers = Readers(self._path)
         self._writer: apsw.Connection | None = None
-        self._footing: Footing | None = None
+        self._footing: OpenFiles | None = None
         self._schema: tuple[int, int] | None = None
         """The numbers of the schema that was checked when the writer was opened."""
         self._vectors: VectorMatrix | None = None
@@ -59,7 +59,7 @@ class SqliteEngine:
         self._watches = 0
         self._watch_lock = allocate_lock()
 
-    def begin_read(self, *, snapshot: bool, call: Call) -> SqliteTransaction:
+    def begin_read(self, *, snapshot: bool, call: CallContext) -> SqliteTransaction:
         """A transaction that sees one state of the store and never waits for a writer."""
         self._refuse_after_fork()
         reader = self._readers.take(self._prepare)
@@ -75,19 +75,19 @@ class SqliteEngine:
         """Takes the connection of a reading transaction that is over."""
         self._readers.give_back(reader)
 
-    def begin_write(self, *, patience_s: float, call: Call) -> SqliteWrite:
+    def begin_write(self, *, timeout_s: float, call: CallContext) -> SqliteWrite:
         """A transaction that becomes the only writing one, in this process and all others, at its first statement."""
-        return SqliteWrite(self, patience_s, call)
+        return SqliteWrite(self, timeout_s, call)
 
-    def write(self, carry_out: Callable[[SqliteWrite], Result], *, patience_s: float, call: Call) -> Result:
+    def write(self, carry_out: Callable[[SqliteWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
         """Carries a call out in a writing transaction and commits it; its result."""
-        tx = SqliteWrite(self, patience_s, call)
+        tx = SqliteWrite(self, timeout_s, call)
         with tx, tx:  # twice: if an interrupt comes at the first exit, there is still the second
             result = carry_out(tx)
             tx.commit()
         return result
 
-    def own_key(self) -> str | None:
+    def generate_key(self) -> str | None:
         """None: whether a commit was done is always known."""
         return None
 
@@ -95,7 +95,7 @@ class SqliteEngine:
         """Return a new attempt to hold the write lock; its release rolls back what was not committed."""
         return self._lock.hold(self._roll_back)
 
-    def begin_immediate(self, hold: Hold, timeout_s: float, call: Call) -> apsw.Connection:
+    def begin_immediate(self, hold: Hold, timeout_s: float, call: CallContext) -> apsw.Connection:
         """Acquire the lock and begin a writing transaction; the release of the hold ends both."""
         writer = self.acquire(hold, call, timeout_s)
         writer.execute("begin immediate")
@@ -107,7 +107,9 @@ class SqliteEngine:
             self._footing.refuse_unknown_log()
         return writer
 
-    def acquire(self, hold: Hold, call: Call | None = None, timeout_s: float = WRITE_PATIENCE_S) -> apsw.Connection:
+    def acquire(
+        self, hold: Hold, call: CallContext | None = None, timeout_s: float = WRITE_TIMEOUT_S
+    ) -> apsw.Connection:
         """Acquire the lock and return the connection that writes; nobody else writes until the release of the hold."""
         self._refuse_after_fork()
         try:
@@ -129,11 +131,11 @@ class SqliteEngine:
         footing = self._footing
         assert footing is not None
         if footing.is_in_place():
-            footing.refuse_cut()
+            footing.refuse_truncated()
             if footing.has_its_log():
                 footing.remember_log()
                 return
-            if footing.rescue():
+            if footing.checkpoint_orphaned_wal():
                 self._let_go()
                 return
         raise MossError(
@@ -156,13 +158,13 @@ class SqliteEngine:
                 self._vectors = self._vectors or VectorMatrix()
         return self._vectors
 
-    def index(self, *, call: Call, patience_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
+    def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
         """Makes missing vectors; how many it made, and how many are still missing."""
         from moss_memory.search.embedding_queue import index
 
-        return index(self, call, patience_s=patience_s, most=most, rebuild=rebuild)
+        return index(self, call, timeout_s=timeout_s, most=most, rebuild=rebuild)
 
-    def restore(self, backup: str, *, call: Call) -> str | None:
+    def restore(self, backup: str, *, call: CallContext) -> str | None:
         """Puts a backup in the store's place, under the lock that every process respects; where the old one is kept."""
         from .restore_backup import discard, prepare, swap
 
@@ -171,7 +173,7 @@ class SqliteEngine:
         prepared = prepare(self._path, backup)
         try:
             with self.hold() as hold, hold:
-                hold.acquire(WRITE_PATIENCE_S, call)
+                hold.acquire(WRITE_TIMEOUT_S, call)
                 self._close_writer()
                 try:
                     return swap(self._path, prepared)
@@ -188,13 +190,13 @@ class SqliteEngine:
         """The names of the files that it keeps in the home folder."""
         return DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK_FILE, QUEUE_FILE
 
-    def is_made(self) -> bool:
+    def exists(self) -> bool:
         """Whether there is a store: a file of any kind in its place counts."""
         return os.path.lexists(self._path)
 
     def is_taken(self) -> bool:
         """Whether there is a store: a file of any kind in its place counts."""
-        return self.is_made()
+        return self.exists()
 
     def is_large(self) -> bool:
         """Whether the file is; 20,000 capsules of 1,000 characters, of which a common word is found in 20 ms."""
@@ -203,17 +205,17 @@ class SqliteEngine:
         except OSError:
             return False
 
-    def look_over(self, *, call: Call, fix: bool) -> Iterator[Finding]:
+    def check_health(self, *, call: CallContext, fix: bool) -> Iterator[CheckResult]:
         """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
-        from .health_checks import look_over
+        from .health_checks import check_health
 
-        return look_over(self, call, fix=fix)
+        return check_health(self, call, fix=fix)
 
     def copy_to(self, path: str) -> int:
         """Copies one state of the whole store into a new file and says how many bytes it has."""
-        from .backup import claim, make_durable, remove
+        from .backup import make_durable, remove, reserve_path
 
-        claim(path, self._home, DATABASE)
+        reserve_path(path, self._home, DATABASE)
         try:
             reader = self._readers.take(self._prepare)
             try:
@@ -229,7 +231,7 @@ class SqliteEngine:
             raise
         return os.path.getsize(path)
 
-    def dump(self, *, call: Call) -> Iterator[tuple[str, Row]]:
+    def dump(self, *, call: CallContext) -> Iterator[tuple[str, Row]]:
         """Every row of one state of the store, without what follows from others."""
         from .dump import dump
 
@@ -252,7 +254,7 @@ class SqliteEngine:
 
         return columns(tx, table)
 
-    def finish_filling(self, *, call: Call) -> None:
+    def finish_load(self, *, call: CallContext) -> None:
         """Gives the database its name, under the lock that keeps others from making one."""
         from .bulk_load import put_in_place
 
@@ -262,11 +264,11 @@ class SqliteEngine:
             self._close_writer()
             put_in_place(self._path, os.path.join(self._home, DATABASE))
 
-    def forget(self, *, call: Call, but: tuple[str, ...] = ()) -> None:
+    def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
         """Empties every table but those and begins to count anew, as one transaction among the others."""
         from .dump import forget
 
-        tx = self.begin_write(patience_s=WRITE_PATIENCE_S, call=call)
+        tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
         try:
             forget(tx, but=but)
             tx.commit()
@@ -280,7 +282,7 @@ class SqliteEngine:
             if self._watcher is not None and self._watcher.database != file_identity(self._path):
                 self._stop_watching()
             watcher = self._watcher
-            if watcher is None and self._readers.has_opened and not self.is_made():
+            if watcher is None and self._readers.has_opened and not self.exists():
                 return None  # moved or removed; reads and writes say so
             if watcher is None:
                 self._readers.look_at_once()
@@ -304,7 +306,7 @@ class SqliteEngine:
             self._stop_watching()
         self._readers.close()
         with self.hold() as hold, hold:
-            if hold.pause(WRITE_PATIENCE_S):
+            if hold.pause(WRITE_TIMEOUT_S):
                 self._close_writer()
                 self._lock.close()
         self._readers.has_opened = False
@@ -342,14 +344,14 @@ class SqliteEngine:
 
     def _not_text(self) -> MossError | None:
         """The row whose text cannot be read, where that is why something failed."""
-        from moss_memory.storage.sqlite.repair.encoding_check import not_text, unreadable
+        from moss_memory.storage.sqlite.repair.encoding_check import invalid_utf8_error, unreadable
 
         reader = self._readers.take(self._prepare)
         try:
             found = next(unreadable(reader.connection), None)
         finally:
             self._readers.give_back(reader)
-        return None if found is None else not_text(found, self._home)
+        return None if found is None else invalid_utf8_error(found, self._home)
 
     def _damaged_rows(self) -> MossError | None:
         """Return what is wrong with the stored rows or with the index, if that may be why a call failed."""
@@ -365,19 +367,19 @@ class SqliteEngine:
             reader.lasts = False
             self._readers.give_back(reader)
 
-    def salvage(self, target: str, *, call: Call) -> list[dict[str, Any]]:
+    def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
         """Fills a new database with what can be read of this one, however damaged; what could not be, and why."""
         from moss_memory.storage.sqlite.repair.salvage import salvage
 
         with self.hold() as hold, hold:
-            hold.acquire(WRITE_PATIENCE_S, call)
+            hold.acquire(WRITE_TIMEOUT_S, call)
             return salvage(self._path, target)
 
-    def erase(self, call: Call, *, patience_s: float) -> bool:
+    def erase(self, call: CallContext, *, timeout_s: float) -> bool:
         """Leaves no byte of what was deleted on disk; false while a reader holds the write-ahead log."""
-        from .secure_delete import Erasing  # after a purge
+        from .secure_delete import SecureDelete  # after a purge
 
-        return Erasing(self, call, path=self._path, patience_s=patience_s).finish()
+        return SecureDelete(self, call, path=self._path, timeout_s=timeout_s).finish()
 
     def _ready_writer(self) -> apsw.Connection:
         """A connection to the database that is in the place now, made where there is none; the caller has the lock."""
@@ -386,10 +388,10 @@ class SqliteEngine:
             if not self._footing.is_in_place():
                 self._close_writer()
             elif self._footing.has_its_log():
-                self._footing.refuse_cut()
+                self._footing.refuse_truncated()
                 self._footing.refuse_changed_log()
                 return self._writer
-            elif self._footing.rescue():
+            elif self._footing.checkpoint_orphaned_wal():
                 self._let_go()
             else:
                 raise log_removed(self._path)
@@ -399,7 +401,7 @@ class SqliteEngine:
         self._writer = open_writer(self._path)
         try:
             self._schema = schema_numbers(self._writer)
-            self._footing = Footing(self._path, self._writer)
+            self._footing = OpenFiles(self._path, self._writer)
             self._footing.refuse_changed_log()
         except BaseException:
             self._close_writer()
@@ -428,7 +430,7 @@ class SqliteEngine:
     def before_fork(self) -> None:
         """Closes what is idle: SQLite keeps its locks by process, so a child would believe it had ours."""
         self._fork_hold = self._lock.hold()
-        if self._fork_hold.pause(FORK_PATIENCE_S):
+        if self._fork_hold.pause(FORK_TIMEOUT_S):
             with self._watch_lock:
                 self._stop_watching()
             self._readers.close()

@@ -8,7 +8,7 @@ import time
 
 import apsw
 
-from moss_memory.errors import MossError, short_of_descriptors
+from moss_memory.errors import MossError, descriptor_limit_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ BUSY_TIMEOUT_MS = 5000
 """How long SQLite itself waits for a lock that a program outside Moss holds."""
 
 
-def busy_error(patience_s: float, holder: dict[str, Any] | None = None) -> MossError:
+def busy_error(timeout_s: float, holder: dict[str, Any] | None = None) -> MossError:
     """Says that a write had to wait too long, and whom for where that is known."""
     return MossError(
         "STORAGE_BUSY",
-        f"other processes kept the store busy for {patience_s:g} s{_told(holder)}; nothing was written, try again",
+        f"other processes kept the store busy for {timeout_s:g} s{_told(holder)}; nothing was written, try again",
         details={"retryable": True, **({"holder": holder} if holder else {})},
     )
 
@@ -68,7 +68,7 @@ def storage_error(error: Exception, home: str) -> MossError | None:
         or (isinstance(error, apsw.IOError) and has_no_room(home))
     ):
         return MossError("STORAGE_FULL", f"no space is left for the store in {home}; free some and try again")
-    short = short_of_descriptors(_reason(error))
+    short = descriptor_limit_error(_reason(error))
     if short is not None:
         return short
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):

@@ -6,7 +6,7 @@ import json
 
 import apsw
 
-from moss_memory.search.cjk import spaced
+from moss_memory.search.cjk import to_bigrams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def prepare(connection: apsw.Connection) -> None:
     """
     # Innocuous: it only looks at its argument, so the schema may use it whoever made the schema.
     flags = apsw.SQLITE_INNOCUOUS
-    words: Any = spaced
+    words: Any = to_bigrams
     connection.create_scalar_function("moss_words", words, 1, deterministic=True, flags=flags)
     connection.create_scalar_function("greatest", _greatest, deterministic=True)
     connection.convert_binding = _as_json
@@ -31,7 +31,7 @@ def _greatest(*values: Any) -> Any:
 
 
 def _as_json(_: object, __: int, value: object) -> str:
-    """A list as `is_any` reads it; apsw asks for nothing that SQLite itself can bind."""
+    """A list as `sql_in` reads it; apsw asks for nothing that SQLite itself can bind."""
     if not isinstance(value, list):
         raise TypeError(f"a {type(value).__name__} cannot be bound")
     return json.dumps(value, ensure_ascii=False)

@@ -6,7 +6,7 @@ import os
 
 from moss_memory.errors import MossError
 from moss_memory.storage.consistency import told
-from moss_memory.storage.health import DAMAGED, FAILED, MENDED, PENDING, SOUND, UNCHECKED, Finding
+from moss_memory.storage.health import DAMAGED, FAILED, MENDED, PENDING, SOUND, UNCHECKED, CheckResult
 from moss_memory.storage.sqlite.repair.encoding_check import unreadable
 
 from .backup import leftovers
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from moss_memory.storage.engine import Call
+    from moss_memory.storage.engine import CallContext
 
     from .engine import SqliteEngine
     from .transaction import SqliteTransaction
 
-    Look = Callable[[apsw.Connection], Iterator[Finding]]
+    Look = Callable[[apsw.Connection], Iterator[CheckResult]]
 
-PATIENCE_S = 10.0
+TIMEOUT_S = 10.0
 _UNWRITABLE = ("STORAGE_READONLY", "STORAGE_BUSY")
 
 
-def look_over(engine: SqliteEngine, call: Call, *, fix: bool) -> Iterator[Finding]:
+def check_health(engine: SqliteEngine, call: CallContext, *, fix: bool) -> Iterator[CheckResult]:
     """What there is to say of the store, in the order in which a reader wants to hear it.
 
     With `fix` a damaged index is built again and purges are finished before they are told of.
@@ -51,16 +51,18 @@ def look_over(engine: SqliteEngine, call: Call, *, fix: bool) -> Iterator[Findin
     yield from _attempt(engine, call, "erasures", _erasures)
     found = leftovers(os.path.join(call.config.home, engine.files()[0]))
     if found:
-        yield Finding("leftovers", PENDING, found=found)
+        yield CheckResult("leftovers", PENDING, found=found)
     yield from _attempt(engine, call, "meaning", lambda connection: _meaning(connection, call.config.model_folder))
 
 
-def _attempt(engine: SqliteEngine, call: Call, subject: str, look: Look, *, writes: bool = False) -> Iterator[Finding]:
+def _attempt(
+    engine: SqliteEngine, call: CallContext, subject: str, look: Look, *, writes: bool = False
+) -> Iterator[CheckResult]:
     """One look in a transaction of its own; whatever goes wrong is a finding too."""
     tx: SqliteTransaction
     try:
         if writes:
-            tx = engine.begin_write(patience_s=PATIENCE_S, call=call)
+            tx = engine.begin_write(timeout_s=TIMEOUT_S, call=call)
         else:
             tx = engine.begin_read(snapshot=True, call=call)
         try:
@@ -74,20 +76,20 @@ def _attempt(engine: SqliteEngine, call: Call, subject: str, look: Look, *, writ
         if problem is None:
             raise
         unchecked = problem.code == "STORAGE_FULL" or (writes and problem.code in _UNWRITABLE)
-        found = [Finding(subject, UNCHECKED if unchecked else FAILED, problem=problem)]
+        found = [CheckResult(subject, UNCHECKED if unchecked else FAILED, problem=problem)]
     yield from found
 
 
-def _schema(connection: apsw.Connection) -> Iterator[Finding]:
+def _schema(connection: apsw.Connection) -> Iterator[CheckResult]:
     version = connection.pragma("user_version")
     capsules = only_value(connection, "select count(*) from capsules where deleted_at is null")
-    yield Finding("schema", SOUND, version=version, known=SCHEMA_VERSION, capsules=capsules)
+    yield CheckResult("schema", SOUND, version=version, known=SCHEMA_VERSION, capsules=capsules)
     journal = connection.pragma("journal_mode")
     if journal != "wal":
-        yield Finding("journal", PENDING, mode=journal)
+        yield CheckResult("journal", PENDING, mode=journal)
 
 
-def _index(engine: SqliteEngine, call: Call, *, fix: bool) -> Iterator[Finding]:
+def _index(engine: SqliteEngine, call: CallContext, *, fix: bool) -> Iterator[CheckResult]:
     found = list(_attempt(engine, call, "index", _compare))
     if fix and found[0].state == FAILED:
         rebuilt = list(_attempt(engine, call, "index", _rebuild, writes=True))
@@ -96,45 +98,45 @@ def _index(engine: SqliteEngine, call: Call, *, fix: bool) -> Iterator[Finding]:
     yield from found
 
 
-def _compare(connection: apsw.Connection) -> Iterator[Finding]:
+def _compare(connection: apsw.Connection) -> Iterator[CheckResult]:
     check_index(connection)
-    yield Finding("index", SOUND)
+    yield CheckResult("index", SOUND)
 
 
-def _rebuild(connection: apsw.Connection) -> Iterator[Finding]:
+def _rebuild(connection: apsw.Connection) -> Iterator[CheckResult]:
     rebuild(connection)
-    yield Finding("index", MENDED)
+    yield CheckResult("index", MENDED)
 
 
-def _pages(connection: apsw.Connection) -> Iterator[Finding]:
+def _pages(connection: apsw.Connection) -> Iterator[CheckResult]:
     found = [str(row[0]) for row in connection.execute("pragma integrity_check(5)")]
     if found == ["ok"]:
-        yield Finding("pages", SOUND)
+        yield CheckResult("pages", SOUND)
     else:
         only_index = all("search_index" in line or "fts5" in line for line in found)
-        yield Finding("pages", DAMAGED, said="; ".join(found)[:500], only_index=only_index)
+        yield CheckResult("pages", DAMAGED, said="; ".join(found)[:500], only_index=only_index)
 
 
-def _rows(connection: apsw.Connection) -> Iterator[Finding]:
+def _rows(connection: apsw.Connection) -> Iterator[CheckResult]:
     found = list(unreadable(connection))
-    yield Finding("rows", DAMAGED, found=found) if found else Finding("rows", SOUND)
+    yield CheckResult("rows", DAMAGED, found=found) if found else CheckResult("rows", SOUND)
 
 
-def _consistency(connection: apsw.Connection) -> Iterator[Finding]:
+def _consistency(connection: apsw.Connection) -> Iterator[CheckResult]:
     found = [told(one) for one in faults(connection)]
-    yield Finding("consistency", DAMAGED, found=found) if found else Finding("consistency", SOUND)
+    yield CheckResult("consistency", DAMAGED, found=found) if found else CheckResult("consistency", SOUND)
 
 
-def _erasures(connection: apsw.Connection) -> Iterator[Finding]:
+def _erasures(connection: apsw.Connection) -> Iterator[CheckResult]:
     yield _waiting("erasures", only_value(connection, "select count(*) from erasures"))
 
 
-def _meaning(connection: apsw.Connection, folder: str) -> Iterator[Finding]:
+def _meaning(connection: apsw.Connection, folder: str) -> Iterator[CheckResult]:
     found: Any = connection.execute("select model, count(*) from vectors group by model order by model")
     made = dict(found)
     count = only_value(connection, "select count(*) from unembedded")
     yield _waiting("meaning", count, made=made, folder=folder)
 
 
-def _waiting(subject: str, count: int, **facts: Any) -> Finding:
-    return Finding(subject, PENDING if count else SOUND, count=count, **facts)
+def _waiting(subject: str, count: int, **facts: Any) -> CheckResult:
+    return CheckResult(subject, PENDING if count else SOUND, count=count, **facts)

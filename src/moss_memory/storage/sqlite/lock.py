@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.storage.engine import Call
+    from moss_memory.storage.engine import CallContext
 
     Token = tuple[int]
 
@@ -169,7 +169,7 @@ class Hold:
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    def acquire(self, timeout_s: float, call: Call | None = None) -> None:
+    def acquire(self, timeout_s: float, call: CallContext | None = None) -> None:
         """Acquire the lock if it is free and nobody waits for it; else wait, until the timeout or a cancellation."""
         try:
             if not self._try_acquire():
@@ -252,7 +252,7 @@ class Hold:
             self._file = None
             self._lock.close()
 
-    def _wait(self, timeout_s: float, call: Call | None) -> None:
+    def _wait(self, timeout_s: float, call: CallContext | None) -> None:
         """Wait for the lock; raise at the timeout or if the call is cancelled."""
         deadline = time.monotonic() + timeout_s
         while not self._wait_once(self._start_waiter(deadline), deadline, call):
@@ -267,7 +267,7 @@ class Hold:
         opening.free(self._token)
         return waiter
 
-    def _wait_once(self, waiter: Waiter, deadline: float, call: Call | None) -> bool:
+    def _wait_once(self, waiter: Waiter, deadline: float, call: CallContext | None) -> bool:
         """Return whether the lock was acquired; if not it is too late, or the lock file was replaced."""
         is_blocking = waiter.start()
         seen: bytes | None = None
@@ -318,7 +318,7 @@ class Hold:
         return False, record
 
 
-def _interval_s(is_blocking: bool, call: Call | None) -> float:
+def _interval_s(is_blocking: bool, call: CallContext | None) -> float:
     """Return how long to wait before the next check."""
     if not is_blocking:
         return _POLL_S

@@ -17,13 +17,13 @@ from moss_memory.errors import MossError
 from .connections import file_identity, only_value
 from .wal_file import Log, log_changed
 
-PATIENCE_S = 5.0
+TIMEOUT_S = 5.0
 """How long readers are waited for that keep a removed log from being brought into the database."""
 
 _LOG = "-wal"
 
 
-class Footing:
+class OpenFiles:
     """What a writer has open: the database, how long it was last seen to be, and the log."""
 
     def __init__(self, path: str, connection: apsw.Connection) -> None:
@@ -82,7 +82,7 @@ class Footing:
         if self._connection.in_transaction:
             self._connection.execute("rollback")
 
-    def refuse_cut(self) -> None:
+    def refuse_truncated(self) -> None:
         """Refuses a database that has become shorter and does not hold less, as it was when it was last looked for."""
         if self._seen_bytes < self._size_bytes:
             page = self._connection.pragma("page_size")
@@ -102,7 +102,7 @@ class Footing:
         finally:
             fresh.close()
 
-    def rescue(self, *, patience_s: float = PATIENCE_S) -> bool:
+    def checkpoint_orphaned_wal(self, *, timeout_s: float = TIMEOUT_S) -> bool:
         """Brings what a removed log holds into the database; false while readers keep it from that.
 
         Where another has begun a new log, what the old one held was brought there before: this one is left alone.
@@ -110,7 +110,7 @@ class Footing:
         if _size(self._path + _LOG):
             self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             return True
-        deadline = time.monotonic() + patience_s
+        deadline = time.monotonic() + timeout_s
         while not self._empty_log():
             if time.monotonic() >= deadline:
                 return False

@@ -7,23 +7,23 @@ import stat
 
 import apsw
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.storage.consistency import inconsistent
 
 from .backup import (
     RESTORED,
     UNFINISHED,
+    backup_file,
     copy_pages,
     create_private_file,
     free_name,
-    keep_copy,
     now_shown,
     remove,
     remove_leftovers,
     sync_folder,
     under_way,
 )
-from .connections import distrust, migrate, open_unwritable, run_migrations
+from .connections import distrust, migrate, open_readonly, run_migrations
 from .error_mapping import BUSY_TIMEOUT_MS, storage_error
 from .file_kind import EMPTY, ORIGINAL, refuse_special, schema_of
 from .functions import prepare as add_functions
@@ -46,7 +46,7 @@ def prepare(path: str, backup: str) -> str:
     under_way.add(prepared)
     create_private_file(prepared)
     try:
-        source = open_unwritable(backup)
+        source = open_readonly(backup)
         try:
             _check_whole(source, backup)
             copy_pages(source, prepared)
@@ -96,9 +96,9 @@ def _refuse_unfit(path: str, backup: str) -> None:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise MossError("NOT_FOUND", f"{backup} cannot be read: {reason}") from None
     if not stat.S_ISREG(status.st_mode):
-        raise invalid(f"{backup} is not a plain file; give one that `moss backup` made")
+        raise invalid_request(f"{backup} is not a plain file; give one that `moss backup` made")
     if os.path.exists(path) and os.path.samefile(path, backup):
-        raise invalid(f"{backup} is the store itself; give a backup of it")
+        raise invalid_request(f"{backup} is the store itself; give a backup of it")
 
 
 def _check_whole(source: apsw.Connection, backup: str) -> None:
@@ -158,10 +158,10 @@ def _open(path: str) -> apsw.Connection:
 
 
 def _move_in(connection: apsw.Connection) -> None:
-    from moss_memory.storage.sqlite.repair.legacy_v1 import Move
+    from moss_memory.storage.sqlite.repair.legacy_v1 import LegacyUpgrade
 
     connection.execute("begin immediate")
-    Move(connection).run()
+    LegacyUpgrade(connection).run()
     run_migrations(connection, 1)
     connection.execute("commit")
 
@@ -170,7 +170,7 @@ def _swap_content(path: str, prepared: str) -> str:
     live = _open(path)
     try:
         _refuse_another_program(live, path)
-        kept = keep_copy(path, KEPT)
+        kept = backup_file(path, KEPT)
         _fit(prepared, live)
         live.execute("pragma synchronous = full")
         source = _open(prepared)

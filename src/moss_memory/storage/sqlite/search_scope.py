@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 
-from moss_memory.registry.tool_groups import SOURCES
+from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.expression import Operand
 from moss_memory.search.hits import code_of, number_of, row_of
-from moss_memory.search.search_filters import Filters, either
+from moss_memory.search.search_filters import SearchFilters, either
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from moss_memory.registry.tool_groups import Source
+    from moss_memory.registry.tool_groups import SearchSource
     from moss_memory.search.expression import Expression
-    from moss_memory.search.request import Request
+    from moss_memory.search.request import SearchRequest
 
 MARK = "\ue000"
 DOCS = "select rowid from search_index where search_index match :moss_match"
@@ -30,7 +30,7 @@ def json_list(numbers: Iterable[int]) -> str:
     return f"[{','.join(map(str, numbers))}]"
 
 
-def rows_of(source: Source) -> str:
+def rows_of(source: SearchSource) -> str:
     """SQL for the rows of one source among the documents in `:moss_docs`."""
     return f"(select {row_of('value')} from json_each(:moss_docs) where {code_of('value')} = {source.code})"
 
@@ -43,11 +43,16 @@ def render(node: Operand | Expression) -> str:
     return f" {node.operator} ".join(parts)
 
 
-class Scope(Filters):
+class Scope(SearchFilters):
     """The filters of one search, as the part of the index and the conditions that they mean."""
 
     def __init__(
-        self, connection: apsw.Connection, request: Request, now: int, *, without: Operand | Expression | None = None
+        self,
+        connection: apsw.Connection,
+        request: SearchRequest,
+        now: int,
+        *,
+        without: Operand | Expression | None = None,
     ) -> None:
         super().__init__(request, now)
         self.connection = connection
@@ -56,12 +61,12 @@ class Scope(Filters):
     @functools.cached_property
     def condition(self) -> str:
         """What the index alone cannot check, in SQL over `search_index`; empty when there is nothing."""
-        beyond = {source: self.beyond_the_index(source) for source in self.sources}
+        beyond = {source: self.residual_conditions(source) for source in self.sources}
         return either(beyond, "search_index.rowid") if any(beyond.values()) or self._others_are_there() else ""
 
     def _others_are_there(self) -> bool:
         """Whether the index holds documents of other sources; where it does not, nothing need tell them apart."""
-        others = [f'"{MARK}t{source.name}"' for source in SOURCES.values() if source not in self.sources]
+        others = [f'"{MARK}t{source.name}"' for source in SEARCH_SOURCES.values() if source not in self.sources]
         return bool(others) and bool(self.rows(DOCS + " limit 1", moss_match=f"filter : ({' OR '.join(others)})"))
 
     def documents(self, number: str) -> str:

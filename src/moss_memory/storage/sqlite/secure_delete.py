@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from moss_memory.storage.engine import Call
+    from moss_memory.storage.engine import CallContext
 
     from .engine import SqliteEngine
 
@@ -55,14 +55,14 @@ _MOST_PAGES = 1 << 24
 _FILE_FLAGS = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 
 
-class Erasing:
+class SecureDelete:
     """The erasing of everything that was deleted before it began; `finish` does it."""
 
-    def __init__(self, engine: SqliteEngine, call: Call, *, path: str, patience_s: float) -> None:
+    def __init__(self, engine: SqliteEngine, call: CallContext, *, path: str, timeout_s: float) -> None:
         self._engine = engine
         self._call = call
         self._path = path
-        self._deadline = time.monotonic() + patience_s
+        self._deadline = time.monotonic() + timeout_s
         self._upto = 0
         self._merging = False
         self._merge_again = False
@@ -133,7 +133,7 @@ class Erasing:
             self._page = 0
             self._passes += 1
         seconds = SLICE_S if self._passes < _PASSES else float("inf")
-        self._page, done = zero_gaps(self._path, self._page, seconds=seconds)
+        self._page, done = zero_free_space(self._path, self._page, seconds=seconds)
         if done:
             connection.execute(f"delete from erasures where seq <= {self._upto}")
         else:
@@ -251,7 +251,7 @@ def _state_of(connection: apsw.Connection) -> tuple[object, ...]:
     return connection, connection.pragma("data_version"), connection.total_changes()
 
 
-def zero_gaps(path: str, first: int, *, seconds: float) -> tuple[int, bool]:
+def zero_free_space(path: str, first: int, *, seconds: float) -> tuple[int, bool]:
     """Zeroes the gaps of the pages after so many, for about so long: how many are done now, and whether all are.
 
     The log is empty, and the caller keeps everybody from writing.

@@ -8,7 +8,7 @@ import time
 import apsw
 
 from moss_memory.errors import MossError
-from moss_memory.storage.transaction import CHANGES_PER_CALL, Reading, Writing
+from moss_memory.storage.transaction import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase
 
 from .connections import only_value
 from .lock import is_alive
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.search.hits import Hits
-    from moss_memory.search.request import Request
-    from moss_memory.storage.engine import Call, Parameters, Row
+    from moss_memory.search.request import SearchRequest
+    from moss_memory.storage.engine import CallContext, Parameters, Row
 
     from .engine import SqliteEngine
     from .lock import Hold
     from .readers import Reader
 
-ERASE_PATIENCE_S = 2.0
+ERASE_TIMEOUT_S = 2.0
 LEASE_MS = 10_000
 """For so long after its last slice who erases is believed to be still at it."""
 
 
-class SqliteTransaction(Reading):
+class SqliteTransaction(ReadTransactionBase):
     """One call's statements on one connection, all of them on one state of the store."""
 
     __slots__ = ("_connection", "_engine", "_reader")
 
-    def __init__(self, engine: SqliteEngine, call: Call, reader: Reader | None) -> None:
+    def __init__(self, engine: SqliteEngine, call: CallContext, reader: Reader | None) -> None:
         super().__init__(call)
         self._engine = engine
         self._reader = reader
@@ -77,8 +77,8 @@ class SqliteTransaction(Reading):
         row = self.connection.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
-    def search(self, request: Request) -> Hits:
-        if request.needs_no_model:
+    def search(self, request: SearchRequest) -> Hits:
+        if request.is_lexical:
             from .word_search import by_words  # most calls search nothing
 
             return by_words(self.connection, request, self.now)
@@ -88,10 +88,10 @@ class SqliteTransaction(Reading):
 
         return by_meaning(SqliteSearching(self._engine, self), request)
 
-    def is_any(self, column: str, parameter: str) -> str:
+    def sql_in(self, column: str, parameter: str) -> str:
         return f"{column} in (select value from json_each(:{parameter}))"
 
-    def contains(self, column: str, parameter: str) -> str:
+    def sql_json_contains(self, column: str, parameter: str) -> str:
         return f"exists (select 1 from json_each({column}) where value = :{parameter})"
 
     def rollback(self) -> None:
@@ -104,7 +104,7 @@ class SqliteTransaction(Reading):
             self._engine.give_back(reader)
 
 
-class SqliteWrite(Writing, SqliteTransaction):
+class SqliteWrite(WriteTransactionBase, SqliteTransaction):
     """A transaction that changes the store: all of its statements happen, or none do.
 
     It holds nobody up until its first statement: whatever a call judges before, it judges beside the other writers.
@@ -114,9 +114,9 @@ class SqliteWrite(Writing, SqliteTransaction):
 
     _hold: Hold | None = None
 
-    def __init__(self, engine: SqliteEngine, patience_s: float, call: Call) -> None:
+    def __init__(self, engine: SqliteEngine, timeout_s: float, call: CallContext) -> None:
         super().__init__(engine, call, None)
-        self._prepare(patience_s)
+        self._prepare(timeout_s)
         self._after_event = 0
         self._erase_into: tuple[dict[str, Any], str] | None = None
         self._erases = False
@@ -177,15 +177,15 @@ class SqliteWrite(Writing, SqliteTransaction):
         last: int = only_value(self.connection, "select max(seq) from events") or 0
         return max(last, self._after_event)
 
-    def go_on_after_event(self, seq: int) -> None:
+    def advance_event_sequence(self, seq: int) -> None:
         self._after_event = max(self._after_event, seq)
 
     def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
         if anything:
             from moss_memory.storage.idempotency import sql  # only what purges asks
 
-            claim = (os.getpid(), now_ms() + LEASE_MS)
-            self.connection.execute("insert into erasures (worker, until_ms) values (?, ?)", claim)
+            reserve_path = (os.getpid(), now_ms() + LEASE_MS)
+            self.connection.execute("insert into erasures (worker, until_ms) values (?, ?)", reserve_path)
             self.connection.execute(sql["forget_answers"])
         self._erase_into = result, told
 
@@ -238,8 +238,8 @@ class SqliteWrite(Writing, SqliteTransaction):
     def _finish_erasures(self) -> None:
         """Finishes this purge or an earlier one; what fails here is left to the next write, not to the caller."""
         try:
-            patience_s = 0.0 if self._erase_into is None else ERASE_PATIENCE_S
-            erased = self._engine.erase(self.call, patience_s=patience_s)
+            timeout_s = 0.0 if self._erase_into is None else ERASE_TIMEOUT_S
+            erased = self._engine.erase(self.call, timeout_s=timeout_s)
         except (apsw.Error, MossError):
             erased = False
         if self._erase_into is not None:

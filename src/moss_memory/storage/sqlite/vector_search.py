@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from moss_memory.search.embedding_queue import WithVectors
     from moss_memory.search.hits import Hits
-    from moss_memory.search.request import Request
+    from moss_memory.search.request import SearchRequest
     from moss_memory.search.vectors import Passages, VectorRows
     from moss_memory.storage.engine import ReadTransaction
 
@@ -36,7 +36,7 @@ class SqliteSearching:
         """Reads a row: the snapshot begins with the first."""
         self.tx.row("select seq from unembedded limit 1")
 
-    def scope(self, request: Request) -> Scope:
+    def scope(self, request: SearchRequest) -> Scope:
         """The filters of a request, without what its query does not want."""
         return Scope(self._connection, request, self.tx.now, without=request.query.unwanted)
 
@@ -44,7 +44,7 @@ class SqliteSearching:
         """A natural question."""
         return Question(self._connection, words)
 
-    def by_words(self, request: Request) -> Hits:
+    def by_words(self, request: SearchRequest) -> Hits:
         """One page of what words alone find."""
         return by_words(self._connection, request, self.tx.now)
 

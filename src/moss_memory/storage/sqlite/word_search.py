@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from moss_memory.search.request import Request
+    from moss_memory.search.request import SearchRequest
 
 _FEW = 200
 """Up to so many finds of words, asking the tables about filters is quicker than asking the index, and each form is
@@ -57,7 +57,7 @@ _SCORED_FORMS = _HOLDING.replace("search_index.rowid", f"search_index.rowid, {_B
 _TERMS = "select term, doc from search_terms where term >= ? and term < ?"
 
 
-def by_words(connection: apsw.Connection, request: Request, now: int) -> Hits:
+def by_words(connection: apsw.Connection, request: SearchRequest, now: int) -> Hits:
     """One page of what the words find, in an order that never changes, without what has expired by `now`."""
     query = request.query
     if query.expression is not None:
@@ -68,12 +68,12 @@ def by_words(connection: apsw.Connection, request: Request, now: int) -> Hits:
         matcher = Matcher(operands=wanted(query.expression))
         match = scope.match(expression)
         total = _count(scope, match)
-        kept = [(-bm25, doc) for doc, bm25 in _first(scope, match, request.most)]
+        kept = [(-bm25, doc) for doc, bm25 in _first(scope, match, request.top_k)]
     else:
         scope = Scope(connection, request, now, without=query.unwanted)
         question = Question(connection, query.words)
         matcher = Matcher(question.forms())
-        kept, total = question.best(scope, request.most)
+        kept, total = question.best(scope, request.top_k)
     items = [Hit(Document.of(doc), score) for score, doc in page_of(kept, request, scope.changes)]
     return Hits(items, total, matcher)
 
@@ -81,13 +81,13 @@ def by_words(connection: apsw.Connection, request: Request, now: int) -> Hits:
 class _Form:
     """One form of a word of a question that the index holds."""
 
-    __slots__ = ("expression", "most", "text", "word")
+    __slots__ = ("expression", "text", "top_k", "word")
 
     def __init__(self, text: str, word: Word, held_by: int, documents: int) -> None:
         self.text = text
         self.word = word
         self.expression = f'"{text}"' + (" *" if word.is_open else "")
-        self.most = max(math.log((documents - held_by + 0.5) / (held_by + 0.5)), 1e-6)
+        self.top_k = max(math.log((documents - held_by + 0.5) / (held_by + 0.5)), 1e-6)
         """What bm25 gives a document for it at most, over the ideal."""
 
 
@@ -105,12 +105,12 @@ class Question:
         """What all of the words say together, also those that no document holds."""
         for span in ranges_of(words):
             rows: list[Any] = connection.execute(_TERMS, (span.beginning, span.end)).fetchall()
-            counted = span.forms_among(rows)
-            word = Word(span.word, counted, documents)
+            pluralize = span.forms_among(rows)
+            word = Word(span.word, pluralize, documents)
             self.weight += word.idf
             if word.is_open:  # bm25 takes all that begin with it for one form, which no fewer hold
-                counted = [(form, max(count for _, count in counted)) for form in word.forms]
-            forms += [_Form(form, word, count, documents) for form, count in counted]
+                pluralize = [(form, max(count for _, count in pluralize)) for form in word.forms]
+            forms += [_Form(form, word, count, documents) for form, count in pluralize]
         self.weight = self.weight or 1.0
         self._forms = sorted(forms, key=lambda form: form.word.held_by)
         self._words = {form.word for form in forms}
@@ -172,7 +172,7 @@ class Question:
                 form = self._forms[(left & -left).bit_length() - 1]
                 left &= left - 1
                 words[form.word] = form.word.idf
-                most += form.most
+                most += form.top_k
             share = sum(words.values()) / self.weight
             known = self._known[held] = share, SHARE_WEIGHT * share + most / self.weight + _ROUNDING
         return known
@@ -278,7 +278,7 @@ def _first(scope: Scope, match: str, most: int) -> list[tuple[Any, ...]]:
     return found
 
 
-def _everything_but(scope: Scope, expression: str, request: Request) -> Hits:
+def _everything_but(scope: Scope, expression: str, request: SearchRequest) -> Hits:
     """Every document in the filters that the expression does not match, newest first."""
     parts = [
         f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"

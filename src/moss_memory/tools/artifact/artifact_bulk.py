@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import Days, Phase, Role, RunId, Tag, Tags, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import integer
@@ -18,7 +18,7 @@ from moss_memory.rows.bulk_changes import (
     purge,
     required_filters,
 )
-from moss_memory.rows.list_filters import Filters, filters_from
+from moss_memory.rows.list_filters import ListFilters, filters_from
 
 from .artifact_rows import versioned
 from .artifact_tools import Kind, checked_kind, lifetime, sweep_expired
@@ -95,7 +95,7 @@ def artifact_bulk_update(
     if set_ttl_seconds != UNCHANGED:
         changes |= lifetime(tx, set_ttl_seconds, what="set_ttl_seconds")
     if not changes:
-        raise invalid("nothing to set; give `set_phase`, `set_role`, `set_tags` or `set_ttl_seconds`")
+        raise invalid_request("nothing to set; give `set_phase`, `set_role`, `set_tags` or `set_ttl_seconds`")
     updated, remarks = change_all(tx, versioned, filters, changes, dry_run=dry_run)
     if not dry_run:
         sweep_expired(tx)
@@ -123,7 +123,7 @@ def artifact_purge(
     return purge(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
 
 
-def _filters(tx: Transaction, *, kind: str | None, **given: str | None) -> Filters:
+def _filters(tx: Transaction, *, kind: str | None, **given: str | None) -> ListFilters:
     if kind is not None:
         checked_kind(kind)
     return required_filters(tx, code="FILTER_REQUIRED", kind=kind, **given)

@@ -15,7 +15,7 @@ def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
     """Artifacts by row number: how to fetch them, their title and their text."""
     if not row_ids:
         return {}
-    chosen = tx.is_any("row_id", "row_ids")
+    chosen = tx.sql_in("row_id", "row_ids")
     rows = tx.rows(f"select {', '.join(_COLUMNS)} from artifacts where {chosen} order by row_id", {"row_ids": row_ids})
     found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     return {row["row_id"]: _document(row) for row in found}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import check_json, operation
 from moss_memory.registry.responses import BAD_FILE, Column, Shape, choice, flag, free, list_of, text
 from moss_memory.storage.files.json_files import json_files, read_object, shown_path
@@ -82,7 +82,9 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], text: str | None,
     kinds, problems = known_kinds(home)
     broken = next((one for one in problems if os.path.basename(one["file"]) == f"{kind}.json"), None)
     if broken is not None and kind not in kinds:
-        raise invalid(f"the schema of kind {kind!r} cannot be used: {broken['file']}: {broken['message']}", path="kind")
+        raise invalid_request(
+            f"the schema of kind {kind!r} cannot be used: {broken['file']}: {broken['message']}", path="kind"
+        )
     if kind not in kinds:
         if required:
             raise MossError(
@@ -97,7 +99,7 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], text: str | None,
         found.append({"path": "text", "message": "is required: artifacts of this kind are composed for models"})
     if found:
         first = found[0]
-        raise invalid(
+        raise invalid_request(
             f"this is no valid {kind}: {first['path']} {first['message']}"
             + (f" (and {len(found) - 1} more)" if len(found) > 1 else ""),
             errors=found[:_ERRORS_MAX],
@@ -114,7 +116,9 @@ def _violations(schema: dict[str, Any], data: dict[str, Any]) -> list[dict[str, 
         validator = dialect(schema, registry=EMPTY_REGISTRY)
         found = sorted(validator.iter_errors(data), key=lambda error: list(map(str, error.absolute_path)))
     except Exception as error:
-        raise invalid(f"the kind's schema cannot be used ({type(error).__name__}); see `artifact_kinds`") from error
+        raise invalid_request(
+            f"the kind's schema cannot be used ({type(error).__name__}); see `artifact_kinds`"
+        ) from error
     return [{"path": _path(error.absolute_path), "message": str(error.message)[:_SHOWN_CHARS]} for error in found]
 
 

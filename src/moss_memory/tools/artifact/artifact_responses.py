@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.responses import Column, Shape, fetch_key_of, free, integer, moment, nameless, text, texts
+from moss_memory.registry.responses import (
+    Column,
+    Shape,
+    fetch_key_of,
+    free,
+    integer,
+    moment,
+    needs_id_column,
+    text,
+    texts,
+)
 
 KEY = fetch_key_of("artifact", name="ArtifactKey")
 
@@ -36,7 +46,7 @@ ITEM = Shape(
         Column("run_id", least=8, goes=7),
         Column("updated_at", "updated", goes=3),
         Column("deleted_at", "deleted", goes=2, unless=None),
-        Column("id", when=nameless),
+        Column("id", when=needs_id_column),
     ),
 )
 ARTIFACT = ITEM.with_fields(

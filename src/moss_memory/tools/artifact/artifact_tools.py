@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.arguments import (
     AsOf,
     Id,
@@ -22,7 +22,7 @@ from moss_memory.registry.arguments import (
     Version,
     Workspace,
 )
-from moss_memory.registry.budget import ended_page
+from moss_memory.registry.budget import truncate_page
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     LONG,
@@ -34,11 +34,11 @@ from moss_memory.registry.responses import (
     integer,
     list_of,
     moment,
-    nameless,
+    needs_id_column,
     object_of,
     text,
 )
-from moss_memory.rows.list_filters import ALIVE, DELETED, Filters, filters_from, with_deleted
+from moss_memory.rows.list_filters import ALIVE, DELETED, ListFilters, filters_from, with_deleted
 from moss_memory.rows.lookup import Address, address_of
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
 from moss_memory.rows.values import DEFAULT_WORKSPACE, Page, label, norm, normalize, tags_json
@@ -123,7 +123,7 @@ _PART = Shape(
         "data": free("structured content"),
         "text": text("rendered view for models"),
     },
-    table=(Column("name", least=8), Column("text", least=20, widest=LONG), Column("id", when=nameless)),
+    table=(Column("name", least=8), Column("text", least=20, widest=LONG), Column("id", when=needs_id_column)),
 )
 SWEEP_EVERY_S = 300
 SWEEP_ROWS = 100
@@ -186,7 +186,7 @@ def artifact_store(
         stored = _update_versioned(tx, row, expected_version)
     else:
         stored = _create_or_replace(tx, row, mode)
-    tx.concerns(workspace=str(row["workspace_norm"]), address=stored["id"])
+    tx.set_event_subject(workspace=str(row["workspace_norm"]), address=stored["id"])
     sweep_expired(tx)
     return {
         **stored,
@@ -230,11 +230,11 @@ def artifact_list(
     limits = {"limit": page.limit + 1, "offset": page.offset, "most": page.most + 1}
     items = [listed(row) for row in tx.rows(sql, {**filters.parameters, "now": tx.now, **limits})]
     pagination = {"limit": page.limit, "offset": page.offset, "has_more": len(items) > page.limit}
-    items, pagination = ended_page(items[: page.limit], pagination, tx.config.page_max_chars)
+    items, pagination = truncate_page(items[: page.limit], pagination, tx.config.page_max_chars)
     return {"items": items, "pagination": pagination}
 
 
-def _listing(filters: Filters, order_by: str, *, include_deleted: bool, include_expired: bool) -> str:
+def _listing(filters: ListFilters, order_by: str, *, include_deleted: bool, include_expired: bool) -> str:
     newest = {"updated_at": "updated_at desc, change_seq desc", "created_at": "created_at desc, row_id desc"}[order_by]
     lasting = [] if include_expired else [UNEXPIRED]
     order = f"order by {newest}"
@@ -296,9 +296,9 @@ def artifact_compose(
     Every artifact needs a text. `store_as` also saves the bundle as an artifact that names its sources.
     """
     if not 1 <= len(items) <= ITEMS_MAX:
-        raise invalid(f"`items` has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
+        raise invalid_request(f"`items` has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
     if format == "json" and store_as is not None:
-        raise invalid("`store_as` needs the markdown format", path="store_as")
+        raise invalid_request("`store_as` needs the markdown format", path="store_as")
     rows = []
     for index, ref in enumerate(items):
         tx.check_cancelled()
@@ -310,7 +310,7 @@ def artifact_compose(
     answer: dict[str, Any] = {"bundle_text": bundle, "bundle_chars": len(bundle), "parts_count": len(rows)}
     if store_as is not None:
         sources = {"sources": [row["id"] for row in rows]}
-        stored = artifact_store.within(tx, data=sources, text=bundle, **store_as)
+        stored = artifact_store.call_in(tx, data=sources, text=bundle, **store_as)
         answer["stored"] = {key: stored[key] for key in ("id", "workspace", "name", "kind", "version")}
     return answer
 
@@ -331,7 +331,7 @@ def artifact_delete(
     """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
     row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
-    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     sweep_expired(tx)
     return {"deleted": True, "id": row["id"]}
 
@@ -373,7 +373,7 @@ def artifact_touch(
     row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
     lives = lifetime(tx, ttl_seconds)
     tx.run(sql["touch"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change(), **lives})
-    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     sweep_expired(tx)
     return {"id": row["id"], **lives, "version": row["version"]}
 
@@ -382,7 +382,7 @@ def checked_kind(raw: str) -> str:
     """A kind without blanks around it; a blank one is refused."""
     kind = label(raw, what="kind")
     if kind is None:
-        raise invalid("`kind` is blank; name the type of the data", path="kind")
+        raise invalid_request("`kind` is blank; name the type of the data", path="kind")
     return kind
 
 
@@ -391,7 +391,7 @@ def lifetime(tx: Transaction, ttl_seconds: int | None, *, what: str = "ttl_secon
     if ttl_seconds is None:
         return {"ttl_seconds": None, "expires_at": None}
     if ttl_seconds > TTL_MAX_S:
-        raise invalid(f"`{what}` is over {TTL_MAX_S}; without one an artifact never expires", path=what)
+        raise invalid_request(f"`{what}` is over {TTL_MAX_S}; without one an artifact never expires", path=what)
     return {"ttl_seconds": ttl_seconds, "expires_at": tx.now + ttl_seconds}
 
 
@@ -447,7 +447,7 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
 def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: int) -> dict[str, Any]:
     """The next version of a named artifact; only when nothing changed is the reason looked up."""
     if row["name_norm"] is None:
-        raise invalid("`expected_version` needs the name of the artifact to update", path="expected_version")
+        raise invalid_request("`expected_version` needs the name of the artifact to update", path="expected_version")
     update = {**row, "tool": tx.tool, "change_seq": tx.next_change(), "expected_version": expected_version}
     versioned.keep(tx, EXPECTED, update)
     changed = tx.row(sql["update_versioned"].filled(where=EXPECTED), update)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import NamePrefix, Phase, Role, RunId, Tag, Tags, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import integer, text
@@ -16,7 +16,7 @@ from moss_memory.rows.bulk_changes import (
     new_labels,
     required_filters,
 )
-from moss_memory.rows.values import counted
+from moss_memory.rows.values import pluralize
 
 from .capsule_rows import versioned
 
@@ -51,7 +51,7 @@ def capsule_bulk_delete(
     )
     deleted, remarks = change_all(tx, versioned, filters, {"deleted_at": tx.now}, dry_run=dry_run)
     verb = "Would soft-delete" if dry_run else "Soft-deleted"
-    message = f"{verb} {counted(deleted, 'capsule')} matching {filters.shown()}"
+    message = f"{verb} {pluralize(deleted, 'capsule')} matching {filters.shown()}"
     return {"deleted": deleted, "message": message, **remarks}
 
 
@@ -85,10 +85,10 @@ def capsule_bulk_update(
     )
     changes = new_labels(set_phase, set_role, set_tags)
     if not changes:
-        raise invalid("nothing to set; give `set_phase`, `set_role` or `set_tags`")
+        raise invalid_request("nothing to set; give `set_phase`, `set_role` or `set_tags`")
     updated, remarks = change_all(tx, versioned, filters, changes, dry_run=dry_run, as_versions=True)
     said = [f'{name}="{changes[name] or ""}"' for name in ("phase", "role") if name in changes]
     said += [f"tags={changes['tags_json'] or '[]'}"] if "tags_json" in changes else []
     verb = "Would update" if dry_run else "Updated"
-    message = f"{verb} {counted(updated, 'capsule')} matching {filters.shown()}; set {', '.join(said)}"
+    message = f"{verb} {pluralize(updated, 'capsule')} matching {filters.shown()}; set {', '.join(said)}"
     return {"updated": updated, "message": message, **remarks}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.arguments import ExpectedVersion, Id, Name, Ref, StoreMode, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, nameless, object_of, text
+from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, needs_id_column, object_of, text
 from moss_memory.rows.lookup import Address, address_of
 from moss_memory.rows.versions import refuse_another_version
 
@@ -68,7 +68,7 @@ _PART = Shape(
         Column("name", least=8),
         Column("workspace", least=8, goes=6),
         Column("chars"),
-        Column("id", when=nameless),
+        Column("id", when=needs_id_column),
     ),
 )
 _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
@@ -104,7 +104,7 @@ def capsule_append(
     """
     address = Address(id, workspace, name)
     if not content.strip():
-        raise invalid("`content` is blank; give the text to append", path="content")
+        raise invalid_request("`content` is blank; give the text to append", path="content")
     row = capsules.find(tx, address)
     refuse_another_version(versioned, row, expected_version)
     target = _section(row["capsule_text"], section)
@@ -145,11 +145,11 @@ def capsule_compose(
     `store_as` also saves the Markdown bundle as a capsule, checked like any other.
     """
     if not 1 <= len(items) <= ITEMS_MAX:
-        raise invalid(f"`items` has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
+        raise invalid_request(f"`items` has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
     if format == "json" and store_as is not None:
-        raise invalid("`store_as` needs the markdown format; JSON has no section headers", path="store_as")
+        raise invalid_request("`store_as` needs the markdown format; JSON has no section headers", path="store_as")
     if sections is not None and not any(title.strip() for title in sections):
-        raise invalid("`sections` is empty; name at least one header or leave it out", path="sections")
+        raise invalid_request("`sections` is empty; name at least one header or leave it out", path="sections")
     parts, missing = _parts(tx, items, sections)
     if format == "json":
         size = sum(part["chars"] for part in parts)
@@ -163,7 +163,9 @@ def capsule_compose(
     _check_bundle_size(tx, size)
     if store_as is not None:
         if not parts:
-            raise invalid("no capsule holds any of the wanted sections; there is nothing to store", path="sections")
+            raise invalid_request(
+                "no capsule holds any of the wanted sections; there is nothing to store", path="sections"
+            )
         answer["stored"] = _stored(tx, {"capsule_text": answer["bundle_text"], **store_as})
     return answer
 
@@ -171,7 +173,7 @@ def capsule_compose(
 def _stored(tx: Transaction, arguments: dict[str, Any]) -> dict[str, Any]:
     """The bundle as a capsule; one that lacks sections is better stored as a text of its own, with them."""
     try:
-        return capsule_store.within(tx, **arguments)
+        return capsule_store.call_in(tx, **arguments)
     except MossError as error:
         error.recovery = thin_recovery("capsule_store", arguments, error) or error.recovery
         raise
@@ -191,15 +193,15 @@ def _check_bundle_size(tx: Transaction, size: int) -> None:
 def _section(text: str, title: str) -> markdown.Section:
     """The first section with that header; a refusal lists the headers there are."""
     if not title.strip():
-        raise invalid("`section` is blank; give the header of a section", path="section")
+        raise invalid_request("`section` is blank; give the header of a section", path="section")
     found = markdown.parse(text)
     if not found:
-        raise invalid("the capsule has no Markdown headers to append to; use `capsule_update`", path="section")
+        raise invalid_request("the capsule has no Markdown headers to append to; use `capsule_update`", path="section")
     for section in found:
         if markdown.same_title(section.title, title):
             return section
     available = [section.title for section in found]
-    raise invalid(
+    raise invalid_request(
         f"section not found: {title[:200]}; available sections: {', '.join(available)[:1000]}",
         path="section",
         available=available,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Literal
 
-    from moss_memory.rows.list_filters import Filters
+    from moss_memory.rows.list_filters import ListFilters
     from moss_memory.storage.engine import ReadTransaction, Row, Transaction
 
     ImportMode = Literal["error", "replace", "rename"]
@@ -148,7 +148,9 @@ def stream_lines(
     return write_lines(tx, write, filters_from(tx, workspace=workspace), include_deleted=include_deleted)
 
 
-def write_lines(tx: ReadTransaction, write: Callable[[bytes], None], filters: Filters, *, include_deleted: bool) -> int:
+def write_lines(
+    tx: ReadTransaction, write: Callable[[bytes], None], filters: ListFilters, *, include_deleted: bool
+) -> int:
     """Writes the lines of an export, oldest change first, and says how many capsules they are.
 
     An import numbers the changes in this order, so lists keep theirs.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.search.query import parse
-from moss_memory.search.request import Request
+from moss_memory.search.request import SearchRequest
 from moss_memory.search.snippet import snippet
 from moss_memory.search.strategy import search
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.rows.list_filters import Filters
+    from moss_memory.rows.list_filters import ListFilters
     from moss_memory.rows.values import Page
     from moss_memory.storage.engine import ReadTransaction
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def search_capsules(
     tx: ReadTransaction,
     query: str,
-    filters: Filters,
+    filters: ListFilters,
     page: Page,
     *,
     mode: str,
@@ -29,7 +29,7 @@ def search_capsules(
     include_deleted: bool,
 ) -> dict[str, Any]:
     """One page of summaries with snippets, best match first."""
-    request = Request(
+    request = SearchRequest(
         parse(query),
         mode=mode,
         sources=("capsule",),
@@ -66,7 +66,7 @@ def rows_by_number(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[st
     """Capsules by row number, every column by name."""
     if not row_ids:
         return {}
-    chosen = tx.is_any("row_id", "row_ids")
+    chosen = tx.sql_in("row_id", "row_ids")
     rows = tx.rows(f"select row_id, {full_columns} from capsules where {chosen} order by row_id", {"row_ids": row_ids})
     return {row_id: dict(zip(FULL_COLUMNS, columns, strict=True)) for row_id, *columns in rows}
 

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.rows.list_filters import Filters
+    from moss_memory.rows.list_filters import ListFilters
     from moss_memory.rows.values import Page
     from moss_memory.storage.engine import ReadTransaction, Row
 
@@ -21,7 +21,7 @@ _MANY, _LOOKED_AT = 2_000, 10_000
 """Of more names than this that begin alike some are likely among so many that changed last."""
 
 
-def newest(tx: ReadTransaction, filters: Filters, *, include_deleted: bool) -> str | None:
+def newest(tx: ReadTransaction, filters: ListFilters, *, include_deleted: bool) -> str | None:
     """The id of the capsule that changed last of those that meet the filters."""
     sql = "select updated_at, change_seq, id from capsules {} " + NEWEST_FIRST + " limit 1"
     states = (ALIVE, DELETED) if include_deleted else (ALIVE,)
@@ -30,7 +30,7 @@ def newest(tx: ReadTransaction, filters: Filters, *, include_deleted: bool) -> s
     return None if changed is None else changed[2]
 
 
-def listed(tx: ReadTransaction, filters: Filters, page: Page, *, include_deleted: bool) -> tuple[list[Row], int]:
+def listed(tx: ReadTransaction, filters: ListFilters, page: Page, *, include_deleted: bool) -> tuple[list[Row], int]:
     """The rows of a page as `summary_columns`, and how many capsules meet the filters."""
     total: int = tx.value(f"select count(*) from {_counted(filters)}", filters.parameters)
     parameters = {**filters.parameters, "limit": page.limit, "offset": page.offset}
@@ -48,14 +48,14 @@ def listed(tx: ReadTransaction, filters: Filters, page: Page, *, include_deleted
     return list(tx.rows(sql, parameters)), total
 
 
-def _living(filters: Filters) -> str:
+def _living(filters: ListFilters) -> str:
     """Where those that are not deleted are found, in their order: what has a tag is kept in it."""
     if "tag" in filters:
         return f"{_TAGGED} {filters.without('tag').where('tag = :f_tag', ALIVE)} {_NEWEST_TAGGED}"
     return f"capsules {filters.where(ALIVE)} {NEWEST_FIRST}"
 
 
-def _counted(filters: Filters) -> str:
+def _counted(filters: ListFilters) -> str:
     """Where the same are counted."""
     if "tag" not in filters:
         return f"capsules {filters.where(ALIVE)}"
@@ -65,7 +65,7 @@ def _counted(filters: Filters) -> str:
     )
 
 
-def _named(tx: ReadTransaction, filters: Filters, parameters: dict[str, Any], total: int) -> list[Row]:
+def _named(tx: ReadTransaction, filters: ListFilters, parameters: dict[str, Any], total: int) -> list[Row]:
     """The same for names that begin alike, whose order is no order by change.
 
     Where many names begin so, the last changed are looked through; else, or where too few are found there, all of them
@@ -78,7 +78,7 @@ def _named(tx: ReadTransaction, filters: Filters, parameters: dict[str, Any], to
     return rows
 
 
-def _among_newest(filters: Filters) -> str:
+def _among_newest(filters: ListFilters) -> str:
     """The rows of a page, if there are as many among the last changed."""
     last = f"select row_id, name_norm, updated_at, change_seq from {_living(filters.without('name_prefix'))}"
     named = filters.only("name_prefix").where()

@@ -16,7 +16,7 @@ from moss_memory.registry.arguments import (
     Tag,
     Workspace,
 )
-from moss_memory.registry.operation import looks_for_meaning, operation
+from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
     PAGINATION,
     SEARCH_REMARKS,
@@ -28,7 +28,7 @@ from moss_memory.registry.responses import (
     number,
     object_of,
 )
-from moss_memory.rows.list_filters import Filters, filters_from
+from moss_memory.rows.list_filters import ListFilters, filters_from
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.values import DEFAULT_WORKSPACE, Page, norm
 
@@ -142,7 +142,7 @@ def capsule_inventory(
 
 @operation(
     idempotent=True,
-    long_if=looks_for_meaning("keyword"),
+    slow_if=is_semantic("keyword"),
     grows=True,
     answers=HITS,
     example='moss capsule search "where do refresh tokens live"',
@@ -176,7 +176,7 @@ def capsule_search(
     )
 
 
-def _listing(tx: ReadTransaction, filters: Filters, page: Page, *, include_deleted: bool) -> dict[str, Any]:
+def _listing(tx: ReadTransaction, filters: ListFilters, page: Page, *, include_deleted: bool) -> dict[str, Any]:
     rows, total = listed(tx, filters, page, include_deleted=include_deleted)
     items = [summary(row) for row in rows]
     return {

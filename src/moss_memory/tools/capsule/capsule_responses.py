@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.responses import Column, Shape, fetch_key_of, integer, moment, nameless, text, texts
+from moss_memory.registry.responses import Column, Shape, fetch_key_of, integer, moment, needs_id_column, text, texts
 
 KEY = fetch_key_of("capsule")
 VERSION = integer("1 when stored, one more with every change")
@@ -30,7 +30,7 @@ _SUMMARY = {
 NAME = Column("name", least=8)
 WORKSPACE = Column("workspace", least=8, goes=6)
 DELETED = Column("deleted_at", "deleted", goes=2, unless=None)
-ID = Column("id", when=nameless)
+ID = Column("id", when=needs_id_column)
 
 SUMMARY = Shape(
     "CapsuleSummary",

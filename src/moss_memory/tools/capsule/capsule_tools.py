@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.arguments import (
     AsOf,
     ExpectedVersion,
@@ -14,7 +14,7 @@ from moss_memory.registry.arguments import (
     Ref,
     Role,
     RunId,
-    Source,
+    SearchSource,
     StoreMode,
     Tags,
     Title,
@@ -36,7 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.storage.engine import Call, Transaction
+    from moss_memory.storage.engine import CallContext, Transaction
 
     AllowThin = bool
     CapsuleText = str
@@ -80,7 +80,7 @@ _MISSING = Shape(
 )
 
 
-def check_size(tx: Transaction | Call, text: str) -> None:
+def check_size(tx: Transaction | CallContext, text: str) -> None:
     """Refuses a text above the limit, with how much it is over."""
     limit = tx.config.capsule_max_chars
     if len(text) > limit:
@@ -92,7 +92,7 @@ def check_size(tx: Transaction | Call, text: str) -> None:
         )
 
 
-def check_text_size(call: Call, values: dict[str, Any]) -> None:
+def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
     """Refuse a capsule above the limit before its text is looked through."""
     check_size(call, values.get("capsule_text", ""))
 
@@ -113,7 +113,7 @@ def capsule_store(
     name: Name | None = None,
     title: Title | None = None,
     tags: Tags | None = None,
-    source: Source | None = None,
+    source: SearchSource | None = None,
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,
@@ -128,7 +128,7 @@ def capsule_store(
     given again; the version before stays readable. Durable when it returns.
     """
     if expected_version is not None and (mode != "replace" or name is None):
-        raise invalid('`expected_version` needs a `name` and `mode` "replace"', path="expected_version")
+        raise invalid_request('`expected_version` needs a `name` and `mode` "replace"', path="expected_version")
     row = {
         "workspace_raw": workspace,
         "workspace_norm": norm(workspace),
@@ -156,7 +156,7 @@ def capsule_store(
         raise capsules.name_taken(workspace, str(name), hint)
     else:
         return _replace(tx, capsules.find(tx, Address(owner, None, None)), row, title, None)
-    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     return stored(row)
 
 
@@ -222,7 +222,7 @@ def capsule_fetch_many(
     What is missing is reported in `errors` beside what was found.
     """
     if len(items) > ITEMS_MAX:
-        raise invalid(f"`items` has {len(items)} entries; at most {ITEMS_MAX} are allowed", path="items")
+        raise invalid_request(f"`items` has {len(items)} entries; at most {ITEMS_MAX} are allowed", path="items")
     found: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
     for index, ref in enumerate(items):
@@ -253,7 +253,7 @@ def capsule_update(
     capsule_text: CapsuleText | None = None,
     title: Title | None = None,
     tags: Tags | None = None,
-    source: Source | None = None,
+    source: SearchSource | None = None,
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,
@@ -273,7 +273,7 @@ def capsule_update(
         changes["tags_json"] = tags_json(tags)
     if not changes and capsule_text is None:
         fields = "`capsule_text`, `title`, `tags`, `source`, `run_id`, `phase` or `role`"
-        raise invalid(f"no fields to update; give {fields}")
+        raise invalid_request(f"no fields to update; give {fields}")
     if capsule_text is not None:
         changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin)
     row = capsules.find(tx, address)
@@ -296,7 +296,7 @@ def capsule_delete(
     """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
     row = capsules.find(tx, Address(id, workspace, name))
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
-    tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+    tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     return {"deleted": True, "id": row["id"]}
 
 
@@ -319,7 +319,7 @@ def capsule_restore(
 def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
     """The text with its measures, once it has passed size and structure."""
     if not text.strip():
-        raise invalid("`capsule_text` is empty; write the six sections", path="capsule_text")
+        raise invalid_request("`capsule_text` is empty; write the six sections", path="capsule_text")
     check_size(tx, text)
     if allow_thin:
         return measured(text)
@@ -351,5 +351,5 @@ def _title(raw: str | None) -> str | None:
     if raw is None or not raw.strip():
         return None
     if len(raw) > TITLE_MAX_CHARS:
-        raise invalid(f"`title` has {len(raw)} characters; at most {TITLE_MAX_CHARS} are allowed", path="title")
+        raise invalid_request(f"`title` has {len(raw)} characters; at most {TITLE_MAX_CHARS} are allowed", path="title")
     return raw

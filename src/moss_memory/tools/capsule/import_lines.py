@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.operation import check_text
-from moss_memory.rows.values import NAME_MAX_CHARS, counted, estimate_tokens, label, normalize, tags_json
+from moss_memory.rows.values import NAME_MAX_CHARS, estimate_tokens, label, normalize, pluralize, tags_json
 
 from .capsule_rows import versioned
 
@@ -46,7 +46,7 @@ def parse_lines(tx: Transaction, content: bytes) -> list[tuple[int, Any]]:
             parsed.append((number, value))
     if broken:
         some = ", ".join(map(str, broken[:10])) + (" …" if len(broken) > 10 else "")
-        raise invalid(f"these lines are not JSON: {some}; nothing was imported", lines=broken[:1000])
+        raise invalid_request(f"these lines are not JSON: {some}; nothing was imported", lines=broken[:1000])
     return parsed
 
 
@@ -192,7 +192,7 @@ def refuse_collisions(collisions: list[dict[str, Any]], mode: str) -> None:
         advice = "" if mode == "replace" else ', `mode: "replace"` overwrites where that is unambiguous'
         raise MossError(
             "CONFLICT",
-            f"{counted(len(collisions), 'line')} cannot stand beside what is there ({some}); nothing was imported. "
+            f"{pluralize(len(collisions), 'line')} cannot stand beside what is there ({some}); nothing was imported. "
             f'`mode: "rename"` keeps both{advice}',
             details={"errors": collisions[:MOST_ERRORS], **_more(collisions)},
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.registry.arguments import Limit, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, map_of, moment_ms, object_of, text
-from moss_memory.registry.tool_groups import FAMILIES
+from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.rows.values import Page, normalize
 from moss_memory.storage.queries import load_queries
 
@@ -25,7 +25,7 @@ sql = load_queries(__file__)
 
 _DAY_MS = 86_400_000
 _LONGEST = 366
-_NAMED = tuple(name for name in FAMILIES if name)
+_NAMED = tuple(name for name in TOOL_GROUPS if name)
 _COUNTS = {
     "capsule": ("capsules", "deleted_at is null", "deleted_at is not null", ""),
     "artifact": ("artifacts", "deleted_at is null", "deleted_at is not null", "expires_at <= :now"),
@@ -151,7 +151,7 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
 
 def _family_of(tool: str) -> str:
     """The family that a tool changes; those that work for several are mostly used for capsules."""
-    return next((family.name for family in FAMILIES.values() if family.has(tool)), "") or "capsule"
+    return next((family.name for family in TOOL_GROUPS.values() if family.has(tool)), "") or "capsule"
 
 
 def _last(tx: ReadTransaction) -> dict[str, Any] | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, nearest, next_call
+from moss_memory.errors import MossError, invalid_request, nearest, next_call
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, Spelled, free, integer, list_of, text
+from moss_memory.registry.responses import Column, PreserializedDict, Shape, free, integer, list_of, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.storage.engine import Call
+    from moss_memory.storage.engine import CallContext
 
     Question = str
     ToolNames = list[str]
@@ -38,20 +38,20 @@ _TOOL = Shape(
 
 @operation(
     idempotent=True,
-    storeless=True,
+    no_transaction=True,
     answers={
         "tools": list_of(_TOOL, "at most 8, those named first, then the best match first", shown="answer"),
         "total": integer("how many there are in all"),
     },
     example='moss tools "go back to an earlier version"',
 )
-def moss_tools(call: Call, *, query: Question | None = None, names: ToolNames | None = None) -> dict[str, Any]:
+def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolNames | None = None) -> dict[str, Any]:
     """Find tools that are not in your list, by a question or by name, with their schema; `moss_call` calls them."""
     from .tool_index import found_by, known, shown  # it reads every room
 
     if query is not None and not query.strip():
-        raise invalid("`query` is blank; say what you want to do, or leave it out", path="query")
-    closed = catalog.closed_by(call.config)
+        raise invalid_request("`query` is blank; say what you want to do, or leave it out", path="query")
+    closed = catalog.disabled_by(call.config)
     there = _open(known(), closed)
     wanted = [_known(name, there, at) for at, name in enumerate(names or [])]
     if query is not None:
@@ -60,10 +60,10 @@ def moss_tools(call: Call, *, query: Question | None = None, names: ToolNames | 
     tools = [shown(name, call.config.workspace, closed or None) for name in found[:MOST]]
     # Writing eight schemas anew would cost more than finding them.
     json = f'{{"tools":[{",".join([tool.json for tool in tools])}],"total":{len(found)}}}'
-    return Spelled({"tools": tools, "total": len(found)}, json)
+    return PreserializedDict({"tools": tools, "total": len(found)}, json)
 
 
-def _open(names: list[str], closed: catalog.Closed) -> list[str]:
+def _open(names: list[str], closed: catalog.DisabledTools) -> list[str]:
     return [name for name in names if not closed.has(name)] if closed else names
 
 
@@ -86,6 +86,6 @@ def _known(name: str, known: list[str], at: int) -> str:
     answers=Shape("", {}, is_open=True),
     example='moss call capsule_fetch --arguments \'{"name": "auth"}\'',
 )
-def moss_call(call: Call | None, *, tool: AnyTool, arguments: Arguments | None = None) -> dict[str, Any]:
+def moss_call(call: CallContext | None, *, tool: AnyTool, arguments: Arguments | None = None) -> dict[str, Any]:
     """Call any tool, also one that is not in your list, and get its answer; `moss_tools` shows what it takes."""
     return {"tool": tool, "arguments": {} if arguments is None else arguments}

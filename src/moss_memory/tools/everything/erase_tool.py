@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import Id, Name, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, choice, flag, integer, object_of, texts
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from moss_memory.rows.hard_delete import Erasure
+    from moss_memory.rows.hard_delete import HardDelete
     from moss_memory.rows.versions import Versioned
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
@@ -107,30 +107,30 @@ def moss_erase(
     named = {key: value for key, value in given.items() if value is not None}
     odd = next((key for key in named if key not in _TAKEN[type]), None)
     if odd is not None:
-        raise invalid(f"`{odd}` names no {type}; it is told by {', '.join(_TAKEN[type])}", path=odd)
+        raise invalid_request(f"`{odd}` names no {type}; it is told by {', '.join(_TAKEN[type])}", path=odd)
     erasure, quotes = _whole_erasure(tx, type, named)
     answer: dict[str, Any] = {"type": type, "removed": erasure.removed, "dry_run": dry_run, "complete": False}
     answer |= {**tx.erases, "copies": [*copies_in(tx.config.home), *quotes]}
     if not dry_run:
-        erasure.carry_out(tx)
+        erasure.execute(tx)
         tx.erase_after_commit(answer, told="complete", anything=True)
     return answer
 
 
-def _whole_erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[Erasure, list[str]]:
+def _whole_erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, list[str]]:
     """Return what is to be removed, with hand-overs that Moss wrote, and the addresses of all else that quotes it."""
     erasure, workspace = _erasure(tx, type, named)
     if named.get("version") is not None:
         return erasure, []  # the versions after it are made of the same text
     erased = named["target"] if type == "task" else None
     handovers = module("moss_memory.tools.task.handoff_erase").Handovers(tx, workspace, erasure, erased)
-    whole = erasure.and_also([handovers.erasure()])
+    whole = erasure.combined_with([handovers.erasure()])
     return whole, quotes_of(
         tx, workspace, whole, rewritten=handovers.rewritten, named=handovers.named, in_part=type not in _LONG
     )
 
 
-def _erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[Erasure, str]:
+def _erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, str]:
     """Return what is to be removed and the workspace that it is in; nothing there is `NOT_FOUND`."""
     if type in ("capsule", "artifact"):
         versioned: Versioned = module(f"moss_memory.tools.{type}.{type}_rows").versioned
@@ -141,11 +141,11 @@ def _erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[Era
         return meant, row["workspace_norm"]
     if type == "record":
         erasing = module("moss_memory.tools.record.record_erase")
-        found: tuple[Erasure, str] = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
+        found: tuple[HardDelete, str] = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
         return found
     workspace = named.get("workspace") or tx.config.workspace
     if not workspace:
-        raise invalid(f"`workspace` is needed: the one that the {type} is in", path="workspace")
+        raise invalid_request(f"`workspace` is needed: the one that the {type} is in", path="workspace")
     if type == "task":
         erasing = module("moss_memory.tools.task.task_erase")
         return erasing.erase_task(tx, workspace, named.get("target"), step_id=named.get("step_id")), workspace

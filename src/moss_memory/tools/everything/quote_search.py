@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from moss_memory.rows.hard_delete import Erasure, Place
+    from moss_memory.rows.hard_delete import HardDelete, RowVersion
     from moss_memory.storage.engine import ReadTransaction, Row
 
 _LEAST_CHARS = 6
@@ -88,9 +88,9 @@ _SOURCES = (
 def quotes_of(
     tx: ReadTransaction,
     workspace: str,
-    erasure: Erasure,
+    erasure: HardDelete,
     *,
-    rewritten: dict[Place, tuple[str | None, str]],
+    rewritten: dict[RowVersion, tuple[str | None, str]],
     named: list[str],
     in_part: bool,
 ) -> list[str]:

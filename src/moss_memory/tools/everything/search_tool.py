@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import Limit, Offset, Query, RunId, SearchMode, Workspace
-from moss_memory.registry.operation import looks_for_meaning, operation
+from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
     PAGINATION,
     SEARCH_REMARKS,
@@ -15,13 +15,13 @@ from moss_memory.registry.responses import (
     integer,
     list_of,
     moment,
-    nameless,
+    needs_id_column,
     number,
     object_of,
     text,
     texts,
 )
-from moss_memory.registry.tool_groups import SOURCES, module
+from moss_memory.registry.tool_groups import SEARCH_SOURCES, module
 from moss_memory.rows.values import Page, label, normalize
 
 TYPE_CHECKING = False
@@ -54,7 +54,7 @@ _ADDRESS = Shape(
 _HIT = Shape(
     "Hit",
     {
-        "type": choice(tuple(SOURCES), "what it is"),
+        "type": choice(tuple(SEARCH_SOURCES), "what it is"),
         "id": text("its id, or the number of a note"),
         "workspace": text("namespace"),
         "address": object_of(_ADDRESS, "what to send to the tool that fetches it"),
@@ -72,7 +72,7 @@ _HIT = Shape(
         Column("branch", least=6, goes=8),
         Column("title", least=8, goes=9),
         Column("snippet", least=30),
-        Column("id", when=nameless),
+        Column("id", when=needs_id_column),
     ),
     row=lambda hit: {**hit["address"], **hit},
 )
@@ -80,7 +80,7 @@ _HIT = Shape(
 
 @operation(
     idempotent=True,
-    long_if=looks_for_meaning("both"),
+    slow_if=is_semantic("both"),
     grows=True,
     answers={
         "items": list_of(_HIT, "what was found, best match first", shown="answer"),
@@ -106,14 +106,14 @@ def moss_search(
     Send a hit's `address` to the fetch tool of its type. Query syntax as in `capsule_search`.
     """
     from moss_memory.search.query import parse  # decoding and refusals need no tokenizer
-    from moss_memory.search.request import Request
+    from moss_memory.search.request import SearchRequest
     from moss_memory.search.snippet import BRIEF_CHARS, snippet
     from moss_memory.search.strategy import search
 
     page = Page(limit, offset, maximum=100)
     run = label(run_id, what="run_id")
     sources = _sources(types, tx.config.disabled_types, of_runs=run is not None)
-    request = Request(
+    request = SearchRequest(
         parse(query),
         mode=search_mode,
         sources=sources,
@@ -137,18 +137,20 @@ def moss_search(
 
 def _sources(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -> tuple[str, ...]:
     """What to search: that asked for, or all, without what the configuration switched off or has no runs."""
-    known = [source.name for source in SOURCES.values() if source.family not in disabled]
+    known = [source.name for source in SEARCH_SOURCES.values() if source.family not in disabled]
     if types is not None and not types:
-        raise invalid(f"`types` is empty; name at least one of {', '.join(known)} or leave it out", path="types")
+        raise invalid_request(
+            f"`types` is empty; name at least one of {', '.join(known)} or leave it out", path="types"
+        )
     chosen = [name for name in known if types is None or name in types]
     if not chosen:
-        raise invalid("every type asked for is disabled by the configuration", path="types")
-    if of_runs and not any(SOURCES[name].has_runs for name in chosen):
-        raise invalid(f"`run_id` cannot choose among {' and '.join(chosen)}s; leave it out", path="run_id")
-    return tuple(name for name in chosen if SOURCES[name].has_runs or not of_runs)
+        raise invalid_request("every type asked for is disabled by the configuration", path="types")
+    if of_runs and not any(SEARCH_SOURCES[name].has_runs for name in chosen):
+        raise invalid_request(f"`run_id` cannot choose among {' and '.join(chosen)}s; leave it out", path="run_id")
+    return tuple(name for name in chosen if SEARCH_SOURCES[name].has_runs or not of_runs)
 
 
 def _shown(tx: ReadTransaction, source: str, rows: list[int]) -> dict[int, dict[str, Any]]:
-    show = getattr(module(SOURCES[source].module), SOURCES[source].show)
+    show = getattr(module(SEARCH_SOURCES[source].module), SEARCH_SOURCES[source].show)
     found: dict[int, dict[str, Any]] = show(tx, rows)
     return found

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.registry.catalog import Closed
+    from moss_memory.registry.catalog import DisabledTools
     from moss_memory.registry.operation import Operation
 
 _SENTENCE = re.compile(r"(?<=\.) ")
@@ -26,7 +26,7 @@ def described(operation: Operation) -> dict[str, Any]:
     }
 
 
-def opened(tool: dict[str, Any], closed: Closed) -> dict[str, Any]:
+def opened(tool: dict[str, Any], closed: DisabledTools) -> dict[str, Any]:
     """The tool without what leads to something closed: arguments, values of arguments, sentences that name a tool."""
     name, schema = tool["name"], tool["inputSchema"]
     properties = {
@@ -38,7 +38,7 @@ def opened(tool: dict[str, Any], closed: Closed) -> dict[str, Any]:
     return {**tool, "description": " ".join(kept), "inputSchema": {**schema, "properties": properties}}
 
 
-def _with_open_values(schema: dict[str, Any], tool: str, argument: str, closed: Closed) -> dict[str, Any]:
+def _with_open_values(schema: dict[str, Any], tool: str, argument: str, closed: DisabledTools) -> dict[str, Any]:
     if "enum" in schema:
         return {**schema, "enum": closed.values(tool, argument, schema["enum"])}
     if "items" in schema:
@@ -46,7 +46,7 @@ def _with_open_values(schema: dict[str, Any], tool: str, argument: str, closed: 
     return schema
 
 
-def _names_closed(sentence: str, closed: Closed) -> bool:
+def _names_closed(sentence: str, closed: DisabledTools) -> bool:
     return any(closed.has(name) for name in re.findall(r"`(\w+)`", sentence))
 
 

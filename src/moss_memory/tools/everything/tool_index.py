@@ -6,7 +6,7 @@ import functools
 import json
 
 from moss_memory.registry import catalog
-from moss_memory.registry.responses import Spelled
+from moss_memory.registry.responses import PreserializedDict
 from moss_memory.search.tokens import STOP_WORDS, stems_of, words_in
 
 from .tool_descriptions import described, opened, placed
@@ -38,11 +38,11 @@ def known() -> list[str]:
 
 
 @functools.lru_cache(maxsize=1_000)
-def shown(name: str, workspace: str, closed: catalog.Closed | None) -> Spelled:
+def shown(name: str, workspace: str, closed: catalog.DisabledTools | None) -> PreserializedDict:
     """A tool as a model reads it: with its default workspace, if there is one, and nothing that is closed."""
     tool = placed(_described()[name], workspace) if workspace else _described()[name]
     tool = opened(tool, closed) if closed else tool
-    return Spelled(tool, json.dumps(tool, ensure_ascii=False, separators=(",", ":")))
+    return PreserializedDict(tool, json.dumps(tool, ensure_ascii=False, separators=(",", ":")))
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import ExpectedVersion, Id, Limit, Name, Offset, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
@@ -143,7 +143,7 @@ def moss_revert(
         row |= {**content, **versioned.measured(content)}
         versioned.change(tx, row)
     else:
-        tx.change_nothing()
+        tx.skip_event()
     answer = {"id": row["id"], "version": row["version"], "reverted_to": version, "changed": changed}
     return answer | told(versioned.findings(row))
 
@@ -179,7 +179,7 @@ def moss_rename(
     refuse_taken_name(tx, versioned, row, "choose another name, or rename that one first")
     if "name_raw" in versioned.unversioned:
         tx.run(versioned.sql["rename"], {**row, "now": tx.now, "change_seq": tx.next_change()})
-        tx.concerns(workspace=row["workspace_norm"], address=row["id"])
+        tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     else:
         versioned.change(tx, row, "rename")
     return {"id": row["id"], "version": row["version"], "fetch_key": versioned.rows.fetch_key(row)}
@@ -188,7 +188,7 @@ def moss_rename(
 def _new_names(name: str | None, workspace: str | None) -> dict[str, str]:
     """The columns of a row's new names, as they were given and as they are compared."""
     if name is None and workspace is None:
-        raise invalid("`new_name` or `new_workspace` is needed", path="new_name")
+        raise invalid_request("`new_name` or `new_workspace` is needed", path="new_name")
     names: dict[str, str] = {}
     if name is not None:
         names |= {"name_raw": name, "name_norm": normalize(name, what="new_name")}
@@ -200,6 +200,6 @@ def _new_names(name: str | None, workspace: str | None) -> dict[str, str]:
 def _versioned(tx: ReadTransaction, family: str) -> Versioned:
     """The rows of a family with their versions; a family that is switched off has none."""
     if family in tx.config.disabled_types:
-        raise invalid(f"`type` {family!r} is disabled by the configuration", path="type")
+        raise invalid_request(f"`type` {family!r} is disabled by the configuration", path="type")
     found: Versioned = module(f"moss_memory.tools.{family}.{family}_rows").versioned
     return found

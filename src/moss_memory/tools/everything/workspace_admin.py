@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, nearest, next_call
+from moss_memory.errors import MossError, invalid_request, nearest, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, flag, integer, object_of, text
 from moss_memory.rows.bulk_changes import SCOPE, DryRun, change_all, is_real
@@ -134,7 +134,7 @@ def _held(tx: ReadTransaction, name: str, workspace: str) -> dict[str, int]:
     """How much of everything is in a workspace; one with nothing at all is `NOT_FOUND`."""
     if tx.config.disabled_types:
         closed = " and ".join(sorted(tx.config.disabled_types))
-        raise invalid(f"a workspace is renamed and deleted whole, and the settings have switched off {closed}")
+        raise invalid_request(f"a workspace is renamed and deleted whole, and the settings have switched off {closed}")
     held = _figures_of(tx, workspace)
     if held is None:
         like = nearest(name, [spelled(tx, one) for one in figures(tx)], cutoff=0.5)
@@ -187,15 +187,15 @@ def _rename(tx: Transaction, was: str, to: str, name: str) -> None:
     if to != was:
         for statement in ("rename_events", "add_activity", "forget_activity"):
             tx.run(sql[statement], {"was": was, "to": to})
-    tx.concerns(workspace=to)
+    tx.set_event_subject(workspace=to)
 
 
 def _delete(tx: Transaction, workspace: str, answer: dict[str, Any]) -> None:
     inside = filters_from(tx, workspace=workspace)
     for room in _NAMED:
         change_all(tx, room.versioned, inside, {"deleted_at": tx.now}, dry_run=False)
-    tx.go_on_after(tx.next_change())  # the numbers of events that go are not given out again
+    tx.advance_sequence(tx.next_change())  # the numbers of events that go are not given out again
     delete_workspace(tx, workspace)
     record.delete_workspace(tx, workspace)
-    tx.concerns(workspace=workspace)
+    tx.set_event_subject(workspace=workspace)
     tx.erase_after_commit(answer, told="erased", anything=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.rows.values import NAME_MAX_CHARS, has_control
 
 TYPE_CHECKING = False
@@ -77,18 +77,20 @@ _LAST_SEQ = 2**63 - 1
 def checked_name(raw: str, *, what: str) -> str:
     """A branch, document or tag name: compared exactly, so only its size and its characters are checked."""
     if not raw.strip():
-        raise invalid(f"`{what}` is blank; give a name", path=what)
+        raise invalid_request(f"`{what}` is blank; give a name", path=what)
     if len(raw) > NAME_MAX_CHARS:
-        raise invalid(f"`{what}` has {len(raw)} characters; at most {NAME_MAX_CHARS} are allowed", path=what)
+        raise invalid_request(f"`{what}` has {len(raw)} characters; at most {NAME_MAX_CHARS} are allowed", path=what)
     if has_control(raw):
-        raise invalid(f"`{what}` contains a control character; remove tabs, line breaks and the like", path=what)
+        raise invalid_request(
+            f"`{what}` contains a control character; remove tabs, line breaks and the like", path=what
+        )
     return raw
 
 
 def checked_title(text: str | None, *, what: str) -> str | None:
     """A title within its limit; texts have that of the configuration, which the store checks before anything else."""
     if text is not None and len(text) > TITLE_MAX_CHARS:
-        raise invalid(f"`{what}` has {len(text)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
+        raise invalid_request(f"`{what}` has {len(text)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
     return text
 
 
@@ -98,7 +100,9 @@ def checked_label(raw: str | None, *, what: str) -> str | None:
         return None
     label = raw.strip()
     if len(label) > LABEL_MAX_CHARS or has_control(label):
-        raise invalid(f"`{what}` needs at most {LABEL_MAX_CHARS} characters and no control characters", path=what)
+        raise invalid_request(
+            f"`{what}` needs at most {LABEL_MAX_CHARS} characters and no control characters", path=what
+        )
     return label
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 
-from moss_memory.errors import MossError, invalid, next_call
-from moss_memory.rows.hard_delete import ERASED, Erasure
+from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.rows.hard_delete import ERASED, HardDelete
 from moss_memory.rows.values import norm
-from moss_memory.tools.reasoning.branches.document_refs import NOTES, TRACE, Place, branch_by_id, find_branch
+from moss_memory.tools.reasoning.branches.document_refs import NOTES, TRACE, DocumentRef, branch_by_id, find_branch
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, log_view
 from moss_memory.tools.reasoning.graph.node_versions import node, present, write
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -27,10 +27,10 @@ _STEP = re.compile(r"s:[0-9]+(?:\.s:[0-9]+)*(?= |$)")
 
 def erase_entry(
     tx: ReadTransaction, workspace: str, type: str, *, branch: str | None, doc: str | None, seq: int | None
-) -> Erasure:
+) -> HardDelete:
     """A note or a trace entry: it keeps its place, number and time, and reads `[erased]` from then on."""
     if seq is None:
-        raise invalid(f"`seq` is needed: the number of the {type} entry", path="seq")
+        raise invalid_request(f"`seq` is needed: the number of the {type} entry", path="seq")
     key = {"workspace": norm(workspace), "seq": seq}
     named = None if branch is None else find_branch(tx, workspace, branch)
     writer, found, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
@@ -43,10 +43,10 @@ def erase_entry(
         )
     erasure = entries_erasure(tx, with_copies(tx, workspace, writer, seq, source))
     events = [] if source is None or source.startswith(_MERGED) else [source]
-    return erasure.and_also([Erasure(lambda tx: blank_events(tx, events))])
+    return erasure.combined_with([HardDelete(lambda tx: blank_events(tx, events))])
 
 
-def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> Erasure:
+def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
     """Return the erasure of entries by their numbers, with what they say and whose they are."""
     numbers = sorted(set(seqs))
     texts: list[str | None] = []
@@ -57,7 +57,7 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> Erasure:
             title, content, meta, written_as, branch, canonical = row
             texts += _strings(json.loads(meta or "{}").get("payload")) if written_as == "event" else (title, content)
             owners += [branch.partition("/")[2]] if canonical else []
-    return Erasure(
+    return HardDelete(
         lambda tx: blank_entries(tx, numbers),
         rows=len(numbers),
         vectors=tx.vectors_of("note", numbers),
@@ -147,7 +147,7 @@ def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> N
     for key in keys:
         where = {"workspace": norm(workspace), "key": key}
         for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**where, "title": ERASED})):
-            place = Place(workspace, branch_by_id(tx, branch_id), doc)
+            place = DocumentRef(workspace, branch_by_id(tx, branch_id), doc)
             now = present(tx, graph_view(tx, branch_id, doc), doc, [key])
             if key in now and not now[key].deleted:
                 shown = now[key]

@@ -19,7 +19,7 @@ def notes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
         tx.rows(
             "select e.seq, w.workspace_raw, e.branch_id, e.doc, e.title, e.content, e.ts_ms / 1000 from doc_entries e"
             " join workspaces w on w.workspace_norm = e.workspace_norm"
-            f" where {tx.is_any('e.seq', 'row_ids')} order by e.seq",
+            f" where {tx.sql_in('e.seq', 'row_ids')} order by e.seq",
             {"row_ids": row_ids},
         )
     )
@@ -55,7 +55,7 @@ def nodes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
         "select v.seq, w.workspace_raw, b.name, v.doc, v.key, v.type, v.title, v.text, v.ts_ms / 1000"
         " from graph_versions v"
         " join branches b on b.branch_id = v.branch_id join workspaces w on w.workspace_norm = v.workspace_norm"
-        f" where {tx.is_any('v.seq', 'row_ids')} order by v.seq",
+        f" where {tx.sql_in('v.seq', 'row_ids')} order by v.seq",
         {"row_ids": row_ids},
     )
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.registry.arguments import Days, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.rows.bulk_changes import IDS_SHOWN, PURGED, DryRun, deleted_before, is_real
-from moss_memory.rows.values import counted, norm
+from moss_memory.rows.values import norm, pluralize
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.graph.node_versions import EDGE_MARK, present
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -57,7 +57,7 @@ def branchmind_purge(
 
 
 def _told(notes: int, keys: int) -> str:
-    return f"{counted(notes, 'note')} and {keys} {'node or edge' if keys == 1 else 'nodes and edges'}"
+    return f"{pluralize(notes, 'note')} and {keys} {'node or edge' if keys == 1 else 'nodes and edges'}"
 
 
 class _Purge:
@@ -100,12 +100,12 @@ class _Purge:
             return True
         self._end_slice()
         self._tx.progress(self._answer["purged"])
-        return self._tx.breathe()
+        return self._tx.yield_lock()
 
     def _end_slice(self) -> None:
         tx, purged = self._tx, self._notes + self._keys
         tx.run(sql["forget_last_entries"])
-        tx.concerns(workspace=self._scope["workspace"])
+        tx.set_event_subject(workspace=self._scope["workspace"])
         tx.erase_after_commit(self._answer, told="erased", anything=purged > self._answer["purged"])
         self._answer["purged"] = purged
 

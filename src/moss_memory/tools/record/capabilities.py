@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import MossError, invalid, nearest
+from moss_memory.errors import MossError, invalid_request, nearest
 from moss_memory.rows.times import instant_us
 from moss_memory.storage.files.json_files import json_files, read_object, shown_path
 
@@ -41,11 +41,11 @@ class Capability:
     def check(self, body: dict[str, Any]) -> None:
         """Refuses a body that the capability does not allow, by the path of what is wrong."""
         if len(canonical(body)) > BODY_MAX_CHARS:
-            raise invalid(f"`body` has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
+            raise invalid_request(f"`body` has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
         for name in body:
             if name not in self.fields:
                 like = nearest(name, list(self.fields)) or ""
-                raise invalid(
+                raise invalid_request(
                     f"body.{name[:100]} is no field of {self.entity_type}; the nearest is {like!r}"
                     f" (known: {', '.join(self.fields)})",
                     path=f"body.{name[:100]}",
@@ -55,7 +55,7 @@ class Capability:
             if body.get(name) is not None:
                 _check_value(body[name], field, f"body.{name}")
             elif field.get("required"):
-                raise invalid(f"body.{name} is required by {self.capability_id}; add it", path=f"body.{name}")
+                raise invalid_request(f"body.{name} is required by {self.capability_id}; add it", path=f"body.{name}")
 
     def shown(self) -> dict[str, Any]:
         """The capability as people and programs read it."""
@@ -196,21 +196,23 @@ def _check_value(value: Any, field: dict[str, Any], path: str) -> None:
     kind = field["type"]
     if kind.startswith("array<"):
         if not isinstance(value, list):
-            raise invalid(f"{path} must be an array", path=path)
+            raise invalid_request(f"{path} must be an array", path=path)
         inner = str if kind == "array<string>" else dict
         for index, item in enumerate(value):
             if not isinstance(item, inner):
                 noun = "a string" if inner is str else "an object"
-                raise invalid(f"{path}[{index}] must be {noun}", path=f"{path}[{index}]")
+                raise invalid_request(f"{path}[{index}] must be {noun}", path=f"{path}[{index}]")
         return
     expected: dict[str, Any] = {
         "string": str, "text": str, "time": str, "number": (int, float), "boolean": bool, "object": dict,
     }  # fmt: skip
     if not isinstance(value, expected[kind]) or (kind == "number" and isinstance(value, bool)):
         article = "an" if kind in ("object", "time") else "a"
-        raise invalid(f"{path} must be {article} {'ISO 8601 time' if kind == 'time' else kind}", path=path)
+        raise invalid_request(f"{path} must be {article} {'ISO 8601 time' if kind == 'time' else kind}", path=path)
     if kind == "time":
         instant_us(value, what=path)
     if "enum" in field and value not in field["enum"]:
         allowed = ", ".join(field["enum"])
-        raise invalid(f"{path} is {str(value)[:100]!r}; it must be one of {allowed}", path=path, allowed=field["enum"])
+        raise invalid_request(
+            f"{path} is {str(value)[:100]!r}; it must be one of {allowed}", path=path, allowed=field["enum"]
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .spool import COLLECTIONS
 
@@ -23,9 +23,11 @@ class Mapping:
     def __init__(self, raw: dict[str, Any]) -> None:
         for collection, parts in raw.items():
             if collection not in COLLECTIONS:
-                raise invalid(f"the map names no collection with {collection!r} (known: {', '.join(COLLECTIONS)})")
+                raise invalid_request(
+                    f"the map names no collection with {collection!r} (known: {', '.join(COLLECTIONS)})"
+                )
             if not isinstance(parts, dict) or set(parts) - set(PARTS):
-                raise invalid(f"the map of {collection} must be an object of {', '.join(PARTS)}")
+                raise invalid_request(f"the map of {collection} must be an object of {', '.join(PARTS)}")
             for part, members in parts.items():
                 _check_part(collection, part, members)
         self._raw = raw
@@ -46,11 +48,11 @@ class Mapping:
 def _check_part(collection: str, part: str, members: Any) -> None:
     where = f"{part} of {collection} in the map"
     if not isinstance(members, dict):
-        raise invalid(f"{where} must be an object")
+        raise invalid_request(f"{where} must be an object")
     if part == "rename" and not all(isinstance(name, str) for name in members.values()):
-        raise invalid(f"{where} must say the name of each field")
+        raise invalid_request(f"{where} must say the name of each field")
     if part == "values" and not all(isinstance(words, dict) for words in members.values()):
-        raise invalid(f"{where} must say for each field which word becomes which")
+        raise invalid_request(f"{where} must say for each field which word becomes which")
 
 
 def _translated(value: Any, words: dict[str, Any]) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid, next_call
-from moss_memory.rows.hard_delete import Erasure
+from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.rows.hard_delete import HardDelete
 from moss_memory.rows.values import norm
 
 from .capabilities import registry_of
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
 
-def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> tuple[Erasure, str]:
+def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> tuple[HardDelete, str]:
     """Return the erasure of a record by its `payload_id`, and the workspace that it is in."""
     if id is None:
-        raise invalid("`id` is needed: the `payload_id` of the record", path="id")
+        raise invalid_request("`id` is needed: the `payload_id` of the record", path="id")
     record_row, entity_row, own = tx.row(sql["record_by_payload"], {"payload_id": id}) or (None, None, "")
     if record_row is None or (workspace is not None and own != norm(workspace)):
         raise MossError(
@@ -29,7 +29,7 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
         )
     key = {"record_row": record_row, "entity_row": entity_row}
 
-    def carry_out(tx: Transaction) -> None:
+    def execute(tx: Transaction) -> None:
         for statement in ("forget_properties", "forget_events", "forget_observations", "forget_record"):
             tx.run(sql[statement], key)
         if tx.row(sql["last_observation"], key) is None:
@@ -39,8 +39,8 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
             _tell_events_again(tx, entity_row)
 
     observations: int = tx.value(sql["count_observations"], key)
-    erasure = Erasure(
-        carry_out,
+    erasure = HardDelete(
+        execute,
         rows=1 + observations,
         vectors=tx.vectors_of("record", [record_row]),
         texts=[tx.value(sql["record_text"], key)],

@@ -15,7 +15,7 @@ def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
         return {}
     rows = tx.rows(
         "select row_id, payload_id, workspace_raw, type, title, search_text, updated_at_ms / 1000 from records"
-        f" where {tx.is_any('row_id', 'row_ids')} order by row_id",
+        f" where {tx.sql_in('row_id', 'row_ids')} order by row_id",
         {"row_ids": row_ids},
     )
     return {

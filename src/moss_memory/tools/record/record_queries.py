@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid
-from moss_memory.registry.budget import ended_page
+from moss_memory.errors import MossError, invalid_request
+from moss_memory.registry.budget import truncate_page
 from moss_memory.rows.times import shown_instant
 from moss_memory.rows.values import norm, shown_time
 
 from .capabilities import registry_of
 from .entity_ids import property_value
-from .snapshots import fold
+from .snapshots import reduce_observations
 from .submission import sql
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ EVENT_TABLES = {
 EVENT_COLUMNS = "t.event_id, t.event_type, t.at_us, r.payload_id, e.entity_id, t.workspace_raw"
 
 
-class Way:
+class AccessPath:
     """One filter, as the rows that pass it and as a condition on a row."""
 
     __slots__ = ("condition", "rows")
@@ -55,7 +55,7 @@ class Way:
 class RecordFilters:
     """Which records are asked for; all ways and conditions must be met."""
 
-    def __init__(self, ways: list[Way], conditions: list[str], values: dict[str, Any]) -> None:
+    def __init__(self, ways: list[AccessPath], conditions: list[str], values: dict[str, Any]) -> None:
         self._ways = ways
         self._conditions = conditions
         self._values = values
@@ -64,14 +64,14 @@ class RecordFilters:
         """One page, newest first."""
         lead = self._lead(tx)
         if lead is None:
-            counted = tables = f"records {_where(self._unled('records.row_id'))}"
+            pluralize = tables = f"records {_where(self._unled('records.row_id'))}"
             order = "row_id desc"
         else:
             unled = self._unled("l.at", lead)
             # The cross join keeps the order of the two: the rows that pass the way lead.
             tables = f"({lead.rows}) as l cross join records {_where(['records.row_id = l.at', *unled])}"
             on_records = any("records." in condition for condition in unled)
-            counted, order = tables if on_records else f"({lead.rows}) as l {_where(unled)}", "l.at desc"
+            pluralize, order = tables if on_records else f"({lead.rows}) as l {_where(unled)}", "l.at desc"
         page = {**self._values, "limit": limit + 1, "offset": offset}
         rows = list(
             tx.rows(f"select {RECORD_COLUMNS} from {tables} order by {order} limit :limit offset :offset", page)
@@ -81,12 +81,12 @@ class RecordFilters:
             pagination["total"] = offset + len(rows)
         elif count or not rows or offset + len(rows) <= COUNTED:
             most = "" if count or not rows else f"limit {COUNTED + 1}"
-            found = tx.value(f"select count(*) from (select 1 from {counted} {most}) as counted", self._values)
+            found = tx.value(f"select count(*) from (select 1 from {pluralize} {most}) as counted", self._values)
             if not most or found <= COUNTED:
                 pagination["total"] = found
         return _records(tx, [_record(row) for row in rows[:limit]], pagination, count=count)
 
-    def _lead(self, tx: ReadTransaction) -> Way | None:
+    def _lead(self, tx: ReadTransaction) -> AccessPath | None:
         """The way that passes the fewest rows: those that pass it lie the furthest apart, judged by the newest."""
         if len(self._ways) < 2:
             return self._ways[0] if self._ways else None
@@ -98,7 +98,7 @@ class RecordFilters:
         rarest: int = tx.value(f"{spans} order by passed, oldest, way limit 1", self._values)
         return self._ways[rarest]
 
-    def _unled(self, at: str, lead: Way | None = None) -> list[str]:
+    def _unled(self, at: str, lead: AccessPath | None = None) -> list[str]:
         """What is left to check of the rows that a way leads to."""
         others = [way.condition for way in self._ways if way is not lead]
         return [condition.format(at=at) for condition in (*others, *self._conditions)]
@@ -108,15 +108,15 @@ class RecordFilters:
     ) -> dict[str, Any]:
         """One page of what the words find within the filters, best match first."""
         from moss_memory.search.query import MAX_CHARS, parse_any
-        from moss_memory.search.request import Request
+        from moss_memory.search.request import SearchRequest
         from moss_memory.search.strategy import search
 
         if not terms or not any(term.strip() for term in terms):
-            raise invalid("`search` is blank; give at least one word to look for", path="search")
+            raise invalid_request("`search` is blank; give at least one word to look for", path="search")
         words = " ".join(terms)
         if len(words) > MAX_CHARS:
-            raise invalid(f"`search` has {len(words)} characters; shorten it to {MAX_CHARS}", path="search")
-        request = Request(
+            raise invalid_request(f"`search` has {len(words)} characters; shorten it to {MAX_CHARS}", path="search")
+        request = SearchRequest(
             parse_any(terms),
             mode=mode,
             sources=("record",),
@@ -128,7 +128,7 @@ class RecordFilters:
         hits = search(tx, request)
         chosen = hits.rows("record")
         rows = tx.rows(
-            f"select row_id, {RECORD_COLUMNS} from records where {tx.is_any('row_id', 'chosen')} order by row_id",
+            f"select row_id, {RECORD_COLUMNS} from records where {tx.sql_in('row_id', 'chosen')} order by row_id",
             {"chosen": chosen},
         )
         found = {row_id: _record(row) for row_id, *row in rows}
@@ -150,7 +150,9 @@ def record_filters(
 ) -> RecordFilters:
     """The filters that a call asks for; a property that its type does not have is refused."""
     if properties is not None and len(properties) > PROPERTIES_MAX:
-        raise invalid(f"`properties` has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties")
+        raise invalid_request(
+            f"`properties` has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties"
+        )
     ways, conditions = [], []
     placed, values = where(workspace, (("type", type),), table="records.")
     capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []
@@ -162,15 +164,15 @@ def record_filters(
         held = f"from record_properties p where p.name = :name{number} and p.value in ({listed})"
         condition = f"exists (select 1 {held} and p.row_id = {{at}})"
         if len(wanted) == 1:
-            ways.append(Way(f"select p.row_id as at {held}", condition))
+            ways.append(AccessPath(f"select p.row_id as at {held}", condition))
         else:  # a row may have both values
             conditions.append(condition)
     if placed:
         both = " and ".join(placed)
-        ways.append(Way(f"select row_id as at from records where {both}", both))
+        ways.append(AccessPath(f"select row_id as at from records where {both}", both))
     if ids is not None:
-        listed = tx.is_any("records.payload_id", "ids")
-        ways.append(Way(f"select row_id as at from records where {listed}", listed))
+        listed = tx.sql_in("records.payload_id", "ids")
+        ways.append(AccessPath(f"select row_id as at from records where {listed}", listed))
         values["ids"] = ids
     return RecordFilters(ways, conditions, values)
 
@@ -179,7 +181,7 @@ def _records(
     tx: ReadTransaction, records: list[dict[str, Any]], pagination: dict[str, Any], *, count: bool
 ) -> dict[str, Any]:
     total = {"total_count": pagination["total"]} if count else {}
-    records, pagination = ended_page(records, pagination, tx.config.page_max_chars)
+    records, pagination = truncate_page(records, pagination, tx.config.page_max_chars)
     return {"records": records, **total, "pagination": pagination}
 
 
@@ -187,11 +189,15 @@ def _wanted(capabilities: list[Capability], name: str, value: Any) -> list[str]:
     """The value of a property filter as it is stored: where no type says so, a time may also be text."""
     path = f"properties.{name[:100]}"
     if isinstance(value, (dict, list)) or value is None:
-        raise invalid(f"{path} must be a string, number or boolean; arrays contain it, scalars equal it", path=path)
+        raise invalid_request(
+            f"{path} must be a string, number or boolean; arrays contain it, scalars equal it", path=path
+        )
     fields = [capability.fields[name] for capability in capabilities if name in capability.fields]
     if capabilities and not fields:
         known = sorted({field for capability in capabilities for field in capability.fields})
-        raise invalid(f"{path} is no field of {capabilities[0].entity_type} (known: {', '.join(known)})", path=path)
+        raise invalid_request(
+            f"{path} is no field of {capabilities[0].entity_type} (known: {', '.join(known)})", path=path
+        )
     kinds = {field["type"] for field in fields} or {"string", "time"}
     found = {property_value(value, "string")} if kinds != {"time"} else set()
     if "time" in kinds:
@@ -259,7 +265,7 @@ def shown_entity(tx: ReadTransaction, row: Row, upto: int | None, snapshots: boo
     row_id, identity, kind, workspace, snapshot_json, sources_json, count = row
     fields, sources = (json.loads(snapshot_json), json.loads(sources_json)) if upto is None else ({}, {})
     if upto is not None:
-        then = fold(tx.stream(sql["observations"], {"entity_row": row_id, "upto": upto}))
+        then = reduce_observations(tx.stream(sql["observations"], {"entity_row": row_id, "upto": upto}))
         fields, sources, count = then.fields, then.sources, then.count
     entity: dict[str, Any] = {"entity_id": identity, "entity_type": kind, "workspace": workspace}
     if snapshots:
@@ -271,7 +277,7 @@ def shown_entity(tx: ReadTransaction, row: Row, upto: int | None, snapshots: boo
 
 def _provenance(tx: ReadTransaction, sources: dict[str, str]) -> dict[str, Any]:
     """For each field the observation it came from."""
-    provenance = sql["provenance"].filled(chosen=tx.is_any("o.submission_id", "submissions"))
+    provenance = sql["provenance"].filled(chosen=tx.sql_in("o.submission_id", "submissions"))
     rows = tx.rows(provenance, {"submissions": sorted(set(sources.values()))})
     told = {
         submission: {

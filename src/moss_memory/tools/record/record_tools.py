@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError
 from moss_memory.registry.arguments import SearchMode, Workspace
-from moss_memory.registry.budget import ended_page
-from moss_memory.registry.operation import looks_for_meaning, operation
+from moss_memory.registry.budget import truncate_page
+from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import BAD_FILE, BOUNDED_PAGINATION, SEARCH_REMARKS, flag, integer, list_of, text
 from moss_memory.rows.times import instant_us
 from moss_memory.rows.values import DEFAULT_WORKSPACE, label
@@ -141,18 +141,18 @@ def submit_payload(
     request = label(client_request_id, what="client_request_id")
     again = None if request is None else tx.row(sql["request"], {**submission.key, "client_request_id": request})
     if again is not None:
-        tx.change_nothing()
+        tx.skip_event()
         return first_answer(again, submission.content_id, str(request))
     return submission.write(request)
 
 
 def _looks_for_meaning(arguments: Any) -> bool:
-    return looks_for_meaning("both")(arguments) and arguments.get("search") is not None
+    return is_semantic("both")(arguments) and arguments.get("search") is not None
 
 
 @operation(
     idempotent=True,
-    long_if=_looks_for_meaning,
+    slow_if=_looks_for_meaning,
     grows=True,
     translate=as_read_error,
     answers={
@@ -216,7 +216,7 @@ def retrieve_entities(
         values["upto"] = upto
     rows, pagination = page_of(tx, ENTITY_COLUMNS, {"entities": ""}, conditions, values, "row_id desc", limit, offset)
     entities = [shown_entity(tx, row, upto, include_snapshots, include_provenance) for row in rows]
-    entities, pagination = ended_page(entities, pagination, tx.config.page_max_chars)
+    entities, pagination = truncate_page(entities, pagination, tx.config.page_max_chars)
     return {"entities": entities, "pagination": pagination}
 
 
@@ -254,7 +254,7 @@ def list_timeline_events(
         conditions.append("e.workspace_norm = :workspace")  # so that one entity is found first, not all its neighbours
     order = "t.at_us desc, t.row_id desc"
     rows, pagination = page_of(tx, EVENT_COLUMNS, EVENT_TABLES, conditions, values, order, limit, offset)
-    events, pagination = ended_page([shown_event(row) for row in rows], pagination, tx.config.page_max_chars)
+    events, pagination = truncate_page([shown_event(row) for row in rows], pagination, tx.config.page_max_chars)
     return {"events": events, "pagination": pagination}
 
 

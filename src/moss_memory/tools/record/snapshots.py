@@ -45,7 +45,7 @@ def sets_of(capability: Capability) -> list[str]:
     return [name for name, field in capability.fields.items() if field.get("set")]
 
 
-def fold(observations: Iterable[Row]) -> Snapshot:
+def reduce_observations(observations: Iterable[Row]) -> Snapshot:
     """The snapshot of observations in their order: (body, fields that are sets, submission) each."""
     snapshot = Snapshot()
     for body_json, sets_json, submission_id in observations:

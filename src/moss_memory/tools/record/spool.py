@@ -6,7 +6,7 @@ import json
 import os
 import re
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.storage.files.private_files import make_private_folder, write_private
 
 from .capabilities import registry_of
@@ -38,7 +38,7 @@ FILE_MAX_BYTES = 8_000_000
 _PLAIN_NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,100}")
 
 
-def submit_or_keep(
+def submit_or_spool(
     store: Store,
     collection: str,
     body: dict[str, Any],
@@ -101,5 +101,5 @@ def capability_of(home: str, collection: str) -> Capability:
     """The capability of the records in a collection."""
     if collection not in COLLECTIONS:
         known = ", ".join(COLLECTIONS)
-        raise invalid(f"there is no collection {collection[:100]!r}; known: {known}", known=list(COLLECTIONS))
+        raise invalid_request(f"there is no collection {collection[:100]!r}; known: {known}", known=list(COLLECTIONS))
     return registry_of(home).find(COLLECTIONS[collection])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.rows.times import instant_us
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.storage.queries import load_queries
 
 from .entity_ids import canonical, content_id, entity_id, event_id, payload_id, property_value, submission_id
-from .snapshots import Snapshot, fold, sets_of
+from .snapshots import Snapshot, reduce_observations, sets_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,9 +69,13 @@ class Submission:
         self._workspace = workspace
         refs = provenance.get("source_refs", [])
         if len(refs) > REFS_MAX:
-            raise invalid(f"`provenance.source_refs` has {len(refs)} entries; at most {REFS_MAX}", path="provenance")
+            raise invalid_request(
+                f"`provenance.source_refs` has {len(refs)} entries; at most {REFS_MAX}", path="provenance"
+            )
         if provenance and len(canonical(provenance)) > PROVENANCE_MAX_CHARS:
-            raise invalid(f"`provenance` has more than {PROVENANCE_MAX_CHARS} characters of JSON", path="provenance")
+            raise invalid_request(
+                f"`provenance` has more than {PROVENANCE_MAX_CHARS} characters of JSON", path="provenance"
+            )
         self.content_id = content_id(capability.capability_id, body, refs, provenance.get("extractor_version"))
         self.key = {"workspace": norm(workspace)}
         told = provenance.get("extracted_at")
@@ -106,7 +110,7 @@ class Submission:
         self._fold_in(row, known)
         if created:
             add_events(tx, self._capability, self._body, row)
-        tx.concerns(workspace=self.key["workspace"], address=str(row["payload_id"]))
+        tx.set_event_subject(workspace=self.key["workspace"], address=str(row["payload_id"]))
         return answer
 
     def _observed_us(self, known: Entity | None) -> int:
@@ -150,7 +154,7 @@ class Submission:
             snapshot.add(self._body, row["submission_id"], set(sets_of(self._capability)))
         else:
             everything = {"entity_row": row["entity_row"], "upto": ALWAYS_US}
-            snapshot = fold(self._tx.stream(sql["observations"], everything))
+            snapshot = reduce_observations(self._tx.stream(sql["observations"], everything))
             last = known.last()
         changed = {
             "entity_row": row["entity_row"],
@@ -191,7 +195,7 @@ def first_answer(again: Row, content: str, request: str) -> dict[str, Any]:
     """What a repeated request is told: the same as the first time; other content is refused."""
     first_content, answer_json = again
     if first_content != content:
-        raise invalid(
+        raise invalid_request(
             f"`client_request_id` {request[:100]!r} was used for other content; use a new one", path="client_request_id"
         )
     answer: dict[str, Any] = json.loads(answer_json)
@@ -230,7 +234,7 @@ def _properties(capability: Capability, body: dict[str, Any]) -> list[tuple[str,
 
 def recompute_snapshot(tx: Transaction, entity_row: int) -> None:
     """Recompute the snapshot of an entity from its observations."""
-    snapshot = fold(tx.stream(sql["observations"], {"entity_row": entity_row, "upto": ALWAYS_US}))
+    snapshot = reduce_observations(tx.stream(sql["observations"], {"entity_row": entity_row, "upto": ALWAYS_US}))
     last = tx.row(sql["last_observation"], {"entity_row": entity_row}) or (0, "", "")
     changed = {
         "entity_row": entity_row,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.arguments import Offset, Tag
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import PAGINATION, list_of, moment_ms, text
@@ -111,12 +111,12 @@ def tasks_claim(
     """
     who = label(agent, what="agent")
     if who is None:
-        raise invalid("`agent` is blank; say who works on it", path="agent")
+        raise invalid_request("`agent` is blank; say who works on it", path="agent")
     if lease_s > LEASE_MAX_S:
-        raise invalid(f"`lease_s` is {lease_s}; at most {LEASE_MAX_S} are allowed", path="lease_s")
+        raise invalid_request(f"`lease_s` is {lease_s}; at most {LEASE_MAX_S} are allowed", path="lease_s")
     if target is None:
         if step_id is not None or path is not None:
-            raise invalid("a step needs the `target` that it belongs to", path="target")
+            raise invalid_request("a step needs the `target` that it belongs to", path="target")
         target, step_id = _held_by(tx, workspace, who) if release else (_first_ready(tx, workspace), None)
     mutation = Mutation(tx, workspace, target, None)
     step = None
@@ -135,7 +135,7 @@ def _narrowed(tx: ReadTransaction, workspace: str, parent: str | None, tag: str 
         conditions += " and t.parent_id = :parent"
         values["parent"] = parent
     if tag is not None:
-        conditions += f" and {tx.contains('t.tags_json', 'tag')}"
+        conditions += f" and {tx.sql_json_contains('t.tags_json', 'tag')}"
         values["tag"] = tag.strip()
     return conditions, values
 
@@ -167,7 +167,9 @@ def _held_by(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, str 
         raise MossError("NOT_FOUND", f"{agent[:100]!r} has claimed nothing in workspace {workspace!r}")
     if len(held) > 1:
         named = ", ".join(f"{held_id} {at}" if at else held_id for held_id, _, at in held)
-        raise invalid(f"{agent[:100]!r} holds several pieces: {named}; name the `target` to give back", path="target")
+        raise invalid_request(
+            f"{agent[:100]!r} holds several pieces: {named}; name the `target` to give back", path="target"
+        )
     return held[0][0], held[0][1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.rows.values import norm
-from moss_memory.tools.reasoning.branches.document_refs import BranchRow, Place
+from moss_memory.tools.reasoning.branches.document_refs import BranchRow, DocumentRef
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.graph.node_versions import EDGE_MARK, Version, edge, node, present, versions, write
 from moss_memory.tools.task.model.task_rows import Task, find_task, sql, tasks_of_plan
@@ -19,10 +19,10 @@ CONTAINS, DEPENDS_ON = "contains", "depends_on"
 _OURS = "v.deleted = 0 and (v.key >= 'task:' and v.key < 'task;' or v.key >= 'step:' and v.key < 'step;')"
 
 
-def home_of(workspace: str, task: Task, doc: str) -> Place:
+def home_of(workspace: str, task: Task, doc: str) -> DocumentRef:
     """A document on the canonical branch of a plan or task."""
     branch = BranchRow((task.branch_id, f"{task.kind}/{task.id}", None, None, 0, 1))
-    return Place(workspace, branch, doc)
+    return DocumentRef(workspace, branch, doc)
 
 
 def task_node(task: Task) -> Version:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.tools.task.model.task_rows import Step
-    from moss_memory.tools.task.model.task_status import Standing
+    from moss_memory.tools.task.model.task_status import TaskStatus
 
 HANDOFF_SOURCE = "tasks_handoff"
 """The source of a hand-over that Moss wrote; what has another one is somebody's own."""
@@ -43,7 +43,7 @@ def handover_name(id: str) -> str:
     return f"{id}-handoff"
 
 
-def capsule_text(standing: Standing, handoff: dict[str, list[str]], most: int) -> str:
+def capsule_text(standing: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
     """The six sections, with fewer lines where they would not fit into so many characters."""
     sections = {
         "Objective": _objective(standing),
@@ -66,7 +66,7 @@ def _listed(texts: list[str], most: int) -> list[str]:
     return told if len(told) <= most else [*told[:most], f"- and {len(told) - most} more"]
 
 
-def _objective(standing: Standing) -> list[str]:
+def _objective(standing: TaskStatus) -> list[str]:
     task = standing.task
     said = [f"{task.title} ({task.id})", task.description or ""]
     if task.parent_id is not None:
@@ -74,18 +74,18 @@ def _objective(standing: Standing) -> list[str]:
     return said
 
 
-def _status(standing: Standing, handoff: dict[str, list[str]]) -> list[str]:
+def _status(standing: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
     radar, task = standing.radar(), standing.task
     return [f"{radar['now']} ({radar['why']}).", f"Status {task.status}.", *(f"Done: {one}" for one in handoff["done"])]
 
 
-def _decisions(standing: Standing) -> list[str]:
+def _decisions(standing: TaskStatus) -> list[str]:
     """What was decided and noted about a plan or task, the last first."""
     notes = _notes(standing)
     return [*_cards(standing, "decision"), *(f"Noted: {note}" for note in reversed(notes))]
 
 
-def _next_actions(standing: Standing) -> list[str]:
+def _next_actions(standing: TaskStatus) -> list[str]:
     """What remains, each with how to know that it is done, and the command that tells how to go on."""
     tx, workspace, task = standing.tx, standing.workspace, standing.task
     said = [_to_do(step) for step in sorted(steps_of(tx, task, "open_steps"), key=lambda step: step.blocked)]
@@ -107,7 +107,7 @@ def _to_do(step: Step) -> str:
     return said + (f"; check with {', '.join(tests)}" if tests else "")
 
 
-def _locations(standing: Standing) -> list[str]:
+def _locations(standing: TaskStatus) -> list[str]:
     """The places of the code that notes and evidence named, and where the reasoning lies."""
     evidence = [content for _, content in standing.tx.rows(sql["evidence_by_step"], {"task_row": standing.task.row_id})]
     reference = Reference(standing.task)
@@ -125,15 +125,15 @@ def places_in(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(place for place in found if len(place) > 2))[:PLACES_MAX]
 
 
-def _questions(standing: Standing, handoff: dict[str, list[str]]) -> list[str]:
+def _questions(standing: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
     return [*handoff["risks"], *_cards(standing, "question", status="open")]
 
 
-def _without_reasoning(standing: Standing) -> bool:
+def _without_reasoning(standing: TaskStatus) -> bool:
     return "reasoning" in standing.tx.config.disabled_types
 
 
-def _cards(standing: Standing, type: str, status: str | None = None) -> list[str]:
+def _cards(standing: TaskStatus, type: str, status: str | None = None) -> list[str]:
     if _without_reasoning(standing):
         return []
     graph = f"{standing.task.id}-graph"
@@ -146,7 +146,7 @@ def _cards(standing: Standing, type: str, status: str | None = None) -> list[str
     return [": ".join(filter(None, (card.get("title"), card.get("text")))) for card in cards]
 
 
-def _notes(standing: Standing) -> list[str]:
+def _notes(standing: TaskStatus) -> list[str]:
     """The last notes, the oldest of them first."""
     found = notes_about(standing.tx, standing.workspace, standing.task, NOTES_MAX)
     return [note["content"] for note in reversed(found)]

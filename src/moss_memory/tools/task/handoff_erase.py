@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from moss_memory.rows.hard_delete import ERASED, Erasure
+from moss_memory.rows.hard_delete import ERASED, HardDelete
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.values import norm
 from moss_memory.tools.task.model.task_status import brief
@@ -13,7 +13,7 @@ from .handoff import HANDOFF_SOURCE, LINE_CHARS, handover_name, places_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.rows.hard_delete import Place
+    from moss_memory.rows.hard_delete import RowVersion
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
 _TOOL = "tasks_handoff"
@@ -38,15 +38,15 @@ _SET_VERSION = "update versions set title = :title, text = :capsule_text, chars 
 class Handovers:
     """The hand-overs of a workspace, as they are left when something is erased: removed, rewritten or named."""
 
-    def __init__(self, tx: ReadTransaction, workspace: str, erasure: Erasure, erased: str | None) -> None:
+    def __init__(self, tx: ReadTransaction, workspace: str, erasure: HardDelete, erased: str | None) -> None:
         self._tx = tx
         self._erased = erased
         self._lines = _Lines(erasure, erased)
-        self.rewritten: dict[Place, tuple[str | None, str]] = {}
+        self.rewritten: dict[RowVersion, tuple[str | None, str]] = {}
         """The title and text that a row gets in the place of its own."""
         self.named: list[str] = []
         """The ids of hand-overs of the erased plan or task that somebody has edited."""
-        self._removed: list[Erasure] = []
+        self._removed: list[HardDelete] = []
         key = {"workspace": norm(workspace), "source": HANDOFF_SOURCE, "tool": _TOOL}
         for row in list(tx.stream(_CAPSULES, key)):
             self._look_at(*row)
@@ -71,11 +71,11 @@ class Handovers:
         if self._erased is not None and len(own) < len(found) and name == norm(handover_name(self._erased)):
             self.named.append(id)
 
-    def erasure(self) -> Erasure:
+    def erasure(self) -> HardDelete:
         """Return the erasure of what they keep."""
         tables = [table for table, _ in self.rewritten]
-        rewriting = Erasure(self._rewrite, rows=tables.count("capsules"), versions=tables.count("versions"))
-        return rewriting.and_also(self._removed)
+        rewriting = HardDelete(self._rewrite, rows=tables.count("capsules"), versions=tables.count("versions"))
+        return rewriting.combined_with(self._removed)
 
     def _rewrite(self, tx: Transaction) -> None:
         from moss_memory.tools.capsule.capsule_rows import measured
@@ -90,7 +90,7 @@ class Handovers:
 class _Lines:
     """What stands in the lines of hand-overs of an erased thing."""
 
-    def __init__(self, erasure: Erasure, erased: str | None) -> None:
+    def __init__(self, erasure: HardDelete, erased: str | None) -> None:
         self._erased = erased
         self._owners = erasure.owners
         texts = [" ".join(text.split()) for text in erasure.texts]

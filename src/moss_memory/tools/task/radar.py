@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, choice, flag, list_of, object_of, text, texts
 from moss_memory.rows.lookup import Address
@@ -13,7 +13,7 @@ from moss_memory.tools.capsule.capsule_responses import STORED
 from moss_memory.tools.reasoning.reasoning_responses import NEXT
 from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
 from moss_memory.tools.task.model.task_rows import Task, find_task, focus_of, sql, steps_of
-from moss_memory.tools.task.model.task_status import Standing
+from moss_memory.tools.task.model.task_status import TaskStatus
 
 from .task_arguments import PageLimit, RequiredWorkspace, TaskId
 from .task_responses import EVENT, STEP
@@ -81,7 +81,7 @@ def tasks_radar(
     Without `target` the focus, else the only open task, else the one last worked on; `chosen` says which.
     """
     task, chosen = _target(tx, workspace, target)
-    standing = Standing(tx, workspace, task)
+    standing = TaskStatus(tx, workspace, task)
     steps = [step.shown() for step in steps_of(tx, standing.task, limit=SHOWN_STEPS + 1)]
 
     def build(kept: list[Any]) -> dict[str, Any]:
@@ -150,9 +150,11 @@ def tasks_handoff(
 ) -> dict[str, Any]:
     """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
     if as_capsule and "capsule" in tx.config.disabled_types:
-        raise invalid("`as_capsule` is not possible: the configuration has switched that off", path="as_capsule")
+        raise invalid_request(
+            "`as_capsule` is not possible: the configuration has switched that off", path="as_capsule"
+        )
     task, _ = _target(tx, workspace, target)
-    standing = Standing(tx, workspace, task)
+    standing = TaskStatus(tx, workspace, task)
     handoff = standing.handoff()
     capsule = _store_capsule(tx, standing, handoff) if as_capsule else None
     parts = [{"list": name, "text": text} for name in ("risks", "remaining", "done") for text in handoff[name]]
@@ -186,7 +188,7 @@ def _target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Ta
         if found:
             last: str | None = tx.value(sql["last_worked_on"], key)
             return find_task(tx, workspace, last or found[0]), "last_worked_on"
-    error = invalid("nothing is open in this workspace; create a task first", path="target")
+    error = invalid_request("nothing is open in this workspace; create a task first", path="target")
     first = {"workspace": workspace, "kind": "task", "title": "(fill in: what is to be done)"}
     error.recovery = next_call("tasks_create", first, "creates the first task")
     raise error
@@ -203,7 +205,7 @@ def _seq_of(tx: ReadTransaction, workspace: str, event_id: str) -> int:
     return seq
 
 
-def _store_capsule(tx: Transaction, standing: Standing, handoff: dict[str, list[str]]) -> dict[str, Any]:
+def _store_capsule(tx: Transaction, standing: TaskStatus, handoff: dict[str, list[str]]) -> dict[str, Any]:
     """The hand-over as a capsule that passes lint; one of that name that Moss did not write is left alone."""
     from moss_memory.tools.capsule.capsule_rows import capsules
     from moss_memory.tools.capsule.capsule_tools import capsule_store
@@ -213,7 +215,7 @@ def _store_capsule(tx: Transaction, standing: Standing, handoff: dict[str, list[
     name = handover_name(standing.task.id)
     existing = capsules.find_or_none(tx, Address(None, standing.workspace, name))
     ours = existing is not None and existing["source"] == HANDOFF_SOURCE
-    stored: dict[str, Any] = capsule_store.within(
+    stored: dict[str, Any] = capsule_store.call_in(
         tx,
         capsule_text=capsule_text(standing, handoff, tx.config.capsule_max_chars),
         workspace=standing.workspace,

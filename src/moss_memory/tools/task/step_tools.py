@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.rows.values import label, norm
 from moss_memory.tools.reasoning.notes.note_tools import append, checked_note
@@ -105,7 +105,7 @@ def tasks_define(
     given = {"success_criteria": success_criteria, "tests": tests, "blockers": blockers}
     changed = [name for name, value in (("title", title), *given.items()) if value is not None]
     if not changed:
-        raise invalid("nothing to change; give `title`, `success_criteria`, `tests` or `blockers`")
+        raise invalid_request("nothing to change; give `title`, `success_criteria`, `tests` or `blockers`")
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = _open_step(mutation, step_id, path)
     confirmed = step.checkpoints()
@@ -169,7 +169,7 @@ def tasks_verify(
 ) -> dict[str, Any]:
     """Confirm checkpoints of a step (criteria, tests, security, perf, docs); criteria and tests open the gate."""
     if not checkpoints:
-        raise invalid("`checkpoints` is empty; confirm at least one of them", path="checkpoints")
+        raise invalid_request("`checkpoints` is empty; confirm at least one of them", path="checkpoints")
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = _open_step(mutation, step_id, path)
     _confirm(step, checkpoints)
@@ -287,7 +287,7 @@ def tasks_evidence(
     given = {"links": links, "checks": checks, "texts": texts}
     found = {name: checked_texts(value, what=name) for name, value in given.items()}
     if not any(found.values()):
-        raise invalid("there is no evidence; give `links`, `checks` or `texts`", path="links")
+        raise invalid_request("there is no evidence; give `links`, `checks` or `texts`", path="links")
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = _named_step(mutation, step_id, path)
     row = {"task_row": mutation.task.row_id, "step_id": None if step is None else step.step_id, "now_ms": tx.now_ms}
@@ -302,7 +302,7 @@ def add_steps(
 ) -> list[Step]:
     """Writes new steps after the ones there are; their numbers and places are never used again."""
     if not 1 <= len(steps) <= ITEMS_MAX:
-        raise invalid(f"`steps` has {len(steps)} entries; give 1 to {ITEMS_MAX}", path="steps")
+        raise invalid_request(f"`steps` has {len(steps)} entries; give 1 to {ITEMS_MAX}", path="steps")
     holder: Task | Step = task if parent is None else parent
     prefix = "" if parent is None else f"{parent.path}."
     sort_prefix = "" if parent is None else f"{parent.sort_key}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.tools.reasoning.reasoning_arguments import PageLimit, RequiredWorkspace, as_list
 
 TYPE_CHECKING = False
@@ -79,9 +79,9 @@ def checked_title(raw: str, *, what: str = "title") -> str:
     """A title without blanks around it."""
     title = raw.strip()
     if not title:
-        raise invalid(f"`{what}` is blank; say what is to be done", path=what)
+        raise invalid_request(f"`{what}` is blank; say what is to be done", path=what)
     if len(title) > TITLE_MAX_CHARS:
-        raise invalid(f"`{what}` has {len(title)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
+        raise invalid_request(f"`{what}` has {len(title)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
     return title
 
 
@@ -89,8 +89,8 @@ def checked_texts(raw: str | list[str] | None, *, what: str) -> list[str]:
     """One text or several, none of them blank."""
     texts = [text.strip() for text in as_list(raw)]
     if len(texts) > ITEMS_MAX:
-        raise invalid(f"`{what}` has {len(texts)} entries; at most {ITEMS_MAX} are allowed", path=what)
+        raise invalid_request(f"`{what}` has {len(texts)} entries; at most {ITEMS_MAX} are allowed", path=what)
     for index, text in enumerate(texts):
         if not text:
-            raise invalid(f"`{what}[{index}]` is blank; leave it out", path=f"{what}[{index}]")
+            raise invalid_request(f"`{what}[{index}]` is blank; leave it out", path=f"{what}[{index}]")
     return texts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid, next_call
-from moss_memory.rows.hard_delete import ERASED, Erasure
+from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.rows.hard_delete import ERASED, HardDelete
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.branches.document_refs import branch_named
 from moss_memory.tools.reasoning.graph.node_erase import Nodes, families
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from moss_memory.tools.task.model.task_rows import Step
 
 
-def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_id: str | None) -> Erasure:
+def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_id: str | None) -> HardDelete:
     """Return the erasure of a plan, task or step: it stays where it is, with its status, and says nothing any more.
 
     Of one that was deleted, what still tells of it goes.
     """
     if target is None:
-        raise invalid("`target` is needed: the plan or task", path="target")
+        raise invalid_request("`target` is needed: the plan or task", path="target")
     work = _Work(tx, workspace, target)
     return work.erasure() if step_id is None else work.erasure_of_step(step_id)
 
@@ -58,7 +58,7 @@ class _Work:
         branches = [branch_named(tx, workspace, f"{kind}/{id}") for kind in ("task", "plan")]
         self._branches = [branch.branch_id for branch in branches if branch is not None]
 
-    def erasure(self) -> Erasure:
+    def erasure(self) -> HardDelete:
         """Return the erasure of all of it."""
         task, tx = self._task, self._tx
         steps = [] if task is None else steps_of(tx, task)
@@ -72,20 +72,20 @@ class _Work:
         if task is not None:
             texts += [task.title, task.description]
         row = [] if task is None else [("tasks", task.row_id)]
-        own = Erasure(lambda tx: self._blank_task(tx, steps), rows=len(row), texts=texts, places=row)
+        own = HardDelete(lambda tx: self._blank_task(tx, steps), rows=len(row), texts=texts, places=row)
         parts = [self._rest(steps, keys, None), *(nodes.erasure() for nodes in cards)]
-        return entries_erasure(tx, entries).and_also([own, *parts, self._copies(keys)])
+        return entries_erasure(tx, entries).combined_with([own, *parts, self._copies(keys)])
 
-    def erasure_of_step(self, step_id: str) -> Erasure:
+    def erasure_of_step(self, step_id: str) -> HardDelete:
         """Return the erasure of one step."""
         path, step = self._step(step_id)
         said = {event_id: one for event_id, one in self._events.items() if one.get("path") == path}
         entries = [seq for branch_id in self._branches for seq in self._entries_on(branch_id, said)]
         keys = [f"step:{step_id}"]
         steps = [] if step is None else [step]
-        own = Erasure(lambda tx: self._blank_step(tx, step, said))
+        own = HardDelete(lambda tx: self._blank_step(tx, step, said))
         rest = self._rest(steps, keys, step_id)
-        return entries_erasure(self._tx, entries).and_also([own, rest, self._copies(keys)])
+        return entries_erasure(self._tx, entries).combined_with([own, rest, self._copies(keys)])
 
     def _step(self, step_id: str) -> tuple[str, Step | None]:
         """Return where a step stands or stood, and the step itself unless it was deleted."""
@@ -106,7 +106,7 @@ class _Work:
             ),
         )
 
-    def _rest(self, steps: list[Step], keys: list[str], step_id: str | None) -> Erasure:
+    def _rest(self, steps: list[Step], keys: list[str], step_id: str | None) -> HardDelete:
         """Return the erasure of steps, evidence and claims, and of the nodes that show them."""
         tx = self._tx
         texts: list[str | None] = []
@@ -119,7 +119,7 @@ class _Work:
             evidence = [(row_id, content) for row_id, of, content in found if step_id in (None, of)]
         versions = [version for key in keys for version in versions_of_key(tx, self._workspace, key)]
         places = [("steps", step.row_id) for step in steps] + [("task_evidence", row_id) for row_id, _ in evidence]
-        return Erasure(
+        return HardDelete(
             lambda tx: self._forget_work(tx, step_id),
             rows=len(steps) + len(evidence),
             vectors=tx.vectors_of("node", [seq for seq, _ in versions]),
@@ -154,9 +154,9 @@ class _Work:
             _blank(tx, step)
             mutation.finish("step_erased", {}, step=step, shown=[step_node(step)])
 
-    def _copies(self, keys: list[str]) -> Erasure:
+    def _copies(self, keys: list[str]) -> HardDelete:
         """Return the erasure of what other graphs and earlier versions say; it comes after the rest."""
-        return Erasure(lambda tx: erase_copies_of_nodes(tx, self._workspace, keys))
+        return HardDelete(lambda tx: erase_copies_of_nodes(tx, self._workspace, keys))
 
     def _step_keys(self) -> list[str]:
         """Return the nodes of the steps that it has or had."""
@@ -175,7 +175,7 @@ class _Work:
             ids: dict[str, list[str]] = {}
             wanted = [(family, "doc = :doc"), *(([one], "doc <> :doc") for one in self._branches if one in family)]
             for branches, doc in wanted:
-                gaps = {"branches": tx.is_any("branch_id", "branches"), "doc": doc}
+                gaps = {"branches": tx.sql_in("branch_id", "branches"), "doc": doc}
                 statement = reasoning_sql["nodes_in_document"].filled(**gaps)
                 for name, key in tx.stream(statement, {"branches": branches, "doc": graph}):
                     ids.setdefault(name, []).append(key)

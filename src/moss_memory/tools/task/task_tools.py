@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid, marked, next_call
+from moss_memory.errors import MossError, backticked, invalid_request, next_call
 from moss_memory.registry.arguments import Offset, Tag, Tags
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import PAGINATION, flag, list_of, text
@@ -141,7 +141,7 @@ def tasks_list(
             conditions.append(f"{column} = :{column}")
             values[column] = value
     if tag is not None:
-        conditions.append(tx.contains("tags_json", "tag"))
+        conditions.append(tx.sql_json_contains("tags_json", "tag"))
         values["tag"] = tag.strip()
     chosen = " and ".join(conditions)
     total = tx.value(f"select count(*) from tasks where {chosen}", values)
@@ -181,11 +181,11 @@ def tasks_edit(
     given = dict(zip(_EDITED, (title, description, priority, tags, depends_on, contract), strict=True))
     changed = [name for name, value in given.items() if value is not None]
     if not changed:
-        raise invalid(f"nothing to change; give at least one of {marked(_EDITED)}")
+        raise invalid_request(f"nothing to change; give at least one of {backticked(_EDITED)}")
     mutation = Mutation(tx, workspace, target, expected_revision)
     task = mutation.task
     if contract is not None and task.kind != "plan":
-        raise invalid(f"{task.id} is a task; only plans have a contract", path="contract")
+        raise invalid_request(f"{task.id} is a task; only plans have a contract", path="contract")
     if title is not None:
         task.title = checked_title(title)
     if description is not None:
@@ -272,14 +272,14 @@ def tasks_focus(
     wanted = action or ("get" if target is None else "set")
     previous = focus_of(tx, workspace)
     if target is not None and wanted != "set":
-        raise invalid(f'`target` has no meaning with `action: "{wanted}"`; leave it out', path="target")
+        raise invalid_request(f'`target` has no meaning with `action: "{wanted}"`; leave it out', path="target")
     if wanted == "get":
         return {"workspace": workspace, "previous": previous, "focus": previous}
     if wanted == "set" and target is None:
-        raise invalid("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
+        raise invalid_request("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
     focus = None if wanted == "clear" else find_task(tx, workspace, target or "").id
     tx.run(sql["set_focus"], {"workspace": norm(workspace), "id": focus})
-    tx.concerns(workspace=norm(workspace), address=focus)
+    tx.set_event_subject(workspace=norm(workspace), address=focus)
     return {"workspace": workspace, "previous": previous, "focus": focus}
 
 
@@ -297,10 +297,10 @@ def _not_there_yet(workspace: str, expected: int) -> MossError:
 def _plan_for(tx: Transaction, workspace: str, kind: str, parent: str) -> Task:
     """The plan that a new task goes into."""
     if kind == "plan":
-        raise invalid("a plan has no parent; leave `parent` out", path="parent")
+        raise invalid_request("a plan has no parent; leave `parent` out", path="parent")
     plan = find_task(tx, workspace, parent, what="parent")
     if plan.kind != "plan":
-        raise invalid(f"{parent} is a task; the parent of a task is a plan", path="parent")
+        raise invalid_request(f"{parent} is a task; the parent of a task is a plan", path="parent")
     if plan.status == "DONE":
         raise MossError(
             "CONFLICT",
@@ -315,7 +315,7 @@ def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
     others = [find_task(tx, workspace, one, what="depends_on") for one in ids]
     for other in others:
         if other.id == task.id:
-            raise invalid(f"{task.id} cannot depend on itself", path="depends_on")
+            raise invalid_request(f"{task.id} cannot depend on itself", path="depends_on")
         ends = {"workspace": norm(workspace), "start": other.id, "end": task.id}
         if tx.row(sql["reaches"], ends) is not None:
             raise mutation.refuse(f"{other.id} already depends on {task.id}; a circle would never end")

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError, next_call
 from moss_memory.rows.values import norm, shown_time
-from moss_memory.tools.reasoning.branches.document_refs import Place
+from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
 from moss_memory.tools.reasoning.notes.note_tools import Note, append
 from moss_memory.tools.task.model.task_rows import Step, Task, find_task, save_task
 
@@ -89,7 +89,7 @@ def emit(
     return shown_event(event_id, tx.now_ms, said)
 
 
-def ingest(tx: Transaction, trace: Place, event_id: str, said: dict[str, Any]) -> bool:
+def ingest(tx: Transaction, trace: DocumentRef, event_id: str, said: dict[str, Any]) -> bool:
     """Writes an event into a trace document, once however often it is told; says whether it was new."""
     there = tx.row(
         "select 1 from doc_entries where branch_id = :branch_id and doc = :doc and source_event_id = :event_id"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.rows.values import NAME_MAX_CHARS, label, normalize
 from moss_memory.tools.artifact.artifact_rows import versioned as versioned
 from moss_memory.tools.artifact.artifact_tools import checked_kind
-from moss_memory.transfer.export_schema import BadLine, Table, counter, json_column, number, tags_column, text, whole
+from moss_memory.transfer.export_schema import InvalidRow, Table, counter, json_column, number, tags_column, text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def row_of(line: Line) -> Values:
     """The artifact that a line means; normal forms and measures are computed anew, never believed."""
     values = TABLE.read(line)
     if not values["id"].strip() or len(values["id"]) > NAME_MAX_CHARS:
-        raise BadLine(f"id is blank or longer than {NAME_MAX_CHARS} characters")
+        raise InvalidRow(f"id is blank or longer than {NAME_MAX_CHARS} characters")
     checked_kind(values["kind"])
     text, name = values["text"], values["name_raw"]
     return {

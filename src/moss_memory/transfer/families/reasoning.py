@@ -8,7 +8,7 @@ from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
 from moss_memory.tools.reasoning.graph.node_versions import Version
 from moss_memory.tools.reasoning.reasoning_sql import sql
 from moss_memory.transfer.export_schema import (
-    BadLine,
+    InvalidRow,
     Table,
     choice,
     counter,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.storage.engine import Transaction
-    from moss_memory.transfer.export_schema import Move, Values
+    from moss_memory.transfer.export_schema import Renumbering, Values
 
 FILE = "reasoning.jsonl"
 SEQ, BRANCH = "seq", "branch"
@@ -36,7 +36,7 @@ _OF_BRANCHES = "in (select branch_id from branches where workspace_norm = :works
 _BRANCH = {"branch_id": "branches"}
 
 
-def moved_event(said_json: str, move: Move) -> str:
+def moved_event(said_json: str, move: Renumbering) -> str:
     """What a task event says, with the number of the note that it tells of."""
     said = json.loads(said_json)
     payload = said.get("payload")
@@ -47,7 +47,7 @@ def moved_event(said_json: str, move: Move) -> str:
     return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
 
-def _move_entry(entry: Values, move: Move) -> None:
+def _move_entry(entry: Values, move: Renumbering) -> None:
     if entry["written_as"] == "event" and entry["meta_json"] is not None:
         entry["meta_json"] = moved_event(entry["meta_json"], move)
     origin = entry["source_event_id"]
@@ -59,7 +59,7 @@ def _move_entry(entry: Values, move: Move) -> None:
     entry["source_event_id"] = move.ids.get(origin, origin)
 
 
-def _move_reset(reset: Values, move: Move) -> None:
+def _move_reset(reset: Values, move: Renumbering) -> None:
     reach = [
         (move.number(BRANCH, branch_id), move.number(SEQ, after), move.number(SEQ, upto))
         for branch_id, after, upto in json.loads(reset["reach_json"])
@@ -67,7 +67,7 @@ def _move_reset(reset: Values, move: Move) -> None:
     reset["reach_json"] = json.dumps(reach, separators=(",", ":"))
 
 
-def _move_conflict(conflict: Values, move: Move) -> None:
+def _move_conflict(conflict: Values, move: Renumbering) -> None:
     states = []
     for side in ("base_json", "theirs_json", "ours_json"):
         packed = None if conflict[side] is None else json.loads(conflict[side])
@@ -80,7 +80,7 @@ def _move_conflict(conflict: Values, move: Move) -> None:
         conflict["conflict_id"] = conflict_id(*place, states)
 
 
-NUMBERS = Table("numbers", text("series"), counter("last"), key=("series",), within="", only="last > 0")
+NUMBERS = Table("numbers", text("series"), counter("last"), key=("series",), call_in="", only="last > 0")
 TABLES = (
     Table(
         "workspaces",
@@ -113,7 +113,7 @@ TABLES = (
         number("last_seq", SEQ, optional=True),
         number("reset_seq", SEQ, optional=True),
         key=("branch_id", "shape", "doc"),
-        within=f"branch_id {_OF_BRANCHES}",
+        call_in=f"branch_id {_OF_BRANCHES}",
         refers=_BRANCH,
     ),
     Table(
@@ -146,7 +146,7 @@ TABLES = (
         number("own_after", SEQ),
         whole("ts_ms"),
         key=("seq",),
-        within=f"branch_id {_OF_BRANCHES}",
+        call_in=f"branch_id {_OF_BRANCHES}",
         refers=_BRANCH,
         fix=_move_reset,
     ),
@@ -191,7 +191,7 @@ TABLES = (
         text("key"),
         number("from_seq", SEQ),
         key=("from_id", "doc", "key"),
-        within=f"from_id {_OF_BRANCHES}",
+        call_in=f"from_id {_OF_BRANCHES}",
         refers={"from_id": "branches"},
     ),
     Table(
@@ -224,17 +224,17 @@ TABLES = (
         flag("pinned"),
         number("next_seq", SEQ, endless=True),
         key=("seq",),
-        within=f"branch_id {_OF_BRANCHES}",
+        call_in=f"branch_id {_OF_BRANCHES}",
         refers=_BRANCH,
     ),
 )
 
 
 def check(table: str, values: Values) -> None:
-    """Refuses a row that a reader would stumble over or never come to the end of; raises `BadLine`."""
+    """Refuses a row that a reader would stumble over or never come to the end of; raises `InvalidRow`."""
     if table == "branches" and values["base_id"] is not None:
         if values["base_id"] >= values["branch_id"] or values["base_seq"] is None:
-            raise BadLine("a branch comes after its base and shows it up to base_seq")
+            raise InvalidRow("a branch comes after its base and shows it up to base_seq")
     elif table == "doc_entries":
         _check_origin(values["source_event_id"])
     elif table == "resets":
@@ -245,27 +245,27 @@ def check(table: str, values: Values) -> None:
         for side in ("base_json", "theirs_json", "ours_json"):
             packed = None if values[side] is None else json.loads(values[side])
             if packed is not None and (len(packed) != len(Version.columns) or not isinstance(packed[0], int)):
-                raise BadLine(f"{side.removesuffix('_json')} is no version of a node or an edge")
+                raise InvalidRow(f"{side.removesuffix('_json')} is no version of a node or an edge")
 
 
 def _check_origin(origin: str | None) -> None:
     parts = (origin or "").split(":")
     if parts[0] == "merge" and (len(parts) != 3 or not all(part.isdecimal() for part in parts[1:])):
-        raise BadLine("source_event_id names no merged entry")
+        raise InvalidRow("source_event_id names no merged entry")
 
 
 def _check_reach(reach: list[Any]) -> None:
     for part in reach:
         if len(part) != 3 or not all(isinstance(one, int) and not isinstance(one, bool) for one in part):
-            raise BadLine("reach must be a list of three numbers each")
+            raise InvalidRow("reach must be a list of three numbers each")
 
 
 def _check_version(values: Values) -> None:
     is_edge = None not in (values["from_id"], values["rel"], values["to_id"])
     if is_edge == (values["type"] is not None):
-        raise BadLine("a version is of a node, which has a type, or of an edge, which has from_id, rel and to_id")
+        raise InvalidRow("a version is of a node, which has a type, or of an edge, which has from_id, rel and to_id")
     if values["key"].count("|") != 2 * is_edge:
-        raise BadLine("the key of a node is its id, of an edge from|rel|to")
+        raise InvalidRow("the key of a node is its id, of an edge from|rel|to")
 
 
 def after_insert(tx: Transaction, table: str, rows: list[Values]) -> None:

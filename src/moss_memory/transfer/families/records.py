@@ -7,7 +7,7 @@ import json
 from moss_memory.rows.times import shown_instant
 from moss_memory.tools.record.entity_ids import payload_id
 from moss_memory.tools.record.submission import recompute_snapshot, sql
-from moss_memory.transfer.export_schema import BadLine, Table, json_column, norm, number, text, whole
+from moss_memory.transfer.export_schema import InvalidRow, Table, json_column, norm, number, text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def take_more(table: str, line: Line) -> Any:
     """Takes the same out of a line again."""
     found = line.pop(PROPERTIES, []) if table == "records" else []
     if not isinstance(found, list) or not all(_is_property(one) for one in found):
-        raise BadLine(f"{PROPERTIES} must be a list of names with their values")
+        raise InvalidRow(f"{PROPERTIES} must be a list of names with their values")
     return found
 
 
@@ -127,9 +127,9 @@ def _is_property(value: Any) -> bool:
 
 
 def check(table: str, values: Values) -> None:
-    """Refuses a row that contradicts itself; raises `BadLine`."""
+    """Refuses a row that contradicts itself; raises `InvalidRow`."""
     if table == "records" and values["payload_id"] != payload_id(values["workspace_norm"], values["content_id"]):
-        raise BadLine("payload_id does not follow from workspace_norm and content_id")
+        raise InvalidRow("payload_id does not follow from workspace_norm and content_id")
     for name, value in values.items():
         if name.endswith("_us"):
             _check_instant(name, value)
@@ -139,7 +139,7 @@ def _check_instant(name: str, us: int) -> None:
     try:
         shown_instant(us)
     except OverflowError:
-        raise BadLine(f"{name} is no time between the years 1 and 9999") from None
+        raise InvalidRow(f"{name} is no time between the years 1 and 9999") from None
 
 
 class Incoming:

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.tools.task.model.task_rows import CHECKPOINTS
 from moss_memory.transfer.export_schema import (
-    BadLine,
+    InvalidRow,
     Table,
     choice,
     counter,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.storage.engine import Transaction
-    from moss_memory.transfer.export_schema import Move, Values
+    from moss_memory.transfer.export_schema import Renumbering, Values
 
 FILE = "tasks.jsonl"
 _NUMBERED = ("tasks", "steps", "task_evidence", "task_claims")
@@ -37,7 +37,7 @@ SERIES = {
 _OF_TASKS = "in (select row_id from tasks where workspace_norm = :workspace)"
 
 
-def _move_event(event: Values, move: Move) -> None:
+def _move_event(event: Values, move: Renumbering) -> None:
     event["event_id"] = move.ids.get(event["event_id"], event["event_id"])
     event["payload"] = moved_event(event["payload"], move)
 
@@ -116,7 +116,7 @@ TABLES = (
         text("content"),
         whole("ts_ms"),
         key=("row_id",),
-        within=f"task_row {_OF_TASKS}",
+        call_in=f"task_row {_OF_TASKS}",
         refers={"task_row": "tasks"},
     ),
     Table(
@@ -142,7 +142,7 @@ TABLES = (
         whole("ts_ms"),
         json_column("payload", dict),
         key=("seq",),
-        within="workspace = :workspace",
+        call_in="workspace = :workspace",
         workspace="workspace",
         unique=(("event_id",),),
         only="payload is not null",
@@ -152,21 +152,21 @@ TABLES = (
 
 
 def check(table: str, values: Values) -> None:
-    """Refuses a row that a reader would stumble over; raises `BadLine`."""
+    """Refuses a row that a reader would stumble over; raises `InvalidRow`."""
     if table == "steps":
         parts = values["path"].split(".")
         indices = [part.removeprefix("s:") for part in parts]
         if not all(part.startswith("s:") for part in parts) or not all(index.isdecimal() for index in indices):
-            raise BadLine("path must read like s:0.s:2")
+            raise InvalidRow("path must read like s:0.s:2")
         if values["sort_key"] != ".".join(f"{int(index):06d}" for index in indices):
-            raise BadLine("sort_key is the path with six digits a number")
+            raise InvalidRow("sort_key is the path with six digits a number")
         checked = json.loads(values["checkpoints_json"] or "{}")
         if not checked.keys() <= set(CHECKPOINTS) or not all(isinstance(one, bool) for one in checked.values()):
-            raise BadLine(f"checkpoints says true or false of {', '.join(CHECKPOINTS)}")
+            raise InvalidRow(f"checkpoints says true or false of {', '.join(CHECKPOINTS)}")
     elif table == "events":
         said = json.loads(values["payload"])
         if not isinstance(said.get("type"), str) or not isinstance(said.get("target"), str):
-            raise BadLine("the payload of an event has a type and a target")
+            raise InvalidRow("the payload of an event has a type and a target")
 
 
 def new_ids(tx: Transaction, tables: dict[str, list[Values]]) -> dict[str, str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.operation import check_json
 from moss_memory.secrets.scanner import findings_in
 from moss_memory.storage.files.sandbox import real_path
 
-from .adopt_call import Tried
+from .adopt_call import DryRunRollback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _told(
     """Take one file; of several, one that the store refuses is named and the others are taken."""
     try:
         return take(source=source, workspace=workspace, file=file, items=items, dry_run=dry_run)
-    except Tried as tried:
+    except DryRunRollback as tried:
         return tried.told
     except MossError as error:
         if alone or error.status >= _NOT_THE_FILE or error.code == "READ_ONLY":
@@ -93,7 +93,7 @@ def _storable(file: SourceFile, closed: Collection[str]) -> list[dict[str, Any]]
         try:
             check_json(item, "item")
             if family in closed:
-                raise invalid(f"the settings have switched off {family}")
+                raise invalid_request(f"the settings have switched off {family}")
         except MossError as error:
             file.skip(item["key"].encode(errors="replace").decode(), error.message)
         else:
@@ -134,4 +134,4 @@ def _reader(source: str) -> Callable[[str], Iterator[SourceFile]]:
         from .markdown_folder import read_basic_memory
 
         return read_markdown if source == "markdown" else read_basic_memory
-    raise invalid(f"`source` must be one of {', '.join(SOURCES)}", path="source")
+    raise invalid_request(f"`source` must be one of {', '.join(SOURCES)}", path="source")

@@ -27,7 +27,7 @@ else:
 SKIPPED = Shape("SkippedItem", {"file": text("file"), "item": text("what"), "reason": text("why")})
 
 
-class Tried(MossError):  # noqa: N818 - it is no failure
+class DryRunRollback(MossError):  # noqa: N818 - it is no failure
     """What a try would have taken; raising it takes everything back."""
 
     def __init__(self, told: dict[str, Any]) -> None:
@@ -51,11 +51,11 @@ def adopt_items(
     tx: Transaction, *, source: SourceName, workspace: WorkspaceName, file: FileName, items: Items, dry_run: Try = False
 ) -> dict[str, Any]:
     """Take the items of one file, all or none; what was taken before stays as it is."""
-    from .importer import Taking
+    from .importer import Importer
 
-    taking = Taking(tx, source, workspace, file)
+    taking = Importer(tx, source, workspace, file)
     taking.run(items)
     told = {"taken": taking.taken, "already_there": taking.already_there, "skipped": taking.skipped}
     if dry_run:
-        raise Tried(told)
+        raise DryRunRollback(told)
     return told

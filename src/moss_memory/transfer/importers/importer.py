@@ -43,7 +43,7 @@ _REFUSED = ("INVALID_REQUEST", "CONFLICT")
 _CONFIRMED = {"criteria": True, "tests": True}
 
 
-class Taking:
+class Importer:
     """One file's items on their way into a workspace."""
 
     def __init__(self, tx: Transaction, source: str, workspace: str, file: str) -> None:

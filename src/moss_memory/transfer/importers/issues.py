@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .items import SourceFile, capsule, clean_tags, one_line, seconds, text_of
 from .source_files import json_lines, named, parsed, read_text, the_file
@@ -97,7 +97,7 @@ def read_task_master(path: str) -> Iterator[SourceFile]:
     file = named(found, path)
     value = parsed(read_text(found), found)
     if not isinstance(value, dict):
-        raise invalid(f"{found} holds no object with tasks", path="path")
+        raise invalid_request(f"{found} holds no object with tasks", path="path")
     groups = {"master": value} if isinstance(value.get("tasks"), list) else value
     for tag, group in groups.items():
         tasks = group.get("tasks") if isinstance(group, dict) else None

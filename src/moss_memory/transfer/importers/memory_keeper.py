@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.storage.engine import read_foreign
+from moss_memory.storage.engine import read_external
 
 from .items import SourceFile, edge, node, note, seconds, text_of
 from .source_files import named, the_file
@@ -30,7 +30,7 @@ def read(path: str) -> Iterator[SourceFile]:
     """An item is a node of its category, a relation an edge, an entry of the journal a note."""
     found = the_file(path, "context.db")
     file = named(found, path)
-    tables = read_foreign(found, {"items": _ITEMS, "relations": _RELATIONS, "journal": _JOURNAL})
+    tables = read_external(found, {"items": _ITEMS, "relations": _RELATIONS, "journal": _JOURNAL})
     names = _names(tables["items"])
     for row in tables["items"]:
         _take_item(file, row, names)

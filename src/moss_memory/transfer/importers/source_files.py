@@ -6,7 +6,7 @@ import json
 import os
 import stat
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 
 from .items import SourceFile
 
@@ -25,21 +25,21 @@ def read_text(path: str) -> str:
     try:
         status = os.lstat(path)
         if not stat.S_ISREG(status.st_mode):
-            raise invalid(f"{path} is no plain file; links and devices are not taken", path="path")
+            raise invalid_request(f"{path} is no plain file; links and devices are not taken", path="path")
         if status.st_size > MOST_BYTES:
-            raise invalid(f"{path} has {status.st_size} bytes; at most {MOST_BYTES} are read", path="path")
+            raise invalid_request(f"{path} has {status.st_size} bytes; at most {MOST_BYTES} are read", path="path")
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(fd, "rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise invalid(f"{path} cannot be read ({error.strerror})", path="path") from None
+        raise invalid_request(f"{path} cannot be read ({error.strerror})", path="path") from None
     nul = data.find(b"\0")
     if nul >= 0:
-        raise invalid(f"{path}, line {_line(data, nul)}, holds a NUL character", path="path")
+        raise invalid_request(f"{path}, line {_line(data, nul)}, holds a NUL character", path="path")
     try:
         return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise invalid(f"{path}, line {_line(data, error.start)}, is not UTF-8", path="path") from None
+        raise invalid_request(f"{path}, line {_line(data, error.start)}, is not UTF-8", path="path") from None
 
 
 def _line(data: bytes, place: int) -> int:
@@ -52,7 +52,7 @@ def json_lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         if line.strip():
             value = parsed(line, f"{path}, line {number},")
             if not isinstance(value, dict):
-                raise invalid(f"{path}, line {number}, is no JSON object", path="path")
+                raise invalid_request(f"{path}, line {number}, is no JSON object", path="path")
             yield number, value
 
 
@@ -61,7 +61,7 @@ def parsed(text: str, where: str) -> Any:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        raise invalid(f"{where} is no JSON", path="path") from None
+        raise invalid_request(f"{where} is no JSON", path="path") from None
     _refuse_depth(value, where)
     return value
 
@@ -77,7 +77,7 @@ def _refuse_depth(value: Any, where: str) -> None:
         ]
         if not level:
             return
-    raise invalid(f"{where} is nested more than {_DEEPEST} levels deep", path="path")
+    raise invalid_request(f"{where} is nested more than {_DEEPEST} levels deep", path="path")
 
 
 def markdown_files(folder: str) -> list[str]:
@@ -85,7 +85,7 @@ def markdown_files(folder: str) -> list[str]:
     if os.path.isfile(folder) and not os.path.islink(folder):
         return [folder]
     if not os.path.isdir(folder):
-        raise invalid(f"{folder} is neither a folder nor a file", path="path")
+        raise invalid_request(f"{folder} is neither a folder nor a file", path="path")
     found: list[str] = []
     for above, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
@@ -93,7 +93,7 @@ def markdown_files(folder: str) -> list[str]:
             os.path.join(above, name) for name in sorted(names) if name.lower().endswith(".md") and name[0] != "."
         ]
         if len(found) > MOST_FILES:
-            raise invalid(f"{folder} holds more than {MOST_FILES} files; name a folder below it", path="path")
+            raise invalid_request(f"{folder} holds more than {MOST_FILES} files; name a folder below it", path="path")
     return [path for path in found if not os.path.islink(path)]
 
 
@@ -101,12 +101,12 @@ def the_file(path: str, *names: str) -> str:
     """The file that is meant by a path: itself, or the one of these names in that folder."""
     if not os.path.isdir(path):
         if not os.path.lexists(path):
-            raise invalid(f"{path} does not exist", path="path")
+            raise invalid_request(f"{path} does not exist", path="path")
         return path
     for name in names:
         if os.path.isfile(os.path.join(path, name)):
             return os.path.join(path, name)
-    raise invalid(f"{path} holds no {' or '.join(names)}", path="path")
+    raise invalid_request(f"{path} holds no {' or '.join(names)}", path="path")
 
 
 def named(path: str, base: str) -> SourceFile:

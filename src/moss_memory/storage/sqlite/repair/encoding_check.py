@@ -40,7 +40,7 @@ def _first_in(connection: apsw.Connection, table: str) -> dict[str, Any]:
     return {"table": table}
 
 
-def not_text(found: dict[str, Any], home: str) -> MossError:
+def invalid_utf8_error(found: dict[str, Any], home: str) -> MossError:
     """What to hear of a row whose text is none."""
     place = f"{found['table']} row {found['row']!r}, {found['column']}" if "row" in found else found["table"]
     return MossError(

@@ -8,7 +8,7 @@ import tempfile
 
 import apsw
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _STEP = 1_000_000
 _TABLE = re.compile(r"(?:from|join) (\w+)")
 
 
-def read_foreign(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
+def read_external(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
     """What each statement finds in a database file; it is read from a copy, so that nothing beside the file changes.
 
     A statement whose table is not there finds nothing; when none is there, or the file is damaged, it is refused.
@@ -37,9 +37,11 @@ def read_foreign(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
             finally:
                 connection.close()
         except UnicodeDecodeError:
-            raise invalid(f"{path} holds text that is not UTF-8", path="path") from None
+            raise invalid_request(f"{path} holds text that is not UTF-8", path="path") from None
         except apsw.Error as error:
-            raise invalid(f"{path} is no database that can be read ({type(error).__name__})", path="path") from None
+            raise invalid_request(
+                f"{path} is no database that can be read ({type(error).__name__})", path="path"
+            ) from None
 
 
 def _read(connection: apsw.Connection, path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
@@ -53,14 +55,14 @@ def _read(connection: apsw.Connection, path: str, statements: dict[str, str]) ->
     connection.set_progress_handler(give_up, _STEP)
     connection.execute("pragma trusted_schema = off")
     if connection.execute("pragma quick_check(1)").fetchall() != [("ok",)]:
-        raise invalid(f"{path} is damaged; repair it, or copy it while nobody writes to it", path="path")
+        raise invalid_request(f"{path} is damaged; repair it, or copy it while nobody writes to it", path="path")
     tables = {name for (name,) in connection.execute("select name from sqlite_schema where type = 'table'")}
     found: dict[str, list[Row]] = {}
     for key, statement in statements.items():
         there = set(_TABLE.findall(statement)) <= tables
         found[key] = connection.execute(f"{statement} limit {_MOST_ROWS}").fetchall() if there else []
     if not any(set(_TABLE.findall(statement)) <= tables for statement in statements.values()):
-        raise invalid(f"{path} holds none of the tables that were looked for", path="path")
+        raise invalid_request(f"{path} holds none of the tables that were looked for", path="path")
     return found
 
 
@@ -72,10 +74,10 @@ def _copy(source: str, target: str) -> None:
     try:
         status = os.lstat(source)
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-            raise invalid(f"{source} is no plain file of at most 1 GB", path="path")
+            raise invalid_request(f"{source} is no plain file of at most 1 GB", path="path")
         shutil.copyfile(source, target, follow_symlinks=False)
     except FileNotFoundError:
         if not source.endswith("-wal"):
-            raise invalid(f"{source} does not exist", path="path") from None
+            raise invalid_request(f"{source} does not exist", path="path") from None
     except OSError as error:
         raise MossError("INVALID_REQUEST", f"{source} cannot be read ({error.strerror})") from None

@@ -12,13 +12,13 @@ from moss_memory.errors import MossError
 from moss_memory.rows.values import (
     DEFAULT_WORKSPACE,
     NAME_MAX_CHARS,
-    counted,
     estimate_tokens,
     new_id,
     normalize,
+    pluralize,
     wall_clock_ms,
 )
-from moss_memory.storage.sqlite.backup import keep_copy, remove
+from moss_memory.storage.sqlite.backup import backup_file, remove
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.storage.transaction import CHANGES_PER_CALL
 
@@ -34,7 +34,7 @@ _LAST_TIME = 2**53 - 1
 _TOLD = 20
 
 
-def move_in(connection: apsw.Connection, path: str, finish: Callable[[apsw.Connection, int], None]) -> None:
+def upgrade_v1(connection: apsw.Connection, path: str, finish: Callable[[apsw.Connection, int], None]) -> None:
     """Keeps a copy of the database, brings it to the newest schema in one transaction, and says so on stderr.
 
     The caller has the write lock. `finish` runs the migrations after a version. Killed at any moment, the store is the
@@ -44,8 +44,8 @@ def move_in(connection: apsw.Connection, path: str, finish: Callable[[apsw.Conne
     connection.execute("begin immediate")
     kept = ""
     try:
-        kept = keep_copy(path, _LABEL)
-        moved = Move(connection)
+        kept = backup_file(path, _LABEL)
+        moved = LegacyUpgrade(connection)
         moved.run()
         finish(connection, 1)
         connection.execute("commit")
@@ -56,7 +56,7 @@ def move_in(connection: apsw.Connection, path: str, finish: Callable[[apsw.Conne
             remove(kept)  # else every call of a client that tries again would leave one more
         raise
     _tell(
-        f"{path} was a store of the original Moss: {counted(moved.count, 'capsule')} moved in, and the file as it was "
+        f"{path} was a store of the original Moss: {pluralize(moved.count, 'capsule')} moved in; the file as it was "
         f"is kept as {os.path.basename(kept)}"
     )
     for line in moved.told[:_TOLD]:
@@ -72,7 +72,7 @@ def _tell(message: str) -> None:
         sys.stderr.flush()
 
 
-class Move:
+class LegacyUpgrade:
     """Capsules on their way from the table of the documents to the first schema of this Moss."""
 
     def __init__(self, connection: apsw.Connection) -> None:

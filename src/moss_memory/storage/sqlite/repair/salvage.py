@@ -16,7 +16,7 @@ from moss_memory.storage.sqlite.file_kind import ORIGINAL, schema_of
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.schema_check import differences
 
-from .legacy_v1 import Move
+from .legacy_v1 import LegacyUpgrade
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _of_original(source: apsw.Connection, fresh: apsw.Connection) -> list[Lost]:
     fresh.execute("begin immediate")
     fresh.execute(table)
     lost = Salvage(source, fresh, "capsules", key=("rowid",)).run()
-    moved = Move(fresh)
+    moved = LegacyUpgrade(fresh)
     moved.run()
     run_migrations(fresh, 1)
     fresh.execute("commit")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, file_path, flag, integer, list_of, object_of, text
 from moss_memory.rows.values import norm, shown_time
@@ -25,7 +25,7 @@ from .document_refs import (
     checkout_of,
     find_branch,
 )
-from .visibility import show_and_hide
+from .visibility import update_visibility
 from .visible_ranges import last_number, take_numbers
 
 TYPE_CHECKING = False
@@ -61,7 +61,7 @@ _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[str, Any]:
     """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
     bootstrap(tx, workspace)
-    tx.concerns(workspace=norm(workspace))
+    tx.set_event_subject(workspace=norm(workspace))
     return {
         "workspace": workspace,
         "storage_dir": tx.config.home,
@@ -125,7 +125,7 @@ def branchmind_branch_create(
     base = branch_for_writing(tx, workspace, from_, what="from")
     _refuse_taken(tx, workspace, _new_name(name, what="name"))
     if base.depth >= DEEPEST:
-        raise invalid(f"{base.name!r} already stands on {DEEPEST} bases; branch off one of those", path="from")
+        raise invalid_request(f"{base.name!r} already stands on {DEEPEST} bases; branch off one of those", path="from")
     row = {
         "branch_id": take_numbers(tx, series="branch"),
         "workspace": norm(workspace),
@@ -136,7 +136,7 @@ def branchmind_branch_create(
         "canonical": 0,
     }
     tx.run(sql["add_branch"], row)
-    tx.concerns(workspace=norm(workspace), address=name)
+    tx.set_event_subject(workspace=norm(workspace), address=name)
     return {"workspace": workspace, "branch": {"name": name, "base_branch": base.name, "base_seq": row["base_seq"]}}
 
 
@@ -159,10 +159,10 @@ def branchmind_branch_list(
         {"name": name, "base_branch": base, "base_seq": base_seq}
         for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": norm(workspace), "limit": most + 1})
     ]
-    cut = len(rows) > most
+    truncate_ranges = len(rows) > most
     return budget.fit(
         rows[:most],
-        lambda kept: {"workspace": workspace, "branches": kept, "truncated": cut},
+        lambda kept: {"workspace": workspace, "branches": kept, "truncated": truncate_ranges},
         least=0,
     )
 
@@ -180,7 +180,7 @@ def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: E
     branch = branch_for_writing(tx, workspace, ref, what="ref")
     previous = _checkout(tx, workspace)
     tx.run(sql["set_checkout"], {"workspace": norm(workspace), "branch_id": branch.branch_id})
-    tx.concerns(workspace=norm(workspace), address=branch.name)
+    tx.set_event_subject(workspace=norm(workspace), address=branch.name)
     return {"workspace": workspace, "previous": previous, "current": branch.name}
 
 
@@ -199,7 +199,7 @@ def branchmind_branch_rename(
         raise _refused(f"{old!r} belongs to a plan or task and keeps its name")
     _refuse_taken(tx, workspace, _new_name(new, what="new"))
     tx.run(sql["rename_branch"], {"branch_id": branch.branch_id, "name": new})
-    tx.concerns(workspace=norm(workspace), address=new)
+    tx.set_event_subject(workspace=norm(workspace), address=new)
     return {"workspace": workspace, "previous": old, "current": new}
 
 
@@ -228,8 +228,8 @@ def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, n
     ):
         tx.run(f"delete from {table} where {column} = :branch_id", {"branch_id": branch.branch_id})
     if branch.base_id is not None:
-        show_and_hide(tx, branch.base_id)
-    tx.concerns(workspace=norm(workspace), address=name)
+        update_visibility(tx, branch.base_id)
+    tx.set_event_subject(workspace=norm(workspace), address=name)
     return {"workspace": workspace, "name": name, "deleted": True}
 
 
@@ -263,7 +263,7 @@ def _last_doc_entry(tx: ReadTransaction, workspace: str) -> dict[str, Any] | Non
 
 def _new_name(name: str, *, what: str) -> str:
     if _CANONICAL.fullmatch(checked_name(name, what=what)):
-        raise invalid(f"{name!r} is kept for the plan or task of that number; choose another name", path=what)
+        raise invalid_request(f"{name!r} is kept for the plan or task of that number; choose another name", path=what)
     return name
 
 

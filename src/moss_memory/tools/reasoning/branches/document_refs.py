@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, nearest, next_call
+from moss_memory.errors import MossError, invalid_request, nearest, next_call
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.reasoning_arguments import checked_name
@@ -37,7 +37,7 @@ class BranchRow(NamedRow):
     canonical: int
 
 
-class Place:
+class DocumentRef:
     """A branch and one of its documents."""
 
     __slots__ = ("branch", "doc", "own_docs", "workspace")
@@ -73,7 +73,7 @@ class Place:
 
     def concern(self, tx: Transaction) -> None:
         """Names the place in the event of a call that writes to it."""
-        tx.concerns(workspace=norm(self.workspace), address=f"{self.branch.name}:{self.doc}")
+        tx.set_event_subject(workspace=norm(self.workspace), address=f"{self.branch.name}:{self.doc}")
 
 
 def _canonical_docs(branch: BranchRow) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def place_of(
     doc: str | None,
     kind: str,
     writer: Transaction | None = None,
-) -> Place:
+) -> DocumentRef:
     """The place that a call names by a target, by branch and document, or not at all.
 
     `kind` says which document is meant by default. Unknown things are `NOT_FOUND`; `writer` is the same
@@ -171,13 +171,13 @@ def place_of(
     if target is not None:
         if branch is not None or doc is not None:
             given = "branch" if branch is not None else "doc"
-            raise invalid(f"`target` already says where; leave `{given}` out", path=given)
+            raise invalid_request(f"`target` already says where; leave `{given}` out", path=given)
         reference = reference_of(tx, workspace, target)
         docs = {NOTES: reference.notes_doc, TRACE: reference.trace_doc, GRAPH: reference.graph_doc}
-        return Place(workspace, find_branch(tx, workspace, reference.branch), docs[kind], tuple(docs.values()))
+        return DocumentRef(workspace, find_branch(tx, workspace, reference.branch), docs[kind], tuple(docs.values()))
     named = checked_name(doc, what="doc") if doc is not None else kind
     found = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
-    return Place(workspace, found, named)
+    return DocumentRef(workspace, found, named)
 
 
 def unknown_doc(workspace: str, branch: str, doc: str) -> MossError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import integer, text, texts
 from moss_memory.rows.values import norm
@@ -12,7 +12,7 @@ from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
 from moss_memory.tools.reasoning.graph.graph_tools import both_graphs
 from moss_memory.tools.reasoning.graph.node_versions import GONE, Version, present, write
-from moss_memory.tools.reasoning.notes.note_tools import Side, both_logs, touch
+from moss_memory.tools.reasoning.notes.note_tools import BranchSide, both_logs, touch
 from moss_memory.tools.reasoning.reasoning_arguments import (
     Cursor,
     CursorPage,
@@ -26,8 +26,8 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
 from moss_memory.tools.reasoning.reasoning_responses import PAGINATION
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .document_refs import GRAPH, NOTES, BranchRow, Place, branch_by_id
-from .visible_ranges import beyond, graph_view, take_numbers
+from .document_refs import GRAPH, NOTES, BranchRow, DocumentRef, branch_by_id
+from .visible_ranges import graph_view, subtract_ranges, take_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def branchmind_merge(
     if new and not dry_run:
         _copy(tx, destination.branch, doc, new)
     if not dry_run:
-        tx.concerns(workspace=norm(workspace), address=f"{into}:{doc}")
+        tx.set_event_subject(workspace=norm(workspace), address=f"{into}:{doc}")
     count = min(len(found), page.limit)
     last = found[page.limit - 1].seq if len(found) > page.limit else None
     outcome = {"merged": len(new), "skipped": count - len(new)}
@@ -135,7 +135,7 @@ class _GraphMerge:
     """One page of keys that a branch changed, on their way into its base."""
 
     def __init__(
-        self, tx: Transaction, workspace: str, source: Side, destination: Side, doc: str, keys: list[str]
+        self, tx: Transaction, workspace: str, source: BranchSide, destination: BranchSide, doc: str, keys: list[str]
     ) -> None:
         self._tx = tx
         self._workspace = workspace
@@ -163,7 +163,7 @@ class _GraphMerge:
             else:
                 self._disagree(key, base, theirs, ours, dry_run=dry_run)
         if not dry_run:
-            self._tx.concerns(workspace=norm(self._workspace), address=f"{self._into.name}:{self._doc}")
+            self._tx.set_event_subject(workspace=norm(self._workspace), address=f"{self._into.name}:{self._doc}")
             self._apply()
 
     def outcome(self) -> dict[str, Any]:
@@ -236,7 +236,7 @@ class _GraphMerge:
         for version in self._merged:
             self._agree(version, version, dry_run=False)
         if self._merged:
-            write(self._tx, Place(self._workspace, self._into, self._doc), self._merged)
+            write(self._tx, DocumentRef(self._workspace, self._into, self._doc), self._merged)
 
 
 def _state(version: Version | None) -> str:
@@ -253,7 +253,7 @@ def _oldest_notes(tx: ReadTransaction, source: View, destination: View, doc: str
     """One note more than the page holds of those that only the source shows, oldest first."""
     found: list[_Copied] = []
     after = page.cursor or 0
-    for branch_id, low, high in beyond(source.ranges, destination.ranges):
+    for branch_id, low, high in subtract_ranges(source.ranges, destination.ranges):
         left = page.limit + 1 - len(found)
         if left and high > after:
             place = {"branch_id": branch_id, "doc": doc, "after": max(low, after), "upto": high, "limit": left}
@@ -294,9 +294,11 @@ def _copy(tx: Transaction, into: BranchRow, doc: str, notes: list[tuple[int, str
 
 def _not_the_base(tx: ReadTransaction, workspace: str, source: BranchRow, into: str) -> MossError:
     if source.base_id is None:
-        return invalid(f"{source.name!r} has no base to merge back into; only derived branches merge", path="from")
+        return invalid_request(
+            f"{source.name!r} has no base to merge back into; only derived branches merge", path="from"
+        )
     base = branch_by_id(tx, source.base_id).name
-    error = invalid(
+    error = invalid_request(
         f"{source.name!r} was branched off {base!r} and merges only into that, not into {into!r}", path="into"
     )
     arguments = {"workspace": workspace, "from": source.name, "into": base}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
 
-def show_and_hide(tx: Transaction, branch_id: int | None) -> None:
+def update_visibility(tx: Transaction, branch_id: int | None) -> None:
     """Marks the notes of a branch and of its bases that no branch shows any more, and unmarks those one does."""
     if branch_id is not None:
         for base, *_ in chain(tx, branch_id, "log", NOTES):

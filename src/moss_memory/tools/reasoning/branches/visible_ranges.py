@@ -173,7 +173,7 @@ def chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row
     return found
 
 
-def cut(ranges: list[Range], branch_id: int, seq: int) -> list[Range]:
+def truncate_ranges(ranges: list[Range], branch_id: int, seq: int) -> list[Range]:
     """The ranges up to and with one entry of a branch; empty when they do not show it."""
     kept: list[Range] = []
     for writer, after, upto in ranges:
@@ -183,7 +183,7 @@ def cut(ranges: list[Range], branch_id: int, seq: int) -> list[Range]:
     return []
 
 
-def beyond(ranges: list[Range], known: list[Range]) -> list[Range]:
+def subtract_ranges(ranges: list[Range], known: list[Range]) -> list[Range]:
     """What of the ranges the known ones do not cover, in the same order."""
     left: list[Range] = []
     for writer, after, upto in ranges:

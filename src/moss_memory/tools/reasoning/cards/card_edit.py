@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, choice, flag, list_of, number, object_of, text, texts
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, take_numbers
-from moss_memory.tools.reasoning.graph.graph_batch import Changes, checked_id
+from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, checked_id
 from moss_memory.tools.reasoning.graph.node_versions import Version, edge
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
@@ -94,7 +94,7 @@ def branchmind_think_link(
         meta=meta_json(meta),
     )
     place = _existing_place(tx, workspace, target, ref, graph_doc)
-    changes = Changes(tx, place.graph)
+    changes = GraphBatch(tx, place.graph)
     for end in (from_, to):
         if changes.live(end) is None:
             raise no_such_card(place, end)
@@ -126,9 +126,9 @@ def branchmind_think_set_status(
     """Set the status of one or more cards, all or none; the rest of them stays."""
     wanted = checked_label(status, what="status")
     if wanted is None:
-        raise invalid("`status` is blank; say what the cards are, e.g. closed", path="status")
+        raise invalid_request("`status` is blank; say what the cards are, e.g. closed", path="status")
     place = _existing_place(tx, workspace, target, ref, graph_doc)
-    changes = Changes(tx, place.graph)
+    changes = GraphBatch(tx, place.graph)
     cards = [_card(changes, place, one) for one in _ids(ids)]
     updated = [card for card in cards if card.status != wanted]
     for card in updated:
@@ -158,7 +158,7 @@ def branchmind_think_pin(
 ) -> dict[str, Any]:
     """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
     place = _existing_place(tx, workspace, target, ref, graph_doc)
-    changes = Changes(tx, place.graph)
+    changes = GraphBatch(tx, place.graph)
     wanted = [str(_card(changes, place, one).key) for one in _ids(ids)]
     branch_id, doc = place.graph.branch.branch_id, place.graph.doc
     now = pins_of(tx, graph_view(tx, branch_id, doc), doc)
@@ -200,7 +200,7 @@ def branchmind_think_subgoal_open(
 ) -> dict[str, Any]:
     """Open a subgoal of a question, with a trace and a graph of its own."""
     place = _existing_place(tx, workspace, target, ref, graph_doc)
-    question = _card(Changes(tx, place.graph), place, question_id)
+    question = _card(GraphBatch(tx, place.graph), place, question_id)
     if question.type != "question":
         raise no_such_card(place, question_id, kind="question")
     named = (title or "").strip() or default_title(question.title or question.key)
@@ -208,7 +208,7 @@ def branchmind_think_subgoal_open(
     fields = {"id": None, "type": "question", "title": named, "text": told_text, "status": None, "tags": [SUBGOAL]}
     told = commit_card(tx, place, Card({**fields, "meta": {}}, [], []))
     subgoal_id = told["card_id"]
-    changes = Changes(tx, place.graph)
+    changes = GraphBatch(tx, place.graph)
     changes.upsert(edge(question_id, SUBGOAL, subgoal_id))
     last_seq = changes.write()
     docs = {"child_trace_doc": f"{subgoal_id}-trace", "child_graph_doc": f"{subgoal_id}-graph"}
@@ -246,7 +246,7 @@ def branchmind_think_subgoal_close(
 ) -> dict[str, Any]:
     """Close a subgoal, with a card that says what came out of it; the question above stays open."""
     place = _existing_place(tx, workspace, target, ref, graph_doc)
-    subgoal = _card(Changes(tx, place.graph), place, subgoal_id)
+    subgoal = _card(GraphBatch(tx, place.graph), place, subgoal_id)
     if SUBGOAL not in subgoal.tags():
         raise no_such_card(place, subgoal_id, kind="subgoal")
     told: dict[str, Any] = {}
@@ -255,7 +255,7 @@ def branchmind_think_subgoal_close(
         written = commit_card(tx, place, Card(parse_card(return_card, workspace=workspace, what="return_card"), [], []))
         told["return_card_id"] = written["card_id"]
         applied.update((name, applied[name] + count) for name, count in written["graph_applied"].items())
-    changes = Changes(tx, place.graph)
+    changes = GraphBatch(tx, place.graph)
     if subgoal.status != "closed":
         changes.upsert(subgoal.with_status("closed"))
     if told:
@@ -289,7 +289,7 @@ def branchmind_think_nominal_merge(
 ) -> dict[str, Any]:
     """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
     place = _existing_place(tx, workspace, target, ref, graph_doc)
-    changes = Changes(tx, place.graph)
+    changes = GraphBatch(tx, place.graph)
     chosen = None
     if candidate_ids is not None:
         chosen = [_card(changes, place, one) for one in _ids(candidate_ids, what="candidate_ids")]
@@ -323,11 +323,11 @@ def _existing_place(
 def _ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
     found = as_list(ids)
     if not 1 <= len(found) <= IDS_MAX:
-        raise invalid(f"`{what}` has {len(found)} entries; give 1 to {IDS_MAX}", path=what)
+        raise invalid_request(f"`{what}` has {len(found)} entries; give 1 to {IDS_MAX}", path=what)
     return found
 
 
-def _card(changes: Changes, place: CardPlace, card_id: str) -> Version:
+def _card(changes: GraphBatch, place: CardPlace, card_id: str) -> Version:
     """A live card; anything else is `NOT_FOUND`."""
     card = changes.live(card_id)
     if card is None or card.type not in CARD_TYPES:

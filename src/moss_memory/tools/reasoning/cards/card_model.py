@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import re
 
-from moss_memory.errors import MossError, invalid, nearest, next_call
+from moss_memory.errors import MossError, invalid_request, nearest, next_call
 from moss_memory.tools.reasoning.branches.document_refs import (
     GRAPH,
     TRACE,
-    Place,
+    DocumentRef,
     branch_for_writing,
     find_branch,
     place_of,
 )
 from moss_memory.tools.reasoning.branches.visible_ranges import last_number, log_view
-from moss_memory.tools.reasoning.graph.graph_batch import Changes, checked_id, graph_tags
+from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, checked_id, graph_tags
 from moss_memory.tools.reasoning.graph.node_versions import Version, edge, node
 from moss_memory.tools.reasoning.notes.note_tools import append, checked_note
 from moss_memory.tools.reasoning.reasoning_arguments import as_list, checked_label, checked_title, meta_json
@@ -52,7 +52,7 @@ class Card:
         self.supports = sorted({checked_id(one, what="supports") for one in supports})
         self.blocks = sorted({checked_id(one, what="blocks") for one in blocks})
         if self.title is None and self.text is None:
-            raise invalid("`card` needs a title or a text; give at least one of them", path="card")
+            raise invalid_request("`card` needs a title or a text; give at least one of them", path="card")
 
     def said(self) -> dict[str, Any]:
         """Everything that makes a repeated card the same one."""
@@ -85,7 +85,7 @@ class CardPlace:
 
     __slots__ = ("graph", "trace")
 
-    def __init__(self, trace: Place, graph: Place) -> None:
+    def __init__(self, trace: DocumentRef, graph: DocumentRef) -> None:
         self.trace = trace
         self.graph = graph
 
@@ -113,17 +113,19 @@ def card_place(
     """The documents that a thinking call means; `with_branch` lets a target's documents be used on another branch."""
     for name, doc in (("trace_doc", trace_doc), ("graph_doc", graph_doc)):
         if target is not None and doc is not None:
-            raise invalid(f"`target` already says where; leave `{name}` out", path=name)
+            raise invalid_request(f"`target` already says where; leave `{name}` out", path=name)
     if target is None or branch is None:
         trace = place_of(tx, workspace, target=target, branch=branch, doc=trace_doc, kind=TRACE, writer=writer)
         graph = place_of(tx, workspace, target=target, branch=branch, doc=graph_doc, kind=GRAPH, writer=writer)
         return CardPlace(trace, graph)
     if not with_branch:
-        raise invalid("`target` already says where; leave `branch` out", path="branch")
+        raise invalid_request("`target` already says where; leave `branch` out", path="branch")
     reference = reference_of(tx, workspace, target)
     row = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
     own = (reference.notes_doc, reference.trace_doc, reference.graph_doc)
-    return CardPlace(Place(workspace, row, reference.trace_doc, own), Place(workspace, row, reference.graph_doc, own))
+    return CardPlace(
+        DocumentRef(workspace, row, reference.trace_doc, own), DocumentRef(workspace, row, reference.graph_doc, own)
+    )
 
 
 def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str = "card") -> dict[str, Any]:
@@ -131,7 +133,7 @@ def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str
     raw = dict(given) if isinstance(given, dict) else _from_text(given, what)
     if "card_id" in raw:
         if raw.get("id") not in (None, raw["card_id"]):
-            raise invalid(f"`{what}.id` and `{what}.card_id` differ; give one of them", path=f"{what}.card_id")
+            raise invalid_request(f"`{what}.id` and `{what}.card_id` differ; give one of them", path=f"{what}.card_id")
         raw["id"] = raw.pop("card_id")
     fields: dict[str, Any] = {name: _text_field(raw.pop(name, None), f"{what}.{name}") for name in _KEYS[2:6]}
     fields["id"] = _text_field(raw.pop("id", None), f"{what}.id")
@@ -146,7 +148,7 @@ def checked_type(raw: str, *, what: str, workspace: str) -> str:
     kind = raw.strip().lower()
     if kind not in CARD_TYPES:
         like = nearest(kind, list(CARD_TYPES)) or "note"
-        error = invalid(
+        error = invalid_request(
             f"`{what}` is {raw[:100]!r}; the types of cards are {', '.join(CARD_TYPES)}",
             path=what,
             supported_types=list(CARD_TYPES),
@@ -162,7 +164,7 @@ def checked_type(raw: str, *, what: str, workspace: str) -> str:
 
 def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]:
     """Writes a card to trace and graph, or nothing when it is there already; other content is a `CONFLICT`."""
-    changes = Changes(tx, place.graph)
+    changes = GraphBatch(tx, place.graph)
     if card.id is None:
         card.id = _new_id(tx, changes)
     elif (known := _known(tx, place, card.id)) is not None:
@@ -182,7 +184,7 @@ def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]
     return {**_told(place, card.id, inserted=True, applied=changes.applied), "last_seq": last_seq}
 
 
-def _only_in_graph(place: CardPlace, card: Card, changes: Changes) -> dict[str, Any]:
+def _only_in_graph(place: CardPlace, card: Card, changes: GraphBatch) -> dict[str, Any]:
     """A card that the trace has: nothing to do, unless it was for another graph and this one never had it."""
     if changes.exists(str(card.id)):
         return _told(place, str(card.id), inserted=False)
@@ -196,7 +198,7 @@ def links(values: str | list[str] | None, *, what: str) -> list[str]:
     """The ids of other cards."""
     found = as_list(values)
     if len(found) > LINKS_MAX:
-        raise invalid(f"`{what}` has {len(found)} entries; at most {LINKS_MAX} are allowed", path=what)
+        raise invalid_request(f"`{what}` has {len(found)} entries; at most {LINKS_MAX} are allowed", path=what)
     return found
 
 
@@ -213,7 +215,9 @@ def _from_json(text: str, what: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise invalid(f"`{what}` begins like a JSON object and is none; mend it, or send text", path=what) from None
+        raise invalid_request(
+            f"`{what}` begins like a JSON object and is none; mend it, or send text", path=what
+        ) from None
     check_json(found, what)
     return dict(found)
 
@@ -242,7 +246,7 @@ def _text_field(value: Any, what: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise invalid(f"`{what}` must be a string", path=what)
+        raise invalid_request(f"`{what}` must be a string", path=what)
     return value.strip() or None
 
 
@@ -252,7 +256,7 @@ def _tags(value: Any, what: str) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
-        raise invalid(f"`{what}` must be a list of strings", path=what)
+        raise invalid_request(f"`{what}` must be a list of strings", path=what)
     return value
 
 
@@ -261,11 +265,11 @@ def _meta(value: Any, what: str) -> dict[str, Any]:
         try:
             value = json.loads(value) if value.strip() else None
         except (ValueError, RecursionError):
-            raise invalid(f"`{what}` must be a JSON object", path=what) from None
+            raise invalid_request(f"`{what}` must be a JSON object", path=what) from None
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise invalid(f"`{what}` must be an object", path=what)
+        raise invalid_request(f"`{what}` must be an object", path=what)
     from moss_memory.registry.operation import check_json
 
     check_json(value, what)
@@ -296,7 +300,7 @@ def _known(tx: Transaction, place: CardPlace, card_id: str) -> str | None:
     return None
 
 
-def _new_id(tx: Transaction, changes: Changes) -> str:
+def _new_id(tx: Transaction, changes: GraphBatch) -> str:
     number = last_number(tx) + 1
     while changes.exists(f"CARD-{number}"):
         number += 1

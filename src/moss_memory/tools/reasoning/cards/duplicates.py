@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction
-    from moss_memory.tools.reasoning.branches.document_refs import Place
+    from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
     from moss_memory.tools.reasoning.branches.visible_ranges import View
 
 SIMILAR = 0.9
@@ -40,7 +40,7 @@ class Group:
         return {"canonical": self.canonical.key, "merged": merged, "similarity": round(self.similarity, 3)}
 
 
-def groups_of(tx: ReadTransaction, place: Place, cards: list[Version] | None) -> list[Group]:
+def groups_of(tx: ReadTransaction, place: DocumentRef, cards: list[Version] | None) -> list[Group]:
     """The groups among the cards given, or among all that are not merged yet; the oldest of each is canonical."""
     view = graph_view(tx, place.branch.branch_id, place.doc)
     if cards is None:

@@ -47,7 +47,7 @@ def settled(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> se
     if not wanted:
         return set()
     rels = ", ".join(f"'{rel}'" for rel in SETTLING)
-    chosen = f"{tx.is_any('v.to_id', 'ids')} and v.rel in ({rels}) and v.deleted = 0"
+    chosen = f"{tx.sql_in('v.to_id', 'ids')} and v.rel in ({rels}) and v.deleted = 0"
     links = [(str(link.from_id), str(link.to_id)) for link in versions(tx, view, doc, chosen, {"ids": wanted})]
     cards = _cards(tx, view, doc, ids=sorted({source for source, _ in links}))
     decided = {card.key for card in cards if card.type == "decision" and card.status not in _UNDONE}
@@ -68,7 +68,7 @@ def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -
     wanted_ids = list(ids)
     if not wanted_ids:
         return {}
-    chosen = f"{tx.is_any('v.to_id', 'ids')} and v.rel = 'blocks' and v.deleted = 0"
+    chosen = f"{tx.sql_in('v.to_id', 'ids')} and v.rel = 'blocks' and v.deleted = 0"
     edges = versions(tx, view, doc, chosen, {"ids": wanted_ids})
     blocked: dict[str, list[str]] = {}
     for link in edges:
@@ -79,7 +79,7 @@ def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -
     still_open = {
         card.key
         for card in versions(
-            tx, view, doc, _live_cards(tx.is_any("v.key", "ids")),
+            tx, view, doc, _live_cards(tx.sql_in("v.key", "ids")),
             {"ids": sorted(wanted)},
         )
         if is_open(card)
@@ -168,7 +168,7 @@ def _candidate(card: Version, *, pinned: bool, blocked_by: list[str]) -> dict[st
 def _cards(tx: ReadTransaction, view: View, doc: str, *, ids: list[str]) -> list[Version]:
     if not ids:
         return []
-    return list(versions(tx, view, doc, _live_cards(tx.is_any("v.key", "ids")), {"ids": ids}))
+    return list(versions(tx, view, doc, _live_cards(tx.sql_in("v.key", "ids")), {"ids": ids}))
 
 
 def _live_cards(condition: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, list_of, object_of, text
-from moss_memory.registry.tool_groups import FAMILY_OF
+from moss_memory.registry.tool_groups import GROUP_OF_TYPE
 from moss_memory.rows.values import label
 from moss_memory.tools.artifact.artifact_responses import ITEM
 from moss_memory.tools.capsule.capsule_responses import CAPSULE
-from moss_memory.tools.reasoning.branches.document_refs import NOTES, Place, place_of
+from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, place_of
 from moss_memory.tools.reasoning.graph.graph_tools import nodes_of
 from moss_memory.tools.reasoning.notes.note_tools import paged, tail
 from moss_memory.tools.reasoning.reasoning_arguments import (
@@ -167,17 +167,17 @@ def branchmind_context_pack(
 ) -> dict[str, Any]:
     """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
     if target is not None and notes_doc is not None:
-        raise invalid("`target` already says where; leave `notes_doc` out", path="notes_doc")
+        raise invalid_request("`target` already says where; leave `notes_doc` out", path="notes_doc")
     place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     notes = place_of(tx, workspace, target=target, branch=ref, doc=notes_doc, kind=NOTES)
     pack = _Pack(tx, place, notes, notes_limit, trace_limit, limit_cards)
     following = _next_of_work(tx, place, target, pack)
-    extra, cut = _beside(tx, workspace, include or [], run_id)
+    extra, truncate_ranges = _beside(tx, workspace, include or [], run_id)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _parted(kept)
         beside = {name: parts[name] for name in extra}
-        return {**pack.shown(parts), **beside, "next": following, "truncated": cut}
+        return {**pack.shown(parts), **beside, "next": following, "truncated": truncate_ranges}
 
     rows = [*(row for name, found in extra.items() for row in _labelled(name, found)), *pack.rows()]
     return budget.fit(rows, build, least=0)
@@ -190,7 +190,7 @@ class _Pack:
         self,
         tx: ReadTransaction,
         place: CardPlace,
-        notes: Place,
+        notes: DocumentRef,
         notes_limit: int,
         trace_limit: int,
         limit_cards: int,
@@ -243,10 +243,10 @@ def _next_of_work(tx: ReadTransaction, place: CardPlace, target: str | None, pac
     if target is None or "task" in tx.config.disabled_types:
         return next_of(place, pack.candidates, pack.stats["cards"])
     from moss_memory.tools.task.model.task_rows import find_task
-    from moss_memory.tools.task.model.task_status import Standing
+    from moss_memory.tools.task.model.task_status import TaskStatus
 
     workspace = place.graph.workspace
-    return Standing(tx, workspace, find_task(tx, workspace, target)).next()
+    return TaskStatus(tx, workspace, find_task(tx, workspace, target)).next()
 
 
 def _beside(
@@ -255,7 +255,7 @@ def _beside(
     """The latest capsule of the workspace, the last artifacts of the run, and whether that has more of them."""
     found: dict[str, list[dict[str, Any]]] = {}
     closed = tx.config.disabled_types
-    include = [name for name in include if FAMILY_OF[name] not in closed]
+    include = [name for name in include if GROUP_OF_TYPE[name] not in closed]
     if not include:
         return found, False
     from moss_memory.tools.artifact.artifact_tools import artifact_list
@@ -263,7 +263,7 @@ def _beside(
 
     latest = {} if "capsule" in closed else capsule_latest.body(tx, workspace=workspace, include_text=True)
     capsule = latest.get("item")
-    cut = False
+    truncate_ranges = False
     if "capsules" in include:
         found["capsules"] = [] if capsule is None else [capsule]
     if "artifacts" in include:
@@ -271,5 +271,5 @@ def _beside(
         found["artifacts"] = []
         if run:
             listed = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)
-            found["artifacts"], cut = listed["items"], listed["pagination"]["has_more"]
-    return found, cut
+            found["artifacts"], truncate_ranges = listed["items"], listed["pagination"]["has_more"]
+    return found, truncate_ranges

@@ -9,7 +9,7 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import choice, flag, list_of, object_of, text
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
-from moss_memory.tools.reasoning.branches.document_refs import GRAPH, Place, branch_by_id, find_branch
+from moss_memory.tools.reasoning.branches.document_refs import GRAPH, DocumentRef, branch_by_id, find_branch
 from moss_memory.tools.reasoning.notes.note_tools import Rows, next_cursor
 from moss_memory.tools.reasoning.reasoning_arguments import (
     Cursor,
@@ -72,7 +72,7 @@ def branchmind_graph_conflicts(
     """List the conflicts of merges into a branch, newest first."""
     page = CursorPage(cursor, limit)
     branch = find_branch(tx, workspace, into, what="into")
-    Place(workspace, branch, checked_name(doc, what="doc")).graph(tx)
+    DocumentRef(workspace, branch, checked_name(doc, what="doc")).graph(tx)
     only = {"open": " and resolution is null", "resolved": " and resolution is not null"}.get(status or "", "")
     found = list(
         tx.rows(
@@ -135,7 +135,7 @@ def branchmind_graph_conflict_resolve(
     """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
     conflict = _conflict(tx, workspace, conflict_id)
     settled = conflict.resolution
-    tx.concerns(workspace=norm(workspace), address=conflict_id)
+    tx.set_event_subject(workspace=norm(workspace), address=conflict_id)
     if settled is not None and settled != resolution:
         raise MossError(
             "CONFLICT",
@@ -149,7 +149,7 @@ def branchmind_graph_conflict_resolve(
     applied = settled is None and resolution == "use_from"
     if applied:
         into = branch_by_id(tx, conflict.into_id)
-        write(tx, Place(workspace, into, conflict.doc), [Version(json.loads(conflict.theirs_json))])
+        write(tx, DocumentRef(workspace, into, conflict.doc), [Version(json.loads(conflict.theirs_json))])
     if settled is None:
         tx.run(sql["reconcile"], dict(zip(Conflict.columns, conflict, strict=True)))
         done = {"conflict_id": conflict_id, "resolution": resolution, "now_ms": tx.now_ms}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.rows.values import has_control
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.reasoning_arguments import LABEL_MAX_CHARS, checked_label, checked_title, meta_json
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.storage.engine import Transaction
-    from moss_memory.tools.reasoning.branches.document_refs import Place
+    from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
 
 OPS_MAX = 10_000
 ID_MAX_CHARS = 256
@@ -35,10 +35,10 @@ _NEEDED = {
 }
 
 
-class Changes:
+class GraphBatch:
     """What a call is about to write to a graph, and what the graph looks like once it has."""
 
-    def __init__(self, tx: Transaction, place: Place) -> None:
+    def __init__(self, tx: Transaction, place: DocumentRef) -> None:
         self.applied = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
         self._tx = tx
         self._place = place
@@ -50,7 +50,7 @@ class Changes:
     def apply(self, ops: list[dict[str, Any]]) -> None:
         """Takes operations as a caller sends them; refuses all of them when one is wrong."""
         if not 1 <= len(ops) <= OPS_MAX:
-            raise invalid(f"`ops` has {len(ops)} entries; give 1 to {OPS_MAX}", path="ops")
+            raise invalid_request(f"`ops` has {len(ops)} entries; give 1 to {OPS_MAX}", path="ops")
         for index, op in enumerate(ops):
             at = f"ops[{index}]"
             _check_fields(op, at)
@@ -125,13 +125,13 @@ class Changes:
 def checked_id(raw: str, *, what: str, most: int = ID_MAX_CHARS, reserved: bool = True) -> str:
     """A node's id, a type or a rel: not blank, bounded, without control characters and `|`."""
     if not raw.strip():
-        raise invalid(f"`{what}` is blank; give it a name", path=what)
+        raise invalid_request(f"`{what}` is blank; give it a name", path=what)
     if len(raw) > most:
-        raise invalid(f"`{what}` has {len(raw)} characters; at most {most} are allowed", path=what)
+        raise invalid_request(f"`{what}` has {len(raw)} characters; at most {most} are allowed", path=what)
     if EDGE_MARK in raw or has_control(raw):
-        raise invalid(f"`{what}` contains `|` or a control character; remove it", path=what)
+        raise invalid_request(f"`{what}` contains `|` or a control character; remove it", path=what)
     if reserved and raw.startswith(RESERVED):
-        raise invalid(f"`{what}` begins with {raw[:5]!r}, which Moss keeps for plans and tasks", path=what)
+        raise invalid_request(f"`{what}` begins with {raw[:5]!r}, which Moss keeps for plans and tasks", path=what)
     return raw
 
 
@@ -141,13 +141,13 @@ def graph_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
     for index, tag in enumerate(raw or ()):
         normal = tag.strip().lower()
         if not normal or len(normal) > TAG_MAX_CHARS or has_control(normal):
-            raise invalid(
+            raise invalid_request(
                 f"`{what}[{index}]` needs 1 to {TAG_MAX_CHARS} characters and no control characters",
                 path=f"{what}[{index}]",
             )
         tags.add(normal)
     if len(tags) > TAGS_MAX:
-        raise invalid(f"`{what}` has {len(tags)} entries; at most {TAGS_MAX} are allowed", path=what)
+        raise invalid_request(f"`{what}` has {len(tags)} entries; at most {TAGS_MAX} are allowed", path=what)
     return sorted(tags)
 
 
@@ -155,10 +155,10 @@ def _check_fields(op: dict[str, Any], at: str) -> None:
     kind = op["op"]
     for name in op:
         if name != "op" and name not in _FIELDS[kind]:
-            raise invalid(f"`{at}.{name}` has no meaning for {kind}; leave it out", path=f"{at}.{name}")
+            raise invalid_request(f"`{at}.{name}` has no meaning for {kind}; leave it out", path=f"{at}.{name}")
     for name in _NEEDED[kind]:
         if name not in op:
-            raise invalid(f"`{at}.{name}` is required by {kind}; add it", path=f"{at}.{name}")
+            raise invalid_request(f"`{at}.{name}` is required by {kind}; add it", path=f"{at}.{name}")
 
 
 def _node(op: dict[str, Any], at: str) -> Version:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, flag, integer, list_of, moment_ms, object_of, text
 from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_branch, place_of
-from moss_memory.tools.reasoning.branches.visible_ranges import View, beyond, graph_view
-from moss_memory.tools.reasoning.notes.note_tools import Rows, Side, next_cursor, one_that_has
+from moss_memory.tools.reasoning.branches.visible_ranges import View, graph_view, subtract_ranges
+from moss_memory.tools.reasoning.notes.note_tools import BranchSide, Rows, next_cursor, one_that_has
 from moss_memory.tools.reasoning.reasoning_arguments import (
     REF,
     Branch,
@@ -34,7 +34,7 @@ from moss_memory.tools.reasoning.reasoning_responses import (
     PLACE,
 )
 
-from .graph_batch import Changes, graph_tags
+from .graph_batch import GraphBatch, graph_tags
 from .node_versions import (
     Version,
     columns,
@@ -118,7 +118,7 @@ def branchmind_graph_apply(
 ) -> dict[str, Any]:
     """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
     place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH, writer=tx)
-    changes = Changes(tx, place)
+    changes = GraphBatch(tx, place)
     changes.apply(ops)
     last_seq = changes.write()
     place.concern(tx)
@@ -299,15 +299,17 @@ class NodeFilters:
         """Only nodes that are open, or have no status."""
         for name, values in (("ids", self.ids), ("types", self.types), ("tags_any", self.tags_any)):
             if values is not None and not trusted and not 1 <= len(values) <= IDS_MAX:
-                raise invalid(f"`{name}` has {len(values)} entries; give 1 to {IDS_MAX} or leave it out", path=name)
+                raise invalid_request(
+                    f"`{name}` has {len(values)} entries; give 1 to {IDS_MAX} or leave it out", path=name
+                )
 
     def streams(self, tx: ReadTransaction) -> list[tuple[str, str, dict[str, Any]]]:
         """Tables and conditions that together find the nodes, each one led by an index; `{at}` is the range."""
         condition, values = self._conditions(tx)
         if self.ids is not None:
-            return [("graph_versions v", f"{tx.is_any('v.key', 'ids')} and {condition}", values)]
+            return [("graph_versions v", f"{tx.sql_in('v.key', 'ids')} and {condition}", values)]
         if self.open_only:
-            kinds = tx.is_any("v.type || ''", "types")
+            kinds = tx.sql_in("v.type || ''", "types")
             return self._open_streams(f"v.status = 'open' and {kinds} and {condition}", condition, values)
         if self.tags_all or self.tags_any:
             tagged = "graph_tags o join graph_versions v on v.seq = o.seq"
@@ -336,7 +338,7 @@ class NodeFilters:
         if self.types is not None:
             values["types"] = self.types
             if self.ids is not None or self.tags_all or self.tags_any:
-                conditions.append(tx.is_any("v.type", "types"))
+                conditions.append(tx.sql_in("v.type", "types"))
         if self.status is not None:
             conditions.append("v.status = :status")
             values["status"] = self.status
@@ -344,7 +346,7 @@ class NodeFilters:
             conditions.append(_has_tag(f"g.tag = :tag_all{number}"))
             values[f"tag_all{number}"] = tag
         if self.tags_any is not None:
-            conditions.append(_has_tag(tx.is_any("g.tag", "tags_any")))
+            conditions.append(_has_tag(tx.sql_in("g.tag", "tags_any")))
             values["tags_any"] = self.tags_any
         return " and ".join(conditions), values
 
@@ -416,7 +418,7 @@ def _edges_between(
 ) -> list[dict[str, Any]]:
     """The edges that begin and end in these nodes, newest first."""
     ids = [node["id"] for node in nodes]
-    ends = " and ".join(tx.is_any(f"v.{end}", "ids") for end in ("from_id", "to_id"))
+    ends = " and ".join(tx.sql_in(f"v.{end}", "ids") for end in ("from_id", "to_id"))
     found = versions(tx, view, doc, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
     return [edge.shown() for edge in sorted(found, key=lambda edge: -edge.seq)]
 
@@ -437,11 +439,11 @@ def _dangling(edge: Version, ids: set[str]) -> dict[str, Any]:
 
 def both_graphs(
     tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
-) -> tuple[Side, Side]:
+) -> tuple[BranchSide, BranchSide]:
     """Two branches and their views of a graph that at least one of them must have."""
     checked_name(doc, what="doc")
     branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
-    sides = [Side(branch, graph_view(tx, branch.branch_id, doc)) for branch in branches]
+    sides = [BranchSide(branch, graph_view(tx, branch.branch_id, doc)) for branch in branches]
     if not any(side.view.written for side in sides):
         one_that_has(tx, workspace, branches, doc)
     return sides[0], sides[1]
@@ -451,7 +453,7 @@ def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> lis
     """The versions of the newer view whose state the older one does not have, newest first."""
     touched: set[str] = set()
     for ranges, known in ((newer.ranges, older.ranges), (older.ranges, newer.ranges)):
-        for branch_id, after, upto in beyond(ranges, known):
+        for branch_id, after, upto in subtract_ranges(ranges, known):
             keys = tx.stream(
                 "select distinct key from graph_versions where branch_id = :id and doc = :doc and seq > :after"
                 " and seq <= :upto",

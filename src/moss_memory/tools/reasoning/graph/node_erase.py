@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid, next_call
-from moss_memory.rows.hard_delete import Erasure
+from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.rows.hard_delete import HardDelete
 from moss_memory.rows.values import norm
-from moss_memory.tools.reasoning.branches.document_refs import GRAPH, TRACE, Place, branch_by_id, family_of, find_branch
+from moss_memory.tools.reasoning.branches.document_refs import (
+    GRAPH,
+    TRACE,
+    DocumentRef,
+    branch_by_id,
+    family_of,
+    find_branch,
+)
 from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, graph_view
 from moss_memory.tools.reasoning.cards.card_edit import SUBGOAL, default_title
 from moss_memory.tools.reasoning.cards.card_model import CARD_TYPES
@@ -29,13 +36,15 @@ _KNOWN = {"known_type": f"type in ({_TYPES})", "known_status": f"status in ({_ST
 """Words that Moss has chosen: every other type or status is a caller's own and goes."""
 
 
-def erase_node(tx: ReadTransaction, workspace: str, id: str | None, *, branch: str | None, doc: str | None) -> Erasure:
+def erase_node(
+    tx: ReadTransaction, workspace: str, id: str | None, *, branch: str | None, doc: str | None
+) -> HardDelete:
     """Return the erasure of a node: on the branch that is named and all that share a base with it, else on every one.
 
     Its id stays known as that of a deleted node.
     """
     if id is None:
-        raise invalid("`id` is needed: the id of the node", path="id")
+        raise invalid_request("`id` is needed: the id of the node", path="id")
     graph = doc or GRAPH
     named = None if branch is None else find_branch(tx, workspace, branch)
     found = [Nodes(tx, workspace, family, graph, [id]) for family in families(tx, workspace)]
@@ -48,7 +57,7 @@ def erase_node(tx: ReadTransaction, workspace: str, id: str | None, *, branch: s
             recovery=next_call("branchmind_graph_query", {"workspace": workspace}, "lists the nodes there are"),
         )
     entries = entries_erasure(tx, [seq for nodes in meant for seq in nodes.entries()])
-    return entries.and_also([nodes.erasure() for nodes in meant])
+    return entries.combined_with([nodes.erasure() for nodes in meant])
 
 
 def families(tx: ReadTransaction, workspace: str) -> list[list[int]]:
@@ -71,21 +80,21 @@ class Nodes:
         self._doc = doc
         self._ids = ids
         self._key = {"branches": branches, "doc": doc, "keys": ids}
-        gaps = {"branches": tx.is_any("branch_id", "branches"), "keys": tx.is_any("key", "keys")}
+        gaps = {"branches": tx.sql_in("branch_id", "branches"), "keys": tx.sql_in("key", "keys")}
         self._versions = list(tx.stream(sql["versions_of_nodes"].filled(**gaps), self._key))
         self.seqs: dict[int, int] = {seq: branch_id for seq, branch_id, *_ in self._versions}
         """The number of every version, with the branch that wrote it."""
-        ends = {"begins": tx.is_any("from_id", "keys"), "ends": tx.is_any("to_id", "keys")}
+        ends = {"begins": tx.sql_in("from_id", "keys"), "ends": tx.sql_in("to_id", "keys")}
         edges = sql["edges_at_nodes"].filled(branches=gaps["branches"], **ends)
         self._edges = list(tx.stream(edges, self._key)) if self.seqs else []
 
-    def erasure(self) -> Erasure:
+    def erasure(self) -> HardDelete:
         """Return the erasure of the nodes and their edges, without what the trace says of them."""
         texts: list[str | None] = []
         for _, _, _, title, text, *_ in self._versions:
             texts += [title, text, f"{title}: {text}" if title and text else None]
         edges = {edge[2] for edge in self._edges}
-        return Erasure(
+        return HardDelete(
             self._carry_out,
             rows=len({key for _, _, key, *_ in self._versions}) + len(edges),
             versions=len(self.seqs) + len(self._edges),
@@ -108,7 +117,7 @@ class Nodes:
         place = {"doc": self._doc, "branches": self.branches}
         for seq, *_ in self._edges:
             tx.run(sql["forget_version"], {"seq": seq})
-        gaps = {"branches": tx.is_any("branch_id", "branches"), "keys": tx.is_any("key", "keys")}
+        gaps = {"branches": tx.sql_in("branch_id", "branches"), "keys": tx.sql_in("key", "keys")}
         found = list(tx.stream(sql["versions_of_nodes"].filled(**gaps), {**place, "keys": self._ids}))
         for seq, branch_id, *_ in found:
             tx.run(sql["blank_version"].filled(**_KNOWN), {"seq": seq})
@@ -122,7 +131,7 @@ class Nodes:
         """Write tombstones after the versions that are live; the index then forgets what these said."""
         for _, branch_id, key, _, _, kind, deleted, next_seq in self._versions:
             if not deleted and next_seq > HEAD:
-                place = Place(self._workspace, branch_by_id(tx, branch_id), self._doc)
+                place = DocumentRef(self._workspace, branch_by_id(tx, branch_id), self._doc)
                 write(tx, place, [node(key, kind).tombstone()])
 
     def entries(self) -> list[int]:
@@ -136,7 +145,7 @@ class Nodes:
         return found
 
     def _card_entries(self, id: str) -> list[Any]:
-        statement = sql["entries_of_card"].filled(branches=self._tx.is_any("branch_id", "branches"))
+        statement = sql["entries_of_card"].filled(branches=self._tx.sql_in("branch_id", "branches"))
         return list(self._tx.stream(statement, {"branches": self.branches, "key": id}))
 
     def _is_own(self, id: str, entry: Any) -> bool:
@@ -149,7 +158,7 @@ class Nodes:
         if source is not None and self._tx.row(sql["entry_texts"], {"seq": origin_of(source)}) is not None:
             return False
         key = {"branches": self.branches, "key": id, "state": _state_of(id, title, content, meta)}
-        statement = sql["states_of_node"].filled(branches=self._tx.is_any("branch_id", "branches"))
+        statement = sql["states_of_node"].filled(branches=self._tx.sql_in("branch_id", "branches"))
         same = [found for (found,) in self._tx.stream(statement, key)]
         partner = GRAPH if doc == TRACE else doc.removesuffix(f"-{TRACE}") + f"-{GRAPH}"
         return self._doc == partner if partner in same or not same else same == [self._doc]
@@ -171,13 +180,13 @@ class Nodes:
         return [(key, old, new) for (key, old), new in found.items()]
 
     def _subgoals_of(self, key: str) -> list[str]:
-        gaps = {"branches": self._tx.is_any("branch_id", "branches"), "begins": "from_id = :key", "ends": "1 = 0"}
+        gaps = {"branches": self._tx.sql_in("branch_id", "branches"), "begins": "from_id = :key", "ends": "1 = 0"}
         edges = self._tx.stream(sql["edges_at_nodes"].filled(**gaps), {**self._key, "key": key})
         return sorted({to for *_, rel, to in edges if rel == SUBGOAL} - set(self._ids))
 
     def _titled(self, key: str, title: str) -> list[Any]:
         """Return the versions of a node that have a title, each with its branch and the number of the next."""
-        statement = sql["titled_versions"].filled(branches=self._tx.is_any("branch_id", "branches"))
+        statement = sql["titled_versions"].filled(branches=self._tx.sql_in("branch_id", "branches"))
         return list(self._tx.stream(statement, {**self._key, "key": key, "title": title}))
 
     def _titled_entries(self, key: str, title: str) -> dict[int, str]:
@@ -204,7 +213,7 @@ class Nodes:
             tx.run(sql["forget_version"], {"seq": version.seq})  # the index learns only what is new
             own = {"branch_id": branch_id, "doc": self._doc, "workspace": norm(self._workspace), "next_seq": next_seq}
             tx.run(sql["put_version"], {**row, **own})
-        statement = sql["conflict_states"].filled(branches=tx.is_any("from_id", "branches"))
+        statement = sql["conflict_states"].filled(branches=tx.sql_in("from_id", "branches"))
         for seq, *states in list(tx.stream(statement, {**self._key, "key": key})):
             changed = [None if one is None else _retitled_json(one, old, new) for one in states]
             packed = dict(zip(("base_json", "theirs_json", "ours_json"), changed, strict=True))

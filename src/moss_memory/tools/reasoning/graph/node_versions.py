@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction, Row, Transaction
-    from moss_memory.tools.reasoning.branches.document_refs import Place
+    from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
     from moss_memory.tools.reasoning.branches.visible_ranges import Range, View
 
 GONE = ""
@@ -170,11 +170,11 @@ def select(
 
 def present(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> dict[str, Version]:
     """The versions that the view shows of these keys, tombstones too."""
-    found = versions(tx, view, doc, tx.is_any("v.key", "keys"), {"keys": list(keys)})
+    found = versions(tx, view, doc, tx.sql_in("v.key", "keys"), {"keys": list(keys)})
     return {version.key: version for version in found}
 
 
-def write(tx: Transaction, place: Place, new: list[Version]) -> int:
+def write(tx: Transaction, place: DocumentRef, new: list[Version]) -> int:
     """Writes new versions in order; gives the seq of the last."""
     first = take_numbers(tx, len(new))
     own = {"branch_id": place.branch.branch_id, "doc": place.doc, "workspace": norm(place.workspace)}

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import flag, integer, list_of, object_of, text, texts
 from moss_memory.rows.values import norm, shown_time
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, STANDARD_DOCS, BranchRow, find_branch, place_of
-from moss_memory.tools.reasoning.branches.visibility import show_and_hide
-from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, chain, cut, graph_view, log_view, take_numbers
+from moss_memory.tools.reasoning.branches.visibility import update_visibility
+from moss_memory.tools.reasoning.branches.visible_ranges import (
+    HEAD,
+    chain,
+    graph_view,
+    log_view,
+    take_numbers,
+    truncate_ranges,
+)
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     Branch,
@@ -81,12 +88,12 @@ def branchmind_commit(
 ) -> dict[str, Any]:
     """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
     if not message.strip():
-        raise invalid("`message` is blank; say in a line what this commit is", path="message")
+        raise invalid_request("`message` is blank; say in a line what this commit is", path="message")
     checked_title(message, what="message")
     note = checked_note(artifact, title=message, meta=meta, what="artifact")
     names = [checked_name(doc, what="docs") for doc in as_list(docs)]
     if not names:
-        raise invalid("`docs` is empty; name at least one document or leave it out", path="docs")
+        raise invalid_request("`docs` is empty; name at least one document or leave it out", path="docs")
     places = [place_of(tx, workspace, target=None, branch=None, doc=doc, kind=NOTES, writer=tx) for doc in names]
     entries = [append(tx, place, note) for place in places]
     places[0].concern(tx)
@@ -199,7 +206,7 @@ def branchmind_tag_create(
         "now_ms": tx.now_ms,
     }
     tx.run(sql["set_tag"], row)
-    tx.concerns(workspace=norm(workspace), address=name)
+    tx.set_event_subject(workspace=norm(workspace), address=name)
     stored = _find_tag(tx, workspace, name)
     assert stored is not None, "it was just written"
     return {"workspace": workspace, "tag": stored.shown()}
@@ -237,7 +244,7 @@ def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name
     checked_name(name, what="name")
     if not tx.run(sql["delete_tag"], {"workspace": norm(workspace), "name": name}):
         raise _no_such_tag(workspace, name)
-    tx.concerns(workspace=norm(workspace), address=name)
+    tx.set_event_subject(workspace=norm(workspace), address=name)
     return {"workspace": workspace, "name": name, "deleted": True}
 
 
@@ -320,8 +327,8 @@ def branchmind_reset(
     }
     tx.run(sql["add_reset"], row)
     tx.run(sql["note_reset"], {"branch_id": branch.branch_id, "seq": row["seq"]})
-    show_and_hide(tx, branch.branch_id)
-    tx.concerns(workspace=norm(workspace), address=branch.name)
+    update_visibility(tx, branch.branch_id)
+    tx.set_event_subject(workspace=norm(workspace), address=branch.name)
     return {"workspace": workspace, "ref": branch.name, "doc": NOTES, "old_seq": old_seq, "new_seq": seq}
 
 
@@ -357,7 +364,7 @@ def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
     for branch_id, upto in _ancestry(tx, branch):
         rows = tx.rows(sql["documents_of"], {"branch_id": branch_id})
         names.update(doc for doc, _, first_seq in rows if first_seq <= upto)
-    counted = []
+    pluralize = []
     for doc in sorted(names):
         log = [("count_entries", one) for one in log_view(tx, branch.branch_id, doc).ranges]
         graph = [("count_versions", one) for one in graph_view(tx, branch.branch_id, doc).ranges]
@@ -367,8 +374,8 @@ def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
             count, newest = found or (0, None)
             entries += count
             last = last if newest is None else max(last or 0, newest)
-        counted.append({"doc": doc, "entries": entries, "last_seq": last})
-    return counted
+        pluralize.append({"doc": doc, "entries": entries, "last_seq": last})
+    return pluralize
 
 
 def _ancestry(tx: ReadTransaction, branch: BranchRow) -> list[tuple[int, int]]:
@@ -411,10 +418,10 @@ def _point(tx: Transaction, workspace: str, point: str | int, *, what: str) -> t
 def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tuple[int, int, int]]:
     """What the branch showed when an entry was its head; empty when it never was."""
     if writer == branch.branch_id:
-        return cut(log_view(tx, branch.branch_id, NOTES, upto=seq).ranges, writer, seq)
+        return truncate_ranges(log_view(tx, branch.branch_id, NOTES, upto=seq).ranges, writer, seq)
     if branch.base_id is None:
         return []
-    return cut(log_view(tx, branch.base_id, NOTES, upto=branch.base_seq or 0).ranges, writer, seq)
+    return truncate_ranges(log_view(tx, branch.base_id, NOTES, upto=branch.base_seq or 0).ranges, writer, seq)
 
 
 def _wrote_since(tx: Transaction, branch: BranchRow, seq: int) -> bool:

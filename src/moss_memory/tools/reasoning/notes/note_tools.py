@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import TRUNCATED, Shape, object_of, text
 from moss_memory.rows.values import norm
-from moss_memory.tools.reasoning.branches.document_refs import NOTES, TRACE, BranchRow, Place, find_branch, place_of
-from moss_memory.tools.reasoning.branches.visible_ranges import Entry, View, beyond, log_view, newest_in, take_numbers
+from moss_memory.tools.reasoning.branches.document_refs import (
+    NOTES,
+    TRACE,
+    BranchRow,
+    DocumentRef,
+    find_branch,
+    place_of,
+)
+from moss_memory.tools.reasoning.branches.visible_ranges import (
+    Entry,
+    View,
+    log_view,
+    newest_in,
+    subtract_ranges,
+    take_numbers,
+)
 from moss_memory.tools.reasoning.reasoning_arguments import (
     REF,
     Branch,
@@ -175,7 +189,7 @@ def branchmind_diff(
     """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
     page = CursorPage(cursor, limit)
     older, newer = both_logs(tx, workspace, from_, to, doc, names=("from", "to"))
-    only_there = beyond(newer.view.ranges, older.view.ranges)
+    only_there = subtract_ranges(newer.view.ranges, older.view.ranges)
     found = newest_in(tx, only_there, doc, before=page.before(), limit=page.limit + 1, query="entries_before")
     shown = [entry.shown(doc, newer.view.names) for entry in found[: page.limit]]
     rows = Rows(shown, more=len(found) > page.limit)
@@ -187,7 +201,7 @@ def branchmind_diff(
     return budget.fit(rows, build)
 
 
-class Side:
+class BranchSide:
     """One of the two branches of a comparison or a merge, and what it shows of the document."""
 
     __slots__ = ("branch", "view")
@@ -199,11 +213,11 @@ class Side:
 
 def both_logs(
     tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
-) -> tuple[Side, Side]:
+) -> tuple[BranchSide, BranchSide]:
     """Two branches and their views of a document that at least one of them must have."""
     checked_name(doc, what="doc")
     branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
-    sides = [Side(branch, log_view(tx, branch.branch_id, doc)) for branch in branches]
+    sides = [BranchSide(branch, log_view(tx, branch.branch_id, doc)) for branch in branches]
     if not any(side.view.written for side in sides):
         one_that_has(tx, workspace, branches, doc)
     return sides[0], sides[1]
@@ -213,11 +227,11 @@ def one_that_has(tx: ReadTransaction, workspace: str, branches: list[BranchRow],
     """Refuses a document that none of the branches has."""
     for branch in branches[:-1]:
         try:
-            Place(workspace, branch, doc).log(tx)
+            DocumentRef(workspace, branch, doc).log(tx)
             return
         except MossError:
             continue
-    Place(workspace, branches[-1], doc).log(tx)
+    DocumentRef(workspace, branches[-1], doc).log(tx)
 
 
 class Note:
@@ -243,14 +257,14 @@ def checked_note(
 ) -> Note:
     """A note within its limits; an empty one is refused."""
     if not content.strip():
-        raise invalid(f"`{what}` is empty; write what is worth remembering", path=what)
+        raise invalid_request(f"`{what}` is empty; write what is worth remembering", path=what)
     checked_title(title, what="title")
     return Note(content, title, checked_label(format, what="format"), meta)
 
 
 def append(
     tx: Transaction,
-    place: Place,
+    place: DocumentRef,
     note: Note,
     *,
     written_as: str = "note",
@@ -295,7 +309,7 @@ class Rows(list["dict[str, Any]"]):
         self.more = more
 
 
-def tail(tx: ReadTransaction, place: Place, page: CursorPage, *, query: str = "entries_before") -> Rows:
+def tail(tx: ReadTransaction, place: DocumentRef, page: CursorPage, *, query: str = "entries_before") -> Rows:
     """The last entries of a document below the page's cursor, newest first."""
     view = place.log(tx)
     found = view.newest(tx, place.doc, before=page.before(), limit=page.limit + 1, query=query)
@@ -315,5 +329,5 @@ def next_cursor(rows: Rows, kept: list[Any]) -> int | None:
     return int(kept[-1]["seq"]) if kept else int(rows[0]["seq"]) + 1
 
 
-def _slice(place: Place, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
+def _slice(place: DocumentRef, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
     return {**place.shown(), **paged(page, rows, kept), "truncated": kept != list(rows)}

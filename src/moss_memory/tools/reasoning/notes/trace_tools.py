@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import invalid
+from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
 from moss_memory.rows.hard_delete import ERASED
-from moss_memory.tools.reasoning.branches.document_refs import TRACE, Place, place_of
+from moss_memory.tools.reasoning.branches.document_refs import TRACE, DocumentRef, place_of
 from moss_memory.tools.reasoning.cards.card_model import links
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
@@ -96,7 +96,7 @@ def branchmind_trace_step(
 ) -> dict[str, Any]:
     """Append a step to a trace: what was done and what came of it."""
     if not step.strip():
-        raise invalid("`step` is blank; say in a line what was done", path="step")
+        raise invalid_request("`step` is blank; say in a line what was done", path="step")
     said = {
         "mode": checked_label(mode, what="mode"),
         "supports": links(supports, what="supports"),
@@ -219,13 +219,13 @@ def branchmind_trace_validate(
     )
 
 
-def _append(tx: Transaction, place: Place, note: Note) -> dict[str, Any]:
+def _append(tx: Transaction, place: DocumentRef, note: Note) -> dict[str, Any]:
     place.concern(tx)
     entry = append(tx, place, note, written_as="step")
     return {**place.shown(), "entry": entry}
 
 
-def _steps(tx: ReadTransaction, place: Place) -> Iterator[tuple[int, str | None, dict[str, Any], bool]]:
+def _steps(tx: ReadTransaction, place: DocumentRef) -> Iterator[tuple[int, str | None, dict[str, Any], bool]]:
     """The steps of a trace document, oldest first, each with whether it was erased; other entries are passed over."""
     for branch_id, after, upto in place.log(tx).ranges:
         key = {"branch_id": branch_id, "doc": place.doc, "after": after, "upto": upto, "erased": ERASED}

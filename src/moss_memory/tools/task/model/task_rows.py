@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid, nearest, next_call
+from moss_memory.errors import MossError, invalid_request, nearest, next_call
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.storage.queries import load_queries
@@ -203,9 +203,9 @@ def summary_of(tx: ReadTransaction, workspace: str, task: Task) -> dict[str, Any
 def find_step(tx: ReadTransaction, workspace: str, task: Task, step_id: str | None, path: str | None) -> Step:
     """A step by its id or its path."""
     if step_id is not None and path is not None:
-        raise invalid("`step_id` and `path` both name the step; give one of them", path="path")
+        raise invalid_request("`step_id` and `path` both name the step; give one of them", path="path")
     if step_id is None and path is None:
-        raise invalid("`step_id` or `path` is needed; `tasks_radar` lists the steps", path="step_id")
+        raise invalid_request("`step_id` or `path` is needed; `tasks_radar` lists the steps", path="step_id")
     if path is not None:
         row = tx.row(sql["step_by_path"], {"task_row": task.row_id, "path": path})
     else:

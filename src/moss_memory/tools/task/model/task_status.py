@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
 
 
-class Standing:
+class TaskStatus:
     """Where a plan or task stands at one moment."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, task: Task) -> None:
@@ -25,8 +25,8 @@ class Standing:
         key = {"workspace": norm(workspace), "id": task.id}
         self._needs = dependencies_of(tx, workspace, task)
         self._open = [] if task.status == "DONE" else steps_of(tx, task, "open_steps")
-        counted = tx.row(sql["count_steps"], {"task_row": task.row_id})
-        self._steps, self._done = counted or (0, 0)
+        pluralize = tx.row(sql["count_steps"], {"task_row": task.row_id})
+        self._steps, self._done = pluralize or (0, 0)
         found = tx.row(sql["next_task_of_plan"], key) if task.kind == "plan" else None
         self._next_task = None if found is None else Task(found)
         self._focus = focus_of(tx, workspace)
