@@ -1587,7 +1587,7 @@ class Tools:
     def branchmind_branch_list(self, *, workspace: str | None = None, limit: int | None = 200, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindBranchListAnswer:
         """List the branches of a workspace with their bases, those of plans and tasks too, by name."""
 
-    def branchmind_checkout(self, *, workspace: str | None = None, ref: str, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindCheckoutAnswer:
+    def branchmind_checkout(self, *, workspace: str | None = None, ref: str, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindCheckoutAnswer:
         """Make a branch the one that calls without a branch use; tasks are not affected."""
 
     def branchmind_branch_rename(self, *, workspace: str | None = None, old: str, new: str, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindBranchRenameAnswer:
@@ -1689,7 +1689,7 @@ class Tools:
     def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
         """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
 
-    def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
+    def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
         """Set the status of one or more cards, all or none; the rest of them stays."""
 
     def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkPinAnswer:
@@ -1845,7 +1845,7 @@ class Tools:
     def moss_recent(self, *, limit: int | None = 50) -> MossRecentAnswer:
         """List the workspaces that changed last and what they hold, without counting it; at most 500."""
 
-    def moss_workspace_rename(self, *, name: str, new_name: str, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossWorkspaceRenameAnswer:
+    def moss_workspace_rename(self, *, name: str, new_name: str, dry_run: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossWorkspaceRenameAnswer:
         """Give a workspace another name, with everything in it of every family: all of it or nothing."""
 
     def moss_workspace_delete(self, *, name: str, dry_run: bool | None = True, idempotency_key: str | None = None) -> MossWorkspaceDeleteAnswer:
@@ -1962,7 +1962,7 @@ class AsyncTools:
     async def branchmind_branch_list(self, *, workspace: str | None = None, limit: int | None = 200, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindBranchListAnswer:
         """List the branches of a workspace with their bases, those of plans and tasks too, by name."""
 
-    async def branchmind_checkout(self, *, workspace: str | None = None, ref: str, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindCheckoutAnswer:
+    async def branchmind_checkout(self, *, workspace: str | None = None, ref: str, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindCheckoutAnswer:
         """Make a branch the one that calls without a branch use; tasks are not affected."""
 
     async def branchmind_branch_rename(self, *, workspace: str | None = None, old: str, new: str, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindBranchRenameAnswer:
@@ -2064,7 +2064,7 @@ class AsyncTools:
     async def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
         """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
 
-    async def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
+    async def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
         """Set the status of one or more cards, all or none; the rest of them stays."""
 
     async def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkPinAnswer:
@@ -2220,7 +2220,7 @@ class AsyncTools:
     async def moss_recent(self, *, limit: int | None = 50) -> MossRecentAnswer:
         """List the workspaces that changed last and what they hold, without counting it; at most 500."""
 
-    async def moss_workspace_rename(self, *, name: str, new_name: str, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossWorkspaceRenameAnswer:
+    async def moss_workspace_rename(self, *, name: str, new_name: str, dry_run: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossWorkspaceRenameAnswer:
         """Give a workspace another name, with everything in it of every family: all of it or nothing."""
 
     async def moss_workspace_delete(self, *, name: str, dry_run: bool | None = True, idempotency_key: str | None = None) -> MossWorkspaceDeleteAnswer:

@@ -77,7 +77,7 @@ _moss() {
     "artifact store") offered="--kind --data --workspace -w --name --text --run-id --phase --role --tags --ttl-seconds --expected-version --mode --validate --allow-secrets --file --home --table --json --help -h" valued="--kind --data --workspace -w --name --text --run-id --phase --role --tags --ttl-seconds --expected-version --mode --file --home" ;;
     "artifact touch") offered="--id --workspace -w --name --ttl-seconds --home --table --json --help -h" named=artifacts valued="--id --workspace -w --name --ttl-seconds --home" ;;
     "artifact versions") offered="--id --workspace -w --name --limit --offset --home --table --json --help -h" named=artifacts valued="--id --workspace -w --name --limit --offset --home" ;;
-    "branch checkout") offered="--workspace -w --ref --branch --home --table --json --help -h" named=branches valued="--workspace -w --ref --branch --home" ;;
+    "branch checkout") offered="--workspace -w --ref --allow-secrets --branch --home --table --json --help -h" named=branches valued="--workspace -w --ref --branch --home" ;;
     "branch create") offered="--workspace -w --name --from --allow-secrets --home --table --json --help -h" valued="--workspace -w --name --from --home" ;;
     "branch delete") offered="--workspace -w --name --home --table --json --help -h" valued="--workspace -w --name --home" ;;
     "branch init") offered="--workspace -w --allow-secrets --home --table --json --help -h" valued="--workspace -w --home" ;;
@@ -179,7 +179,7 @@ _moss() {
     "think pins") offered="--workspace -w --target --ref --graph-doc --cursor --limit --max-chars --max-bytes --max-lines --branch --home --table --json --help -h" named=places valued="--workspace -w --target --ref --graph-doc --cursor --limit --max-chars --max-bytes --max-lines --branch --home" ;;
     "think playbook") offered="--workspace -w --name --max-chars --max-bytes --max-lines --home --table --json --help -h" valued="--workspace -w --name --max-chars --max-bytes --max-lines --home" ;;
     "think query") offered="--workspace -w --target --ref --graph-doc --ids --types --status --tags-any --tags-all --text --cursor --limit --max-chars --max-bytes --max-lines --branch --home --table --json --help -h" named=places valued="--workspace -w --target --ref --graph-doc --ids --types --status --tags-any --tags-all --text --cursor --limit --max-chars --max-bytes --max-lines --branch --home" ;;
-    "think set-status") offered="--workspace -w --ids --status --target --ref --graph-doc --branch --home --table --json --help -h" valued="--workspace -w --ids --status --target --ref --graph-doc --branch --home" ;;
+    "think set-status") offered="--workspace -w --ids --status --target --ref --graph-doc --allow-secrets --branch --home --table --json --help -h" valued="--workspace -w --ids --status --target --ref --graph-doc --branch --home" ;;
     "think subgoal-close") offered="--workspace -w --subgoal-id --return-card --target --ref --graph-doc --allow-secrets --branch --home --table --json --help -h" valued="--workspace -w --subgoal-id --return-card --target --ref --graph-doc --branch --home" ;;
     "think subgoal-open") offered="--workspace -w --question-id --title --text --target --ref --graph-doc --allow-secrets --branch --home --table --json --help -h" valued="--workspace -w --question-id --title --text --target --ref --graph-doc --branch --home" ;;
     "think template") offered="--workspace -w --type --max-chars --max-bytes --max-lines --home --table --json --help -h" valued="--workspace -w --type --max-chars --max-bytes --max-lines --home" ;;
@@ -189,7 +189,7 @@ _moss() {
     "trace step") offered="--workspace -w --step --message --mode --supports --blocks --meta --target --ref --doc --allow-secrets --branch --home --table --json --help -h" valued="--workspace -w --step --message --mode --supports --blocks --meta --target --ref --doc --branch --home" ;;
     "trace validate") offered="--workspace -w --target --ref --doc --max-chars --max-bytes --max-lines --branch --home --table --json --help -h" named=places valued="--workspace -w --target --ref --doc --max-chars --max-bytes --max-lines --branch --home" ;;
     "workspace delete") offered="--name --dry-run --no-dry-run --yes --home --table --json --help -h" named=workspaces valued="--name --home" ;;
-    "workspace rename") offered="--name --new-name --dry-run --home --table --json --help -h" named=workspaces valued="--name --new-name --home" ;;
+    "workspace rename") offered="--name --new-name --dry-run --allow-secrets --home --table --json --help -h" named=workspaces valued="--name --new-name --home" ;;
     "artifact") offered="bulk-delete bulk-update compose delete diff erase fetch kinds list rename restore revert store touch versions" ;;
     "branch") offered="checkout create delete init list merge rename status" ;;
     "capsule") offered="append bulk-delete bulk-update compose delete erase export fetch fetch-many import inventory latest list purge rename restore revert search store update versions" ;;
