@@ -98,7 +98,7 @@ MEANINGS = {
     "COMPOSE_TOO_LARGE": "the bundle is over `capsule_max_chars`",
     "FILE_TOO_LARGE": "the import file is over `import_max_bytes`",
     "SECRET_FOUND": "what was to be stored looks like a credential; `details.findings` says of which kind and where, "
-    "never the value; take it out, or `allow_secrets: true` where it is none",
+    "never the value; take it out, or send `allow_secrets: true` if it is a false positive",
     "CAPSULE_TOO_THIN": "required sections are missing, or only say (fill in: …); `details.missing` names them, and "
     "the text in `recovery` has places to fill in for them",
     "CANCELLED": "the caller gave up; nothing was changed",

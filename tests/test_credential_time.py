@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +10,7 @@ from moss_memory.errors import MossError
 from moss_memory.secrets import kinds
 from moss_memory.secrets.matching import spans_in
 from support.made_up_credentials import TEXTS, TOKENS, Chance
+from support.measured import cpu_s, growth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 SMALL, MIDDLE, LARGE = 10_000, 100_000, 1_000_000
 MOST_PER_TENFOLD = 20
 """A tenfold text may take twenty times as long: quadratic would be a hundred."""
-LEAST_S = 0.05
-"""Times below this are not compared: they are mostly noise."""
 FILLERS = ("", " ", "-", ".", "/", "a", "a1", "=", "\n", "eyJ", "_A1b2C3d4-", ";", "password=")
 
 
@@ -88,12 +86,6 @@ def _hostile() -> dict[str, list[str]]:
     return made
 
 
-def _seconds(text: str) -> float:
-    start = time.process_time()
-    spans_in(text)
-    return time.process_time() - start
-
-
 def _repeated(part: str, size: int) -> str:
     return (part * (size // len(part) + 1))[:size]
 
@@ -109,16 +101,17 @@ def test_every_kind_has_its_hostile_texts() -> None:
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_the_time_of_every_kind_grows_linearly(kind: str) -> None:
     """Each text at 10 kB; the slowest of the kind at 100 and 1,000 kB too."""
-    slowest = max(HOSTILE[kind], key=lambda part: _seconds(_repeated(part, SMALL)))
+    slowest = max(HOSTILE[kind], key=lambda part: cpu_s(lambda: spans_in(_repeated(part, SMALL))))
     for smaller, larger in ((SMALL, MIDDLE), (MIDDLE, LARGE)):
-        before = min(_seconds(_repeated(slowest, smaller)) for _ in range(2))
-        after = _seconds(_repeated(slowest, larger))
-        assert after < max(LEAST_S, MOST_PER_TENFOLD * before), (slowest, before, after)
+        grown = growth(lambda size: spans_in(_repeated(slowest, size)), smaller, larger)
+        assert grown < MOST_PER_TENFOLD, (slowest, larger)
 
 
-@pytest.mark.parametrize("part", ["user=", "eyJ-", "ghp_", "://a:", "curl -u a:", "-----BEGIN PRIVATE KEY-----"])
-def test_one_long_run_before_the_end_of_a_match_is_looked_through_in_a_second(part: str) -> None:
-    assert _seconds(_repeated(part, LARGE) + " password=") < 3
+@pytest.mark.parametrize(
+    "part", ["user=", "user=a ", "eyJ-", "://a:", "curl -u a:", "-----BEGIN PRIVATE KEY-----", "a"]
+)
+def test_a_long_text_before_the_password_is_looked_through_in_linear_time(part: str) -> None:
+    assert growth(lambda size: spans_in(_repeated(part, size) + " password="), MIDDLE, LARGE) < MOST_PER_TENFOLD
 
 
 def test_a_long_text_asks_whether_it_is_cancelled() -> None:

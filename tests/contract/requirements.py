@@ -674,15 +674,17 @@ decisions §7: where the client's list lacks a tool, next and recovery name it t
     test_a_slim_client_recovers_through_what_it_sees
 house: what looks like a credential stays out, and nobody is told its value
     test_what_looks_like_a_credential_is_refused_with_its_kind_and_place
-    test_the_recovery_is_the_same_call_without_the_value
+    test_the_refusal_of_a_credential_contains_no_text_of_the_caller
+    test_a_text_above_its_limit_is_refused_before_it_is_looked_through
+    test_a_key_of_a_call_is_looked_through_too
     test_every_storing_tool_refuses_a_credential_in_everything_that_it_takes
-    test_every_tool_that_writes_what_callers_say_is_a_storing_one
+    test_what_a_tool_stores_that_is_no_storing_one_is_no_text_of_its_caller
     test_a_caller_who_knows_better_stores_it_all_the_same
     test_the_configuration_can_let_it_pass
     test_a_bundle_of_what_holds_a_credential_is_not_stored_again_unnoticed
     test_records_refuse_a_credential_with_the_same_code
     test_what_removes_or_reads_is_never_refused_for_a_credential
-    test_a_refusal_names_at_most_twenty_findings_and_redacts_them_all
+    test_a_refusal_names_at_most_twenty_findings
 house: every text that a tool stores has a limit, text_max_chars, checked before anything else is done with it
     test_every_text_argument_of_every_writing_tool_has_a_limit
     test_the_arguments_with_a_limit_of_their_own_are_these

@@ -81,6 +81,8 @@ def test_a_key_is_refused_and_found_as_the_page_says(tmp_path: Path) -> None:
     assert refused == "refused"
     assert json.loads(stored)["version"] == 1
     assert any("line 1, column 12, looks like a credential (aws-access-key)" in line for line in report)
+    assert not list(tmp_path.rglob("note.md")), "the example left its file"
+    assert not list(tmp_path.rglob("moss.db")), "the example left a key in a store"
 
 
 def test_what_was_erased_is_nowhere_as_the_page_says(tmp_path: Path) -> None:

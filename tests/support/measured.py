@@ -32,3 +32,15 @@ def _used_s(pid: int) -> float:
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
         fields = file.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+LEAST_S = 0.05
+"""Less is mostly noise, and is not compared."""
+
+
+def growth(run: Callable[[int], object], smaller: int, larger: int) -> float:
+    """Return the ratio of the CPU times of a function for two sizes; 0 if the larger one is hardly measurable."""
+    after = cpu_s(lambda: run(larger))
+    if after < LEAST_S:
+        return 0.0
+    return after / min(cpu_s(lambda: run(smaller)) for _ in range(3))

@@ -57,10 +57,11 @@ def _look_for(tool: str) -> Operation | None:
 
 def operations() -> list[Operation]:
     """Every listed tool, in listing order; imports every room."""
-    return [operation for operation in _all() if operation.listed]
+    return [operation for operation in every_operation() if operation.listed]
 
 
-def _all() -> list[Operation]:
+def every_operation() -> list[Operation]:
+    """Return every tool, those that no agent is told of too; imports every room."""
     return [
         value
         for family in TOOL_GROUPS.values()
@@ -158,7 +159,7 @@ def _alias(tool: str) -> Operation | None:
 
 def generated() -> str:
     """What the table of modules must contain: one tool a line."""
-    lines = [f'    "{operation.name}": "{operation.body.__module__}",\n' for operation in _all()]
+    lines = [f'    "{operation.name}": "{operation.body.__module__}",\n' for operation in every_operation()]
     return f'"""The module of every tool, as `make docs` finds them."""\n\nMODULES = {{\n{"".join(lines)}}}\n'
 
 

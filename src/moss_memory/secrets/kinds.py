@@ -266,9 +266,9 @@ SURROUNDED: Kinds = {
 """The same for what contains spaces, or is known by the text around it."""
 
 PASSWORDS: Kinds = {
-    "password-in-url": (("://",), r"://([^\s/:@\"'<>?#`,]{0,200}+):([^\s/@\"'<>`,]{4,300}+)@(?=[\w\[])"),
+    "password-in-url": (("@",), r"://([^\s/:@\"'<>?#`,]{0,200}+):([^\s/@\"'<>`,]{4,300}+)@(?=[\w\[])"),
     "netrc-password": (
-        ("login",),
+        ("machine ",),
         (
             r"login\s{1,8}(\S{1,200}+)\s{1,8}(?:account\s{1,8}\S{1,100}+\s{1,8}){0,1}"
             r"password\s{1,8}([^\s\"'`]{6,200})"
@@ -288,7 +288,7 @@ PASSWORDS: Kinds = {
 PASSWORD_NAMES = (b"passw", b"passphrase", b"pwd", b"_pass", b"pgpass")
 """How the names of settings that are passwords begin, or end, in lower case."""
 PASSWORD_SETTING = (
-    rf"(?i:passw(?:or){{0,1}}d|passphrase|pwd|_pass|pgpass)[\w-]{{0,12}}+{_IS}([^\s,;&\"'()`\\]{{6,200}})"
+    rf"(?i:passw(?:or){{0,1}}d|passphrase|pwd|_pass|pgpass)[\w-]{{0,12}}+{_IS}([^\s,;&\"'()`\\]{{6,200}}+)(?!\()"
 )
 """A setting that is a password; group 1 is the value."""
 CONNECTION_FIELDS = frozenset(

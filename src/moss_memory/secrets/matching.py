@@ -114,7 +114,7 @@ def _spans(text: str, check: Check) -> Iterator[Span]:
 
 def _all_passwords(text: str, lowered: bytes, check: Check) -> Iterator[Span]:
     """Yield the passwords, which have no shape, by the text around them."""
-    if "://" in text:
+    if "@" in text and "://" in text:
         yield from _url_users(text)
     for kind, (literals, pattern) in PASSWORDS.items():
         if any(literal in text for literal in literals):
@@ -326,7 +326,7 @@ def _fits(name: str, names: str, value: str, values: str) -> bool:
 def _is_secret_value(value: str) -> bool:
     """Tell whether a run is no word, path, version or the like."""
     part = max(value[:_SAMPLE].split("."), key=len)
-    if len(part) < SHORTEST or value.startswith("eyJ"):
+    if len(part) < SHORTEST or value.startswith("eyJ") or _compiled("[0-9]").search(part) is None:
         return False
     if _compiled(r"[A-Za-z0-9+/]*|[\w~+-]*").fullmatch(part) is None or not _is_random(part):
         return False
@@ -353,6 +353,7 @@ def _name_before(before: str) -> str:
     return "" if _compiled(NAMES_OF_OTHERS).search(name) else words[-_BETWEEN_CHARS:]
 
 
+@functools.lru_cache(maxsize=512)
 def _is_secret_name(name: str) -> bool:
     secret = _compiled(rf"{NAMES_OF_SECRETS}|(?i:pwd\Z)").search(name)
     return secret is not None and _compiled(NAMES_OF_OTHERS).search(name) is None
