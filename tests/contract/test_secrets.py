@@ -75,13 +75,13 @@ def test_the_refusal_of_a_credential_contains_no_text_of_the_caller(call: Door) 
 
 
 def test_a_text_above_its_limit_is_refused_before_it_is_looked_through(door: Door) -> None:
-    long = f"{SECRET} " + "a" * 120_000
+    long = f"{SECRET} " + "a" * 210_000
     door.refuses("CAPSULE_TOO_LARGE", "capsule_store", capsule_text=long)
     door.refuses("DATA_TOO_LARGE", "artifact_store", kind="note", data={"a": long})
     door.refuses("TEXT_TOO_LARGE", "artifact_store", kind="note", data={}, text=long)
-    error = door.refuses("INVALID_REQUEST", "tasks_create", workspace="shop", kind="task", title="T", description=long)
-    assert error.details == {"path": "description"}
-    door.refuses("INVALID_REQUEST", "branchmind_notes_commit", workspace="shop", content=long * 9)
+    error = door.refuses("TEXT_TOO_LARGE", "tasks_create", workspace="shop", kind="task", title="T", description=long)
+    assert error.details == {"max_chars": 200_000, "actual_chars": len(long), "path": "description"}
+    door.refuses("TEXT_TOO_LARGE", "branchmind_notes_commit", workspace="shop", content=long)
 
 
 def test_a_key_of_a_call_is_looked_through_too(store: Store) -> None:
