@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
-OFFER = "__offer"
-"""What only completion scripts type: which names, workspaces, tasks or branches there are."""
+COMPLETE = "__complete"
+"""The command of the completion scripts."""
 
 
 def main() -> NoReturn:
@@ -70,6 +70,11 @@ def run(words: list[str]) -> int:
 
 
 def _dispatch(words: list[str]) -> int:
+    if words[:1] == [COMPLETE]:
+        from moss_memory.cli.commands.complete import complete
+
+        secure_descriptors()
+        return complete(words[1:])
     _refuse_bytes(words)
     home, words = _leading_home(words)
     if not words:
@@ -83,10 +88,6 @@ def _dispatch(words: list[str]) -> int:
         show(f"moss {__version__}")
         return DONE
     secure_descriptors()
-    if first == OFFER:
-        from moss_memory.cli.commands.complete import offer
-
-        return offer(words[1:], home)
     if first in ("--help", "-h"):
         words = ["help"]
     for count in (2, 1):

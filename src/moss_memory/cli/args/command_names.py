@@ -57,6 +57,9 @@ UNLISTED = (
 )  # fmt: skip
 """Tools that are commands although no agent is told of them."""
 
+INTERNAL = ("artifact_purge", "branchmind_purge")
+"""Tools that are no commands: `moss purge --type` calls them."""
+
 _TOOLS = {words: tool for tool, words in NAMED.items()}
 
 
