@@ -1,4 +1,4 @@
-"""The `moss` command: finds what was asked for, runs it, and ends with a plain exit code."""
+"""The `moss` command: finds the command, runs it and exits with its code."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ COMPLETE = "__complete"
 
 
 def main() -> NoReturn:
-    """Runs the command line of this process and ends it here, without the interpreter's teardown.
+    """Run the command line of this process and exit without the interpreter's teardown.
 
-    Whatever was opened is closed by now; tearing down takes milliseconds from a command, and of a server, whose threads
-    and driver are at rest but still there, it may take longer than the time within which it has to be gone.
+    Everything is closed at this point. Teardown costs milliseconds, and in a server with idle threads and drivers it
+    may exceed the time limit for stopping.
     """
-    # Where meaning is compared, numpy's other threads have little to do, take time to start and spin on a busy machine.
+    # numpy's threads have little to do in vector search, take time to start and spin on a busy machine.
     # A program that uses Moss as a library keeps its own setting.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
-        code = INTERRUPTED  # pressed again while the first was being told
-    os._exit(code)  # nothing waits in a buffer: output.py writes straight to the descriptors
+        code = INTERRUPTED  # Ctrl-C a second time, while the first is reported
+    os._exit(code)  # no buffer to flush: output.py writes to the descriptors
 
 
 def run(words: list[str]) -> int:
-    """Runs one command line and says how it ended: 0 done, 1 refused, 2 misused, 130 interrupted."""
+    """Run one command line and return its exit code: 0 done, 1 refused, 2 usage error, 130 interrupted."""
     if sys.platform == "win32":
         say("moss runs on Linux and macOS; on Windows use it inside WSL (https://aka.ms/wsl)")
         return FAILED
@@ -57,7 +57,7 @@ def run(words: list[str]) -> int:
         tell_error(error)
         return INTERRUPTED if error.code == "CANCELLED" else FAILED
     except BrokenPipeError:
-        return DONE  # the reader has seen enough
+        return DONE  # the reader closed the pipe
     except Unwritable as problem:
         say(f"moss: the answer could not be written: {problem}")
         return FAILED
@@ -102,7 +102,7 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _refuse_bytes(words: list[str]) -> None:
-    """Refuses words that are no text; Python hides such bytes in halves of surrogate pairs."""
+    """Refuse words that are not valid UTF-8; Python decodes such bytes to lone surrogates."""
     for place, word in enumerate(words, start=1):
         if not word.isascii():
             try:
@@ -113,7 +113,7 @@ def _refuse_bytes(words: list[str]) -> None:
 
 
 def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
-    """`--home DIR` may stand before the command too."""
+    """Return the value of a leading `--home DIR`, None if absent, and the remaining words."""
     first, has_value, home = words[0].partition("=") if words else ("", "", "")
     if first != "--home":
         return None, words
@@ -141,7 +141,7 @@ def _serve(home: str | None) -> int:
 
 
 def _tell_bug(bug: BaseException) -> None:
-    """An error that no caller can be blamed for: its cause is shown only to those who ask."""
+    """Report an unexpected exception; print its traceback only if MOSS_DEBUG is set."""
     if os.environ.get("MOSS_DEBUG"):
         import traceback
 

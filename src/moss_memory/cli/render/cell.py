@@ -1,4 +1,4 @@
-"""What stands in one place of a table: a value in a few words; nothing in it can steer a terminal."""
+"""Table cells: one value as a short text without terminal control characters."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&
 _MORE = "\u2026"
 _NUMBERS = ("integer", "number")
 _MOMENTS = {"moment": 1, "moment_ms": 1000}
-"""Kinds of times, and how many of their units are a second."""
+"""Kinds of times, and their units in a second."""
 
 
 class Cell:
-    """What stands in one place of a table, and which part of it must be seen."""
+    """The text of a table cell, and the part of it that must be visible."""
 
     __slots__ = ("begin", "end", "right", "text")
 
@@ -32,13 +32,13 @@ class Cell:
         self.begin = begin
         self.end = end
         self.right = right
-        """Whether it stands to the right, as numbers do."""
+        """True if the text is aligned right, as numbers are."""
 
     def fit(self, wide: int) -> str:
-        """The text in exactly this many columns, cut where it is long so that its part is still seen."""
+        """Return the text in exactly `wide` columns, cut so that its important part is visible."""
         text = self.text
         if cells(text) > wide:
-            text = self._around(wide)[: wide * 8]  # more would be cut off again, one character at a time
+            text = self._around(wide)[: wide * 8]  # the loop below cuts one character at a time
             if cells(text) > wide:
                 while text and cells(text) > wide - 1:
                     text = text[:-1]
@@ -55,7 +55,7 @@ class Cell:
 
 
 def cell_of(field: Field, value: Any) -> Cell:
-    """A value of a declared field as it is shown in its place."""
+    """Return the cell of a field's value."""
     kind = field.kind
     if value is None:
         return Cell("-", right=kind in _NUMBERS)
@@ -70,12 +70,12 @@ def cell_of(field: Field, value: Any) -> Cell:
 
 
 def line_of(text: str) -> str:
-    """A text on one line, which cannot steer a terminal."""
+    """Return a text on one line without terminal control characters."""
     return printable(" ".join(text.split()))
 
 
 def _said(field: Field, value: Any) -> str:
-    """A value in a line: words as they are, lists with commas, objects as their shape says them, else as JSON."""
+    """Return a value on one line: lists with commas, objects by their shape or as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -88,7 +88,7 @@ def _said(field: Field, value: Any) -> str:
 
 
 def _object(field: Field, value: dict[str, Any]) -> str:
-    """What an object says in a line: as its shape has it, else counts or flags, else as JSON."""
+    """Return an object on one line: by its shape, as counts or flags, else as JSON."""
     if field.kind == "either":
         field = next(one for one in field.of if one.kind == "object")
     if field.kind == "object" and field.of.line is not None:
@@ -101,14 +101,14 @@ def _object(field: Field, value: dict[str, Any]) -> str:
 
 
 def is_counts(field: Field) -> bool:
-    """Whether a field is an object of numbers, which fit into a line."""
+    """Return True if a field is an object of numbers."""
     if field.kind == "map":
         return bool(field.of.kind == "integer")
     return field.kind == "object" and all(part.kind == "integer" for part in field.of.fields.values())
 
 
 def wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:
-    """The text in lines of at most `width` columns, the further ones indented; one line where there is no limit."""
+    """Return a text in lines of at most `width` columns, all but the first indented; one line if there is no limit."""
     room = max(width - indent, 20)
     if not width or cells(text) <= room:
         return [text]
@@ -124,14 +124,14 @@ def wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:
 
 
 def printable(text: str, *, keep_lines: bool = False) -> str:
-    """The text with control and invisible characters made visible, so that stored text cannot steer a terminal."""
+    """Return a text with control and invisible characters escaped, so that it cannot control a terminal."""
     kept = "\n\t" if keep_lines else ""
     shown = replace_invisible(text)
     return "".join([character if character.isprintable() or character in kept else "\ufffd" for character in shown])
 
 
 def cells(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Return the number of terminal columns of a text."""
     if text.isascii():
         return len(text)
     text = unmarked(text)
@@ -142,7 +142,7 @@ def cells(text: str) -> int:
 
 
 def _snippet(marked: str) -> Cell:
-    """A snippet with its hits marked, of which the first must be seen, or else its beginning."""
+    """Return the cell of a snippet; its first hit, or else its beginning, must be visible."""
     before, *parts = " ".join(marked.split()).split("<b>")
     text = _plain(before)
     if not parts:
@@ -163,7 +163,7 @@ def _plain(marked: str) -> str:
 
 
 def shown_moment(seconds: int) -> str:
-    """A time as people read it, where they are."""
+    """Return a time in the local time zone."""
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
     except (OverflowError, OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Rows of cells under their titles, and how columns share a terminal's width."""
+"""Aligned columns, and the distribution of a terminal's width to them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 WHOLE = ("name", "workspace")
-"""Columns that a reader sees uncut, whatever the room: without them a row cannot be asked for."""
+"""Columns that are never cut, because a row cannot be fetched without them."""
 
 
 def aligned(columns: Sequence[Column], rows: list[list[Cell]], *, width: int = 0, reading: bool = False) -> str:
-    """Rows of cells under their titles, no wider than the terminal; numbers and their titles stand to the right.
+    """Return rows under their titles, at most as wide as the terminal; numbers are aligned right.
 
-    For `reading`, names and workspaces are whole: where they leave no room, rows stand below each other.
+    For `reading`, names and workspaces are not cut; if they leave no width for the other columns, each row is a block.
     """
     titles = [Cell(column.title, right=all(row[at].right for row in rows)) for at, column in enumerate(columns)]
     lines = [titles, *rows]
@@ -34,7 +34,7 @@ def aligned(columns: Sequence[Column], rows: list[list[Cell]], *, width: int = 0
 
 
 def _stacked(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> str:
-    """Rows below each other, where names are too long to stand in columns: nothing of them is cut."""
+    """Return each row as a block of lines; nothing is cut."""
     label = max((len(column.title) for column in columns), default=0) + 2
     blocks = []
     for row in rows:
@@ -51,7 +51,7 @@ def _stacked(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> s
 
 
 def share_width(columns: Sequence[Column], needed: list[int], width: int, *, whole: tuple[str, ...] = ()) -> list[int]:
-    """The width of each column, 0 for one that is left out: long texts shrink first, then whole columns go."""
+    """Return the width of each column, 0 if it is left out: long texts shrink first, then columns are dropped."""
     widths = [_most(column, wide, whole) for column, wide in zip(columns, needed, strict=True)]
     while width and _total(widths) > width:
         shrinkable = [
@@ -74,7 +74,7 @@ def share_width(columns: Sequence[Column], needed: list[int], width: int, *, who
 
 
 def _most(column: Column, needed: int, whole: tuple[str, ...]) -> int:
-    """How wide a column is where there is room for all of it."""
+    """Return the maximal width of a column."""
     return needed if column.key in whole else min(needed, column.widest or needed)
 
 

@@ -1,4 +1,4 @@
-"""A tool's refusal, told to a person who typed a command."""
+"""Error messages of tools in the words of the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def reword(error: MossError, command: Command, request: CommandRequest, config: Config) -> None:
-    """Puts the message into the command line's words, and adds what else to type where a file was refused."""
+    """Rewrite the message in the words of the command line; add a hint if a file was refused."""
     error.message = spoken(error.message, command.operation, written=request.arguments)
     if error.code == "CAPSULE_TOO_THIN" and error.recovery and command.text in error.recovery["arguments"]:
         reason = "with the missing headers added; `allow_thin: true` stores it as it is"

@@ -1,4 +1,4 @@
-"""What is no list: fields and their values, one to a line, the parts of an object below its name."""
+"""Fields and their values, one a line; members of objects are indented."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SENTENCE_CHARS = 24
 
 
 def found_in(answer: dict[str, Any], shape: Shape) -> Found:
-    """What an answer holds for people: its fields by their labels, those of opened objects among them."""
+    """Return the fields of a response by label, including those of opened objects."""
     found: Found = {}
     for key, field in shape.fields.items():
         value = answer.get(key)
@@ -31,7 +31,7 @@ def found_in(answer: dict[str, Any], shape: Shape) -> Found:
 
 
 def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
-    """Labels and values in two columns, without what is empty or goes without saying."""
+    """Return labels and values in two columns, without empty and self-evident values."""
     told = {label: (field, value) for label, (field, value) in found.items() if _tells(field, value)}
     column = max((len(label) for label, one in told.items() if not _is_deep(*one)), default=0) + 2
     blank = " " * indent
@@ -62,7 +62,7 @@ def _below(field: Field, value: Any, width: int, indent: int) -> list[str]:
 
 
 def _is_deep(field: Field, value: Any) -> bool:
-    """Whether a value needs lines of its own: an object, or several sentences, which commas would run together."""
+    """Return True if a value needs several lines: an object, or several sentences."""
     if field.kind == "object":
         flags = all(part.kind == "flag" for part in field.of.fields.values())
         return field.of.line is None and not is_counts(field) and not flags
@@ -71,7 +71,7 @@ def _is_deep(field: Field, value: Any) -> bool:
 
 
 def _typed(call: dict[str, Any]) -> str:
-    """A call that an answer proposes, as it would be typed."""
+    """Return a proposed call as a command line."""
     from .recovery_line import recovery_line
 
     return printable(recovery_line(call).removeprefix("try: "))

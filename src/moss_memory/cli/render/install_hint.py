@@ -1,4 +1,4 @@
-"""How an extra is installed beside this very Moss: by its own Python, from where it came."""
+"""The command that installs an extra into the environment of this Moss."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SAID = "pip install 'moss-memory["
 
 
 def with_working_install(text: str) -> str:
-    """The text with a `pip install 'moss-memory[…]'` in it written so that it works here when it is typed."""
+    """Return the text with `pip install 'moss-memory[…]'` replaced by a command that works here."""
     if _SAID not in text:
         return text
     before, _, rest = text.partition(_SAID)
@@ -22,7 +22,7 @@ def with_working_install(text: str) -> str:
 
 
 def _source() -> str:
-    """The checkout that this Moss was installed from, if it is still there, else the name of the distribution."""
+    """Return the checkout that this Moss was installed from if it exists, else the name of the distribution."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import unquote, urlparse

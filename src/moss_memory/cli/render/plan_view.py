@@ -1,4 +1,4 @@
-"""A plan or task as people read it: what it is, then its steps as a list to tick off, with what each must meet."""
+"""A plan or task for people: its fields, then its steps as a checklist with their criteria."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARTS = (
 
 
 def plan_of(shown: dict[str, Any], width: int) -> str:
-    """What `tasks_show` answers, whole."""
+    """Return the response of `tasks_show` as text."""
     about = [shown["status"], f"{shown['priority']} priority"]
     about += [f"part of {shown['parent']}"] if "parent" in shown else []
     about += [f"after {', '.join(shown['depends_on'])}"] if shown["depends_on"] else []

@@ -1,4 +1,4 @@
-"""Records, entities, events and capabilities as people read them: what they are called first, then what they say."""
+"""Records, entities, events and capabilities for people: the title first, then the fields."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SOURCES = [
 
 
 def with_titles(store: Store, result: dict[str, Any]) -> dict[str, Any]:
-    """A timeline whose events say which record told of them, by its title."""
+    """Return a timeline in which each event has the title of its record."""
     ids = list(dict.fromkeys(event["source_record_id"] for event in result["events"]))
     if not ids:
         return result
@@ -40,7 +40,7 @@ def with_titles(store: Store, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def capabilities_table(capabilities: list[dict[str, Any]], width: int) -> str:
-    """Each capability with its fields: what must be there, what values are allowed, what becomes an event."""
+    """Return each capability with its fields: required, allowed values, events."""
     blocks = []
     for one in capabilities:
         head = f"{one['capability_id']} ({one['entity_type']}, {one['source']}), known by {', '.join(one['identity'])}"
@@ -61,7 +61,7 @@ def _more(entity_type: str, field: dict[str, Any]) -> str:
 
 
 def sources_table(entity: dict[str, Any], width: int) -> str:
-    """Where each field of an entity comes from."""
+    """Return the source of each field of an entity."""
     rows = []
     for name, source in entity["provenance"].items():
         value = entity.get("snapshot", {}).get(name)

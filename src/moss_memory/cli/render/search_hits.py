@@ -1,4 +1,4 @@
-"""What a search found as people read it: what to ask for, what it is, and below that where the words are."""
+"""Search hits for people: address, description, snippet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INDENT = 2
 
 
 def hits_of(hits: list[dict[str, Any]], shape: Shape, width: int) -> str:
-    """Every hit with the name by which it is fetched, uncut, and its snippet whole."""
+    """Return every hit with the name by which it is fetched, uncut, and its whole snippet."""
     rows = hits if shape.row is None else [shape.row(hit) for hit in hits]
     return "\n\n".join("\n".join(_lines(row, shape, width)) for row in rows)
 
@@ -34,7 +34,7 @@ def _lines(hit: dict[str, Any], shape: Shape, width: int) -> list[str]:
 
 
 def _named(hit: dict[str, Any]) -> tuple[str, list[str]]:
-    """What a capsule or artifact is fetched by, and what it is."""
+    """Return the address of a capsule or artifact, and its description."""
     title = hit.get("title")
     about = [title] if title and title != hit["name"] else []
     kind = hit.get("kind")
@@ -43,7 +43,7 @@ def _named(hit: dict[str, Any]) -> tuple[str, list[str]]:
 
 
 def _nameless(hit: dict[str, Any]) -> tuple[str, list[str]]:
-    """What anything else is called, what it is, and where it lies."""
+    """Return the title of any other hit, and its type and location."""
     kind = hit.get("kind") or hit.get("type") or "capsule"
     about = [f"{kind} {hit['id']}"]
     about += [f"on {hit['branch']}"] if hit.get("branch") else []

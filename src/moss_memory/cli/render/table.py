@@ -1,4 +1,4 @@
-"""Answers as tables for people, as their declarations say; nothing in them can steer a terminal."""
+"""Responses as tables, rendered from their declared shapes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NOTHING = "(nothing)"
 _SAID_CHARS = 40
-"""What is longer is no label but a text, which is read where it stands."""
+"""Maximal length of a value that is printed once above a list."""
 
 _NAMING = ("name", "id", "title", "path", "tool")
 _COMPUTED = Field("text", "")
@@ -32,9 +32,9 @@ _REMARKS = {
 def table_of(
     answer: dict[str, Any], shape: Shape, *, width: int = 0, reading: bool = False, colour: bool = False
 ) -> str:
-    """An answer for people: names and values first, then lists as rows, long texts last and whole.
+    """Return a response for people: fields first, then lists as rows, then long texts uncut.
 
-    For `reading`, lists leave out what is the same on every line and say it once, and cut no name.
+    For `reading`, a value that is the same in every row is printed once, and names are not cut.
     """
     if reading and "steps" in shape.fields and "criteria" in _step_fields(shape):
         from .plan_view import plan_of
@@ -67,7 +67,7 @@ def _marked(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> 
 
 
 def text_in(answer: dict[str, Any], shape: Shape) -> str | None:
-    """The one text of an answer, as it is; none where it has none."""
+    """Return the single text of a response unchanged, None if it has none."""
     return next(iter(_texts(found_in(answer, shape))), None)
 
 
@@ -82,7 +82,7 @@ def _is_rows(field: Field) -> bool:
 def _listing(
     label: str, field: Field, rows: list[dict[str, Any]], width: int, *, reading: bool, alone: bool
 ) -> list[str]:
-    """A list under its name; what was asked for needs none where it stands alone, and is told also when empty."""
+    """Return a list under its name; the only list of a response has no name and is printed also if it is empty."""
     asked_for = field.shown == "answer"
     if not rows and not asked_for:
         return []
@@ -106,7 +106,7 @@ def _listing(
 
 
 def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: bool = False) -> str:
-    """Objects of one shape as rows, in the columns that tell something of them."""
+    """Return objects of one shape as rows, in the columns that have values."""
     if not items:
         return NOTHING
     rows = items if shape.row is None else [shape.row(item) for item in items]
@@ -124,7 +124,7 @@ def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: b
 
 
 def _same_everywhere(columns: list[Column], rows: list[list[Cell]]) -> dict[Column, str]:
-    """The columns that say the same on every line, and what; what names a row stays."""
+    """Return the columns with the same value in every row, and the value; columns that identify a row are excluded."""
     if len(rows) < 2:
         return {}
     texts = {column: {row[at].text for row in rows} for at, column in enumerate(columns)}
@@ -141,7 +141,7 @@ def _without(
 
 
 def _sides(sides: Found, width: int) -> str:
-    """What each side of a conflict says, field by field."""
+    """Return both sides of a conflict, field by field."""
     if not sides:
         return ""
     states = [value or {} for _, value in sides.values()]
@@ -154,7 +154,7 @@ def _sides(sides: Found, width: int) -> str:
 
 
 def _page(found: Found, lists: Found) -> str:
-    """Where the page lies and how to see the next, then what a search says of itself."""
+    """Return the position of the page and the next one, then the remarks of a search."""
     page = next((value for field, value in found.values() if field.shown == "page"), None)
     if page is None or not (lists or page["has_more"]):
         return ""

@@ -1,4 +1,4 @@
-"""Two texts as a unified diff: plain in a pipe, coloured on a terminal, where nothing in it steers."""
+"""Two texts as a unified diff: plain in a pipe, coloured on a terminal."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from .style import wants_colour
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Line = tuple[str, str]
-    """What a line of a diff is: "head", "@", "-", "+" or " "; and the line."""
+    """The kind of a line ("head", "@", "-", "+" or " ") and the line."""
 
 _COLOURS = {"head": "1", "@": "36", "-": "31", "+": "32"}
 _UNENDED = (" ", "\\ No newline at end of file")
 
 
 def differences(old: str, new: str, parts: list[tuple[str, str, str]]) -> list[Line]:
-    """The lines of a unified diff of every part that differs; `old` and `new` say what is compared."""
-    import difflib  # only this command compares
+    """Return the lines of a unified diff of every part that differs; `old` and `new` are the labels."""
+    import difflib  # imported only by `moss diff`
 
     found: list[Line] = []
     for name, before, after in parts:
@@ -35,7 +35,7 @@ def _lines(text: str) -> list[str]:
 
 
 def show_difference(lines: list[Line]) -> None:
-    """Prints a diff; colours only where a person looks who did not ask for none."""
+    """Print a diff; use colours only on a terminal and unless the environment asks for none."""
     if not is_terminal(STDOUT):
         show_text("".join([f"{line}\n" for _, line in lines]))
         return
