@@ -1,4 +1,4 @@
-"""What Moss puts into a client's file, and how it is taken out again so that the file is as it was."""
+"""An edit of a client's configuration file that can be reverted byte for byte."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ if TYPE_CHECKING:
 
 
 class ConfigEdit:
-    """One thing of Moss in one file; what it is, and how it is written there, a kind of change says."""
+    """The part of a file that Moss owns; subclasses define its content and format."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.file = self.readable(lambda: SettingsFile(path))
 
     def found_in(self, text: str) -> Any:
-        """What a text has of it; None if nothing."""
+        """Return the part of Moss in a text, None if there is none."""
         raise NotImplementedError
 
     def put_into(self, text: str, value: Any) -> str:
-        """A text with this value in the place of what it has."""
+        """Return a text in which this value replaces the part of Moss."""
         raise NotImplementedError
 
     def reverted(self, text: str) -> str:
-        """A text with it, without it."""
+        """Return a text without the part of Moss."""
         raise NotImplementedError
 
     def span(self, text: str) -> tuple[int, int] | None:
-        """Where it stands in a text, if it stands in one piece."""
+        """Return the start and end of the part of Moss in a text, None if it is not contiguous."""
         return None
 
     def content(self, text: str) -> Any:
-        """Everything that a text says, comments and spacing aside."""
+        """Return the parsed content of a text, without comments and white space."""
         raise NotImplementedError
 
     def is_in(self, text: str) -> bool:
-        """Whether a text has it."""
+        """Return True if a text has the part of Moss."""
         return self.found_in(text) is not None
 
     def applied(self, text: str) -> str:
-        """A text with what the file has of it now put in."""
+        """Return a text with the part of Moss that the file has now."""
         return self.put_into(text, self.found_in(self.file.text))
 
     def readable(self, work: Callable[[], Result]) -> Result:
-        """What the work gives; a file that is not what it should be is refused with its line."""
+        """Return the result of `work`; convert a parse error to a refusal with the line."""
         try:
             return work()
         except ConfigParseError as problem:
@@ -62,9 +62,9 @@ class ConfigEdit:
             raise invalid_request(message, line=problem.line) from None
 
     def without(self) -> str | None:
-        """The text of the file as it was before Moss, with what others changed since; none for no file.
+        """Return the text of the file as it was before Moss, with later changes of others; None if there was no file.
 
-        What was there in the place of Moss's own comes back.
+        An entry that Moss replaced is restored.
         """
         text = self.file.text
         if not self.is_in(text):
@@ -86,7 +86,7 @@ class ConfigEdit:
         return self.readable(lambda: self.reverted(text))
 
     def remember(self, after: str) -> None:
-        """Keep what the file has in the place of Moss's own, before it gets another text."""
+        """Store the entry that Moss is about to replace."""
         text = self.file.text
         before = self._remembered()
         kept = self._kept_before()
@@ -98,12 +98,12 @@ class ConfigEdit:
         remember(self.file.real, change_of(original or "", after, alone=alone, absent=original is None))
 
     def kept_copy(self) -> str:
-        """The path of a copy that is the file before Moss, and so better than a newer one; empty if there is none."""
+        """Return the path of a copy that equals the file before Moss, empty if there is none."""
         kept = self._kept_before() if self.is_in(self.file.text) else None
         return kept[0] if kept else ""
 
     def _remembered(self) -> Before | None:
-        """What was there before, unless the file has it again or has nothing of Moss: that was another time."""
+        """Return the replaced entry, None if the file has it again or has nothing of Moss, so that it is outdated."""
         before = recall(self.file.real)
         if before is None:
             return None
@@ -114,7 +114,7 @@ class ConfigEdit:
             return None
 
     def _with_source(self, text: str, source: str) -> str:
-        """A text in which it is written as in another text, to the byte; the same text if it cannot be."""
+        """Return a text with the part of Moss written as in `source`, to the byte; unchanged if that is impossible."""
         ours, theirs = self.span(text), self.span(source)
         if ours is None or theirs is None:
             return text
@@ -125,7 +125,7 @@ class ConfigEdit:
             return text
 
     def _is_undone(self, text: str, before: Before) -> bool:
-        """Whether a text is the present one with what was there before, and nothing else in it differs."""
+        """Return True if a text differs from the present one only in having the replaced entry."""
         try:
             if self.found_in(text) != self.found_in(before.alone):
                 return False
@@ -134,12 +134,13 @@ class ConfigEdit:
             return False
 
     def _kept_before(self) -> tuple[str, str] | None:
-        """The path and the text of a kept copy that is the present file but for Moss, one without Moss first."""
+        """Return path and text of a copy that differs from the present file only in the part of Moss, None if none
+        does."""
         found = [one for one in self.file.kept() if self._is_before(one[1])]
         return min(found, key=lambda one: self.is_in(one[1])) if found else None
 
     def _is_before(self, before: str) -> bool:
-        """Whether the present file is that text with Moss put into it and nothing more."""
+        """Return True if the present file equals that text with the part of Moss added."""
         try:
             return self.applied(before) == self.file.text
         except (ConfigParseError, MossError):

@@ -1,4 +1,4 @@
-"""Whether a server answers: a real handshake, and its tools counted."""
+"""Checks a server by an MCP handshake and counts its tools."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TIMEOUT_S = 20.0
 _MOST_BYTES = 1 << 20
 _KNOWN_VARIABLES = ("MOSS_HOME", "MOSS_WORKSPACE")
-"""What a project's file may set for the server."""
+"""Variables that a project's file may set for the server."""
 _HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
@@ -27,11 +27,11 @@ _HELLO = {
 
 
 class HandshakeError(Exception):
-    """The server did not answer as one; the message says why."""
+    """The server did not answer the handshake; the message has the reason."""
 
 
 def shake_hands(meaning: ServerEntry, scope: str) -> tuple[str, int]:
-    """Starts or calls the server as the client would; its name with version, and how many tools it lists."""
+    """Start or call the server as the client would; return its name with version and its number of tools."""
     if meaning.url:
         _require_safe_address(meaning, scope)
         return _over_http(meaning)
@@ -43,7 +43,7 @@ def shake_hands(meaning: ServerEntry, scope: str) -> tuple[str, int]:
 
 
 def _require_safe_start(meaning: ServerEntry) -> None:
-    """A project's file comes from others: it starts the server of this Moss, and changes nothing of how that starts."""
+    """Refuse an entry of a project's file that starts anything else than this Moss: the file may come from others."""
     if not starts_this_moss(meaning.words):
         raise HandshakeError(f"not tried: the project's file starts {meaning.words[0]!r}, which is not this Moss")
     if (after_moss(meaning.words) or [])[:1] != ["mcp"]:
@@ -125,7 +125,7 @@ def _over_http(meaning: ServerEntry) -> tuple[str, int]:
 
 
 def _posted(meaning: ServerEntry, message: dict[str, Any], session: dict[str, str]) -> Any:
-    """The answer to one message; keeps what the server wants to be called by from then on."""
+    """Return the response to one message; store the session id of the server."""
     import http.client
     from urllib.parse import urlsplit
 
@@ -153,7 +153,7 @@ def _posted(meaning: ServerEntry, message: dict[str, Any], session: dict[str, st
 
 
 def _message_in(body: str) -> Any:
-    """The JSON of an answer, alone or in a stream of events."""
+    """Return the JSON of a response, plain or in an event stream."""
     data = [line.removeprefix("data:").strip() for line in body.splitlines() if line.startswith("data:")]
     try:
         return json.loads(next((part for part in data if '"id"' in part), "null") if data else body)

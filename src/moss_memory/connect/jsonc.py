@@ -1,4 +1,4 @@
-"""JSON with comments and trailing commas, changed in one place: every other byte stays as it is."""
+"""Editor for JSON with comments and trailing commas: one value is changed, every other byte is preserved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Path = tuple[str | int, ...]
-    """The keys that lead to a value; in a list its index, and the length of the list for one more."""
+    """The keys of a value; in a list its index, or the length of the list to append."""
 
 _BETWEEN = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _ON_THE_LINE = re.compile(r"(?:[ \t]+|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
@@ -24,7 +24,7 @@ _DEEPEST = 100
 
 
 class Node:
-    """A value and where it stands; of a list or an object also what is in it."""
+    """A value with its position; a list or an object has members."""
 
     __slots__ = ("comma", "end", "items", "key", "key_start", "kind", "start", "value")
 
@@ -37,29 +37,29 @@ class Node:
         self.value: Any = None
         self.key: str | int = ""
         self.key_start = start
-        """Where the member begins: its key, or in a list the value itself."""
+        """The offset of the member: of its key, or of the value in a list."""
         self.comma = -1
-        """Where the comma behind it stands."""
+        """The offset of the following comma."""
 
     def plain(self) -> Any:
-        """The value as Python has it; of a key that stands twice the last one counts."""
+        """Return the value as a Python object; of duplicate keys the last one counts."""
         if self.kind == "{":
             return {item.key: item.plain() for item in self.items}
         return [item.plain() for item in self.items] if self.kind == "[" else self.value
 
     def member(self, key: str | int) -> Node | None:
-        """What a key or an index leads to."""
+        """Return the member with a key or an index, None if there is none."""
         return next((item for item in reversed(self.items) if item.key == key), None)
 
 
 def read(text: str) -> Any:
-    """The value that a text holds, an empty object where it holds none; raises `ConfigParseError` with the line."""
+    """Return the value of a text, an empty object if it has none; raise `ConfigParseError` with the line."""
     root = _root(text)
     return {} if root is None else root.plain()
 
 
 def found(text: str, path: Path) -> Any:
-    """What the path leads to, or None."""
+    """Return the value at the path, None if there is none."""
     value = read(text)
     for key in path:
         try:
@@ -70,7 +70,7 @@ def found(text: str, path: Path) -> Any:
 
 
 def span(text: str, path: Path) -> tuple[int, int] | None:
-    """Return where the value begins and ends that the path leads to; None if it leads to nothing."""
+    """Return the start and end of the value at the path, None if there is none."""
     node = _root(text)
     for key in path:
         node = node and node.member(key)
@@ -78,7 +78,7 @@ def span(text: str, path: Path) -> tuple[int, int] | None:
 
 
 def put(text: str, path: Path, value: Any) -> str:
-    """The text with the value at the path, made where it is missing; the same text where it is there already."""
+    """Return the text with the value at the path; missing objects are created, an equal value changes nothing."""
     root = _root(text)
     if root is None:
         return _begun(text, path, value)
@@ -96,7 +96,7 @@ def put(text: str, path: Path, value: Any) -> str:
 
 
 def remove(text: str, path: Path) -> str:
-    """The text without what the path leads to; the same text where it leads to nothing."""
+    """Return the text without the value at the path; unchanged if there is none."""
     node = _root(text)
     for key in path[:-1]:
         node = node and node.member(key)
@@ -104,11 +104,11 @@ def remove(text: str, path: Path) -> str:
         return text
     place = [item.key for item in node.items].index(path[-1])
     shorter = _without(text, node, place)
-    return remove(shorter, path) if node.kind == "{" else shorter  # a key may stand twice
+    return remove(shorter, path) if node.kind == "{" else shorter  # a key may be duplicate
 
 
 def _without(text: str, node: Node, place: int) -> str:
-    """The text without one member: with the space before it, its comma, and a comma that would lead to nothing."""
+    """Return the text without one member, the white space before it, its comma, and a comma that becomes trailing."""
     item = node.items[place]
     start = item.key_start
     end = item.comma + 1 if item.comma >= 0 else item.end
@@ -117,7 +117,7 @@ def _without(text: str, node: Node, place: int) -> str:
     if start == node.start + 1 and len(node.items) == 1 and not text[end : node.end - 1].strip():
         end = node.end - 1
     elif "\n" in text[start : item.key_start] and _rest_of_line(text, end):
-        start = item.key_start  # the line before may end in a comment, which must not swallow what follows here
+        start = item.key_start  # the line before may end in a comment, which would include the following text
     if place and item.comma < 0:
         comma = node.items[place - 1].comma
         return text[:comma] + text[comma + 1 : start] + text[end:]
@@ -125,13 +125,13 @@ def _without(text: str, node: Node, place: int) -> str:
 
 
 def _rest_of_line(text: str, place: int) -> str:
-    """What stands behind a place on its line, space aside."""
+    """Return the text after an offset on its line, without white space."""
     end = text.find("\n", place)
     return text[place : len(text) if end < 0 else end].strip()
 
 
 def _require_room(text: str, node: Node, key: str | int, above: Path) -> None:
-    """Refuses to go on below what cannot hold the key."""
+    """Refuse a node that cannot have the key."""
     kind, name = ("{", "object") if isinstance(key, str) else ("[", "list")
     if node.kind != kind:
         what = ".".join(map(str, above)) or "the whole file"
@@ -139,7 +139,7 @@ def _require_room(text: str, node: Node, key: str | int, above: Path) -> None:
 
 
 def _begun(text: str, path: Path, value: Any) -> str:
-    """A text that held nothing, or comments alone, with its first object."""
+    """Return a text with its first object, if it was empty or had comments only."""
     newline = newline_of(text)
     between = "" if not text or text.endswith("\n") else newline
     return text + between + _rendered(_wrapped(path, value), text, "") + newline
@@ -152,7 +152,7 @@ def _wrapped(path: Path, value: Any) -> Any:
 
 
 def _inserted(text: str, node: Node, key: str | int, value: Any) -> str:
-    """The text with one more member at the end of an object or a list."""
+    """Return the text with one more member at the end of an object or a list."""
     label = f"{_dumped(key)}: " if isinstance(key, str) else ""
     if not node.items:
         return _first_member(text, node, label, value)
@@ -182,7 +182,7 @@ def _first_member(text: str, node: Node, label: str, value: Any) -> str:
 
 
 def _line_end(text: str, place: int, most: int) -> int:
-    """Where the comments that follow on the same line end; behind them the line may go on no further."""
+    """Return the end of the comments that follow on the same line."""
     match = _ON_THE_LINE.match(text, place, most)
     end = match.end() if match else place
     while end > place and text[end - 1] in " \t":
@@ -191,14 +191,14 @@ def _line_end(text: str, place: int, most: int) -> int:
 
 
 def _own_line(text: str, place: int) -> str | None:
-    """The space before a place, if nothing else stands before it on its line and there is a line before."""
+    """Return the white space before an offset if it is the first on its line and not on the first line, else None."""
     start = text.rfind("\n", 0, place) + 1
     before = text[start:place]
     return before if start and not before.strip(" \t") else None
 
 
 def _indent_at(text: str, place: int) -> str:
-    """The space that the line of a place begins with."""
+    """Return the indentation of the line of an offset."""
     start = text.rfind("\n", 0, place) + 1
     end = start
     while end < place and text[end] in " \t":
@@ -207,19 +207,19 @@ def _indent_at(text: str, place: int) -> str:
 
 
 def _unit(text: str) -> str:
-    """By how much the text indents: as its first indented line does."""
+    """Return the indentation unit of the text: that of its first indented line."""
     match = _INDENT.search(text)
     return match[1] if match else "  "
 
 
 def _rendered(value: Any, text: str, indent: str) -> str:
-    """The value as it is written in this text, at an indentation."""
+    """Return the value as JSON in the style of this text."""
     written = _dumped(value, indent=_unit(text))
     return re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", _one_line, written).replace("\n", newline_of(text) + indent)
 
 
 def _dumped(value: Any, indent: str | None = None) -> str:
-    """The value as JSON; escaped where it holds what no file can, halves of surrogate pairs."""
+    """Return the value as JSON; escape lone surrogates, which UTF-8 cannot encode."""
     written = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
         written.encode()
@@ -229,7 +229,7 @@ def _dumped(value: Any, indent: str | None = None) -> str:
 
 
 def _one_line(match: re.Match[str]) -> str:
-    """A short list of plain values on one line, as people write arguments."""
+    """Return a short list of scalars on one line."""
     parts = [part.strip() for part in match[1].split("\n")]
     joined = "[" + " ".join(parts) + "]"
     return joined if len(joined) <= 100 else match[0]
@@ -237,7 +237,7 @@ def _one_line(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=2)
 def _root(text: str) -> Node | None:
-    """The one value of a text; none where it holds only space and comments. Kept: a file is asked several times."""
+    """Return the parsed value of a text, None if it has only white space and comments; cached."""
     parser = _Parser(text)
     parser.skip()
     if parser.place == len(text):
@@ -250,7 +250,7 @@ def _root(text: str) -> Node | None:
 
 
 class _Parser:
-    """Reads a text from its start to its end, once."""
+    """A parser for one text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -260,7 +260,7 @@ class _Parser:
         return ConfigParseError(what, line_of(self.text, self.place if place is None else place))
 
     def skip(self) -> None:
-        """Goes past space and comments."""
+        """Skip white space and comments."""
         match = _BETWEEN.match(self.text, self.place)
         self.place = match.end() if match else self.place
         if self.text.startswith("/*", self.place):

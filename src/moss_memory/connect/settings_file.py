@@ -1,4 +1,4 @@
-"""A client's file: read whole, changed in one step, and kept beside as it was."""
+"""A client's configuration file: read at once, written atomically, with a backup."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _MOST_BYTES = 32 * 1024 * 1024
 
 
 class SettingsFile:
-    """The file at a path, or the one that a link there leads to; it may not be there yet."""
+    """The file at a path, or at the target of a link; it may not exist."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.real = os.path.realpath(path)
         self._data = _read(path, self.real)
         self.text = "" if self._data is None else _decoded(self._data, path)
-        """Its text without the mark of byte order that it may begin with."""
+        """Its text without a byte order mark."""
         self.backup = ""
-        """The path of the copy of the file as it was, once there is one."""
+        """The path of the backup, empty if there is none."""
 
     @property
     def is_there(self) -> bool:
-        """Whether there is a file."""
+        """Return True if the file exists."""
         return self._data is not None
 
     def kept(self) -> list[tuple[str, str]]:
-        """The copies that were kept beside the file: the path and the text of each that can be read."""
+        """Return path and text of each readable backup."""
         folder, name = os.path.split(self.real)
         try:
             paths = [os.path.join(folder, one) for one in os.listdir(folder) if one.startswith(name + _BEFORE)]
@@ -49,7 +49,7 @@ class SettingsFile:
         return found
 
     def write(self, text: str, *, keep: bool) -> None:
-        """Puts the text in the file's place, whole or not at all; `keep` leaves a copy of what was there."""
+        """Write the text atomically; `keep` keeps a backup of the old content."""
         mark = _BOM.encode() if self._data is not None and self._data.startswith(_BOM.encode()) else b""
         try:
             self._write(mark + text.encode(), keep=keep)
@@ -80,7 +80,7 @@ class SettingsFile:
         return MossError("CONFLICT", f"{self.path} was changed by another program just now; run this again")
 
     def _keep(self, data: bytes, owner: os.stat_result) -> str:
-        """Keep a copy under the first name that is free, and return its path; a copy that is there already counts."""
+        """Keep a backup under the first free name and return its path; an equal one is reused."""
         number = 1
         while True:
             path = self.real + _BEFORE + (f"-{number}" if number > 1 else "")
@@ -93,16 +93,16 @@ class SettingsFile:
             number += 1
 
     def delete(self) -> None:
-        """Takes the file away again."""
+        """Delete the file."""
         os.unlink(self.real)
 
     def others_may_read(self) -> bool:
-        """Whether someone else on this machine could see what stands in it."""
+        """Return True if other users may read the file."""
         return self.is_there and bool(os.stat(self.real).st_mode & 0o044)
 
 
 def _read(path: str, real: str) -> bytes | None:
-    """The bytes of a file, none where there is no file; refuses what is no plain file."""
+    """Return the bytes of a file, None if it does not exist; refuse other kinds of files."""
     try:
         if not os.path.lexists(real):
             if os.path.lexists(path):
@@ -129,7 +129,7 @@ def _decoded(data: bytes, path: str) -> str:
 
 
 def _holds(path: str, data: bytes) -> bool:
-    """Say whether a file has this content."""
+    """Return True if a file has this content."""
     try:
         return _read(path, path) == data
     except MossError:

@@ -1,4 +1,8 @@
-"""TOML, changed in one table: every other byte stays as it is."""
+"""Editor for TOML: one table is changed, every other byte is preserved.
+
+Not tomlkit, which moves tables that are not adjacent to their siblings: it writes `[a.x]`, `[[b]]`, `[a.y]` as `[a.x]`,
+`[a.y]`, `[[b]]`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ _PIECE = re.compile(
 
 
 class Statement:
-    """A line that opens a table, or a key with its value: what it is about, and where it stands."""
+    """A table header or a key with its value: its path and its position."""
 
     __slots__ = ("end", "is_table", "path", "start")
 
@@ -38,12 +42,12 @@ class Statement:
         self.path = path
         self.start = start
         self.end = end
-        """Behind the end of its last line."""
+        """The offset after its last line."""
         self.is_table = is_table
 
 
 def read(text: str) -> dict[str, Any]:
-    """The values that a text holds; raises `ConfigParseError` with the line."""
+    """Return the values of a text; raise `ConfigParseError` with the line."""
     import tomllib
 
     try:
@@ -55,13 +59,13 @@ def read(text: str) -> dict[str, Any]:
 
 
 def _float(written: str) -> float:
-    """A number; what is no number (`nan`) is always the same one, or a text would differ from itself."""
+    """Return a float; every `nan` is the same object, so that equal texts have equal values."""
     value = float(written)
     return math.nan if math.isnan(value) else value
 
 
 def found(text: str, path: Path) -> Any:
-    """What the path leads to, or None."""
+    """Return the value at the path, None if there is none."""
     value: Any = read(text)
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -69,7 +73,7 @@ def found(text: str, path: Path) -> Any:
 
 
 def span(text: str, path: Path) -> tuple[int, int] | None:
-    """Return where the table at the path begins and ends; None if there is none, or if others stand within it."""
+    """Return the start and end of the table at the path, None if there is none or it is not contiguous."""
     statements = _statements(text)
     places = [place for place, one in enumerate(statements) if one.path[: len(path)] == path]
     if not places or not statements[places[0]].is_table or places[-1] - places[0] >= len(places):
@@ -78,7 +82,7 @@ def span(text: str, path: Path) -> tuple[int, int] | None:
 
 
 def put(text: str, path: Path, value: dict[str, Any]) -> str:
-    """The text with this table at the path; the same text where it is there already."""
+    """Return the text with this table at the path; unchanged if it is there already."""
     if found(text, path) == value:
         return text
     above = found(text, path[:-1])
@@ -90,7 +94,7 @@ def put(text: str, path: Path, value: dict[str, Any]) -> str:
 
 
 def remove(text: str, path: Path) -> str:
-    """The text without the table that the path leads to; the same text where it leads to nothing."""
+    """Return the text without the table at the path; unchanged if there is none."""
     if found(text, path) is None:
         return text
     changed = _cut(text, _below(text, path), "")
@@ -114,7 +118,7 @@ def _put(text: str, path: Path, value: dict[str, Any]) -> str:
 
 
 def _cut(text: str, statements: list[Statement], instead: str) -> str:
-    """The text without these statements; what comes instead stands where the first one stood."""
+    """Return the text without these statements, with `instead` in the position of the first."""
     groups = _groups(statements)
     for place in range(len(groups) - 1, -1, -1):
         first, last = groups[place]
@@ -127,7 +131,7 @@ def _cut(text: str, statements: list[Statement], instead: str) -> str:
 
 
 def _groups(statements: list[Statement]) -> list[tuple[Statement, Statement]]:
-    """Each table with what is in it: its first and its last statement."""
+    """Return the first and the last statement of each table."""
     groups: list[tuple[Statement, Statement]] = []
     for one in statements:
         if groups and not one.is_table and groups[-1][0].is_table:
@@ -138,7 +142,7 @@ def _groups(statements: list[Statement]) -> list[tuple[Statement, Statement]]:
 
 
 def _with_blank_line(text: str, first: Statement, last: Statement) -> int:
-    """Where to cut so that the blank line before a table goes with it; without a line end at the end, that too."""
+    """Return the offset to cut from, so that the blank line before a table is removed too."""
     start = first.start
     if not first.is_table:
         return start
@@ -151,12 +155,12 @@ def _with_blank_line(text: str, first: Statement, last: Statement) -> int:
 
 
 def _below(text: str, path: Path) -> list[Statement]:
-    """The statements that make the table at a path and what is in it."""
+    """Return the statements of the table at a path and of its subtables."""
     return [one for one in _statements(text) if one.path[: len(path)] == path]
 
 
 def _statements(text: str) -> list[Statement]:
-    """What a text that was read states, in its order."""
+    """Return the statements of a valid text in order."""
     made: list[Statement] = []
     table: Path = ()
     place = 0
@@ -202,7 +206,7 @@ def _pair(text: str, place: int) -> tuple[Path, int]:
 
 
 def _keys(written: str) -> Path:
-    """The names in a dotted key."""
+    """Return the parts of a dotted key."""
     import tomllib
 
     found, value = [], tomllib.loads(f"{written} = 0")
@@ -213,7 +217,7 @@ def _keys(written: str) -> Path:
 
 
 def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | None) -> None:
-    """Makes sure that the change is what was meant and nothing else; refuses a form that cannot be changed so."""
+    """Refuse a text whose form does not allow the change without other effects."""
     wanted = read(before)
     inner = wanted
     for key in path[:-1]:
@@ -232,13 +236,13 @@ def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | 
 
 
 def _line_about(text: str, path: Path) -> int:
-    """The line that first speaks of what the path begins with."""
+    """Return the first line with the first key of the path."""
     place = next((one for one in _statements(text) if one.path[0] == path[0]), None)
     return text.count("\n", 0, place.start) + 1 if place else 1
 
 
 def _pruned(value: Any) -> Any:
-    """The value without empty tables, which come and go with what is in them."""
+    """Return the value without empty tables."""
     if not isinstance(value, dict):
         return value
     kept = {key: _pruned(part) for key, part in value.items()}
@@ -246,7 +250,7 @@ def _pruned(value: Any) -> Any:
 
 
 def _rendered(path: Path, value: dict[str, Any], newline: str) -> str:
-    """The table as lines, the last one without its end."""
+    """Return the table as text without a final newline."""
     lines = [f"[{'.'.join(map(_written_key, path))}]"]
     lines += [f"{_written_key(key)} = {_written(part)}" for key, part in value.items()]
     return newline.join(lines)

@@ -1,4 +1,4 @@
-"""`moss branch merge`: notes, trace and graph of a branch brought back with one command."""
+"""`moss branch merge`: merges notes, trace and graph of a branch with one command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PARTS = (("notes", "branchmind_merge"), ("trace", "branchmind_merge"), ("graph"
 
 
 def merge_branch(home: str | None, *, into: str | None = None, dry_run: bool = False, **asked: Any) -> dict[str, Any]:
-    """Merges everything of a branch into its base; begun again after an interruption, it adds nothing twice."""
+    """Merge everything of a branch into its base; a second run after an interruption adds nothing twice."""
     with Store(load_settings(home)) as store:
         base = into or _base_of(store, asked)
         place = {**asked, "into": base, "dry_run": dry_run}
@@ -26,7 +26,7 @@ def merge_branch(home: str | None, *, into: str | None = None, dry_run: bool = F
 
 
 def _whole(store: Store, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """One document, page after page."""
+    """Merge one document, page by page."""
     merged, conflicts = 0, list[str]()
     cursor: dict[str, int] = {}
     while True:
@@ -40,7 +40,7 @@ def _whole(store: Store, tool: str, arguments: dict[str, Any]) -> dict[str, Any]
 
 
 def _base_of(store: Store, asked: dict[str, Any]) -> str:
-    """The branch that another was made from."""
+    """Return the base of a branch."""
     where = {name: value for name, value in asked.items() if name == "workspace"}
     branches = store.call("branchmind_branch_list", {**where, "max_chars": 0})["branches"]
     found = next((one for one in branches if one["name"] == asked["from"]), None)

@@ -1,4 +1,4 @@
-"""`moss config`: the effective settings and where each comes from."""
+"""`moss config`: the effective settings and the source of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def settings(home: str | None) -> dict[str, Any]:
-    """Every setting with its value and its source, the files that were looked for, and the warnings."""
+    """Return every setting with its value and source, the files that were looked for, and the warnings."""
     config = load_settings(home)
     return {
         "home": config.home,
@@ -35,11 +35,11 @@ def settings(home: str | None) -> dict[str, Any]:
 
 
 def set_setting(home: str | None, *, key: str, value: str) -> dict[str, Any]:
-    """Writes one setting into the user's own file, whole or not at all; a value that cannot be one is refused."""
+    """Write one setting into the user's configuration file, atomically; refuse an invalid value."""
     import json
 
     folder = resolve_home(home)
-    load_config(home)  # a file that is broken is told of, and left as it is
+    load_config(home)  # refuse a broken file instead of overwriting it
     if key not in DEFAULTS:
         like = nearest(key, list(DEFAULTS))
         raise invalid_request(f"there is no setting {key[:100]!r}; the nearest is {like!r}", path="key")
@@ -58,7 +58,7 @@ def set_setting(home: str | None, *, key: str, value: str) -> dict[str, Any]:
 
 
 def _meant(value: str, default: Any) -> Any:
-    """A word as the value of a setting: JSON where it is some, words between commas where a list is wanted."""
+    """Convert a word to the value of a setting: JSON if it is valid, words between commas if a list is expected."""
     import json
 
     try:
@@ -71,7 +71,7 @@ def _meant(value: str, default: Any) -> Any:
 
 
 def settings_table(shown: dict[str, Any], *, width: int) -> str:
-    """The settings in aligned columns."""
+    """Return the settings in aligned columns."""
     import json
 
     from moss_memory.cli.render.cell import Cell, printable

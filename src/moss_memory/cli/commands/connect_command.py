@@ -1,4 +1,4 @@
-"""`moss connect`: a client connected to this store, or let go; without one, what was found on this machine."""
+"""`moss connect`: connects a client to this store or disconnects it; without a client, lists all of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def connect(
     dry_run: bool = False,
     check: bool = False,
 ) -> dict[str, Any] | int:
-    """Connects a client, lets it go, or tells how things are."""
+    """Connect a client, disconnect it, or list the clients."""
     from moss_memory.connect.connect import ConfigLocation, client_of, default_scope, wanted_entry
 
     if client is None:
@@ -46,7 +46,7 @@ def connect(
         rows = _rows(meant, scope, check=True)
         return {"clients": rows, **_failed(rows)}
     place = ConfigLocation(meant, default_scope(meant, scope))
-    asked = _hooks_of(place) if hooks else None  # before anything is written: their file may be unreadable
+    asked = _hooks_of(place) if hooks else None  # before anything is written: the file of the hooks may be unreadable
     if remove:
         return _let_go(place, asked, dry_run=dry_run)
     run = asked.with_hooks(home) if asked else ""
@@ -74,7 +74,7 @@ def _hooks_of(place: ConfigLocation) -> Hooks:
 
 
 def _let_go(place: ConfigLocation, asked: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
-    """Takes out the hooks alone where they are named, else everything of Moss."""
+    """Remove the hooks if `--hooks` was given, else everything of Moss."""
     hooks = asked or (_hooks_of(place) if place.client.hooks else None)
     left = hooks.without() if hooks else ""
     if not asked:
@@ -85,7 +85,7 @@ def _let_go(place: ConfigLocation, asked: Hooks | None, *, dry_run: bool) -> dic
 
 
 def _with_hooks(told: dict[str, Any] | int, hooks: Hooks, text: str | None, *, connects: bool) -> dict[str, Any] | int:
-    """What was said of the entry, and the change of the hooks: made, or shown where the other was only shown."""
+    """Add the change of the hooks to the report of the entry: written, or shown in a dry run."""
     if isinstance(told, int):
         return _show_difference(hooks, text, "")
     changed = _write(hooks, text, connects=connects)
@@ -94,7 +94,7 @@ def _with_hooks(told: dict[str, Any] | int, hooks: Hooks, text: str | None, *, c
 
 
 def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
-    """Gives a file its text, or takes it away; whether that changed anything. What connecting replaces is kept."""
+    """Write a file or delete it; return True if it changed. Keep a copy of a file that connecting changes."""
     from moss_memory.connect.replaced_entries import forget
 
     if text == change.file.text:
@@ -115,7 +115,7 @@ def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
 def _changed(
     place: ConfigLocation, text: str | None, token: str, *, connects: bool, dry_run: bool
 ) -> dict[str, Any] | int:
-    """Shows the change of a file, or makes it: the client itself where it should, else Moss."""
+    """Show the change of a file, or make it: by the client's own command if it has one, else by Moss."""
     from moss_memory.connect.client_cli import has_own_command, own_command, run_own
     from moss_memory.connect.replaced_entries import forget
 
@@ -155,7 +155,7 @@ def _show_difference(place: ConfigEdit, text: str | None, token: str) -> int:
 
 
 def _told(place: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_back: bool = False) -> dict[str, Any]:
-    """What was done, as the file has it now."""
+    """Return the report of a change, from the file as it is now."""
     from moss_memory.connect.connect import ConfigLocation
 
     now = ConfigLocation(place.client, place.scope)
@@ -181,7 +181,7 @@ def _told(place: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_
 
 
 def overview(*, scope: str | None = None, check: bool = False) -> dict[str, Any]:
-    """Every client: whether it is on this machine, whether it is connected, and if asked whether that works."""
+    """Return every client: installed or not, connected or not, and with `check` the result of a handshake."""
     from moss_memory.connect.clients import CLIENTS
 
     rows = [row for client in CLIENTS.values() for row in _rows(client, scope, check=check)]
@@ -194,7 +194,7 @@ def _failed(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _rows(client: Client, scope: str | None, *, check: bool) -> list[dict[str, Any]]:
-    """One row for the user's file, and one for the project's where Moss stands in it."""
+    """Return a row for the user's file, and one for the project's if it has an entry of Moss."""
     from moss_memory.connect.clients import PROJECT, USER
 
     found = client.is_here()

@@ -1,4 +1,4 @@
-"""`moss diff`: two versions of a capsule or artifact side by side, line by line."""
+"""`moss diff`: two versions of a capsule or artifact as a unified diff."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def compare(
     to: int | None = None,
     **address: str,
 ) -> int:
-    """Shows what changed from one version to another; without any what the last change did."""
+    """Print the difference of two versions, by default that of the last change."""
     with Store(load_settings(home)) as store:
         asked = {"type": type, **address}
         if to is None:
@@ -41,12 +41,12 @@ def compare(
 
 
 def compare_artifact(home: str | None, **asked: Any) -> int:
-    """The same for an artifact."""
+    """Print the difference of two versions of an artifact."""
     return compare(home, type="artifact", **asked)
 
 
 def version_before(store: Store, asked: dict[str, Any]) -> tuple[int, int]:
-    """The version before the present one, and that; refused where there is none."""
+    """Return the previous and the present version; refuse if there is only one."""
     current = store.call("moss_history", {**asked, "limit": 1})["current"]
     return _before(asked["type"], current), current
 
@@ -58,7 +58,7 @@ def _before(type: str, version: int) -> int:
 
 
 def _version(store: Store, type: str, address: dict[str, str], version: int) -> dict[str, Any]:
-    """A row as it was in a version, deleted or not."""
+    """Return a version of a row, deleted or not."""
     hidden = {"include_deleted": True, **({"include_expired": True} if type == "artifact" else {})}
     return store.call(f"{type}_fetch", {**address, **hidden, "version": version})
 
@@ -71,7 +71,7 @@ def _label(row: dict[str, Any]) -> str:
 
 
 def _parts(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """What is compared: its name, and what it was and is, as texts."""
+    """Return the parts to compare: name, old text, new text."""
     if "capsule_text" in old:
         contents = [("", old["capsule_text"], new["capsule_text"])]
     else:

@@ -1,4 +1,4 @@
-"""What the doctor says of a server that holds a store."""
+"""Texts of the doctor about a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TODO = {
     "INVALID_REQUEST": "correct the URL; `moss config` shows it",
     "STORAGE_FULL": "free some space on the server",
 }
-"""What to do where a server could not be looked at."""
+"""Suggestions if a server could not be checked."""
 
 
 def _server(

@@ -1,4 +1,4 @@
-"""`moss edit`: a capsule in the editor of the person at the terminal, stored again when the editor ends."""
+"""`moss edit`: opens a capsule in the user's editor and stores the result."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def edit(
     home: str | None, *, allow_thin: bool = False, allow_secrets: bool = False, **address: str
 ) -> dict[str, Any] | int:
-    """Opens a capsule's text in `$VISUAL` or `$EDITOR`; what somebody else changed meanwhile is not overwritten."""
+    """Open a capsule's text in `$VISUAL` or `$EDITOR`; refuse to overwrite a concurrent change."""
     import shutil
     import tempfile
 
     with Store(load_settings(home)) as store:
         found = store.call("capsule_fetch", dict(address))
-        folder = tempfile.mkdtemp(prefix="moss-")  # 0700: nobody else reads it
+        folder = tempfile.mkdtemp(prefix="moss-")  # mode 0700
         path = os.path.join(folder, "capsule.md")
         try:
             text = _edited(path, found["capsule_text"])
@@ -44,7 +44,7 @@ def edit(
 
 
 def _edited(path: str, text: str) -> str:
-    """The text as it is when the editor ends."""
+    """Return the text after the editor has ended."""
     import subprocess
 
     _write(path, text)

@@ -1,4 +1,4 @@
-"""`moss export --all`, `moss export -` and `moss import FOLDER`: to folders and streams instead of one file."""
+"""`moss export --all`, `moss export -` and `moss import FOLDER`: folders and streams instead of one file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STDOUT = "-"
 
 
 def run_moving(command: Command, request: CommandRequest, config: Config) -> int | None:
-    """Moves what a request wants moved by folder or stream; none where it asks for the tool itself."""
+    """Export or import a folder or stream; return None if the request is for the tool."""
     path = request.arguments.get("path", "")
     is_folder = os.path.isdir(os.path.expanduser(path))
     try:
@@ -89,7 +89,7 @@ def _write_out(command: Command, request: CommandRequest, config: Config) -> int
 def _shown(
     label: str, move: Callable[..., dict[str, Any]], operation: Operation, request: CommandRequest, **arguments: Any
 ) -> None:
-    """Makes a long call while its progress is shown, and shows its answer."""
+    """Run a long call with a progress line and print its response."""
     progress = progress_for(label)
     try:
         result = move(progress=progress, **arguments)

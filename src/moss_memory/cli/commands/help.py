@@ -1,4 +1,4 @@
-"""Help: the overview, and for every command its options and an example."""
+"""Help: the overview, and the options and an example of every command."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _POSITIONAL = {
 }
 _PLACES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
 _NEEDED = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
-"""Options that a command may need; the others that it needs are words."""
+"""Options that a command may require; its other required arguments are positional."""
 
 _FOUND_OUT = {"version": "the one before the present one", "target": "the one that `moss task radar` chooses"}
-"""What Moss takes for what is left to it."""
+"""Values of inferred arguments."""
 
 _WIDTH = 100
 _COLUMN = 10
@@ -43,11 +43,11 @@ _SERVED = ("mcp", "serve", "connect", "tour")
 _KEPT = ("backup", "restore-backup", "index", "doctor", "config")
 _ABOUT = {**dict.fromkeys(_SERVED, "connect"), **dict.fromkeys(_KEPT, "care")}
 _ORDER = ("capsule", _OWN, "task", "think", "notes", "branch", "history", "graph", "trace", "artifact", "record")
-"""The groups as the overview shows them; others come after."""
+"""The order of groups in the overview; others follow."""
 
 
 def explain(_: str | None, *, command: str | None = None) -> int:
-    """Shows the overview, or the help of one command or group."""
+    """Print the overview, or the help of one command or group."""
     known = find_any(command or "")
     if command is None:
         show(overview())
@@ -63,11 +63,14 @@ def explain(_: str | None, *, command: str | None = None) -> int:
 
 
 def overview() -> str:
-    """What `moss --help` shows on one screen: the groups and what is in them; `moss GROUP` says what each does."""
+    """Return the overview of `moss --help`: the groups and their commands, on one screen."""
     groups: dict[str, list[str]] = {_OWN: []}
     for name in [*(name for name in command_names() if name not in BUILT_IN), *BUILT_IN]:
         group, _, verb = name.rpartition(" ")
-        if group not in ("capsule", "config"):  # which are told without their group, or by their own help
+        if group not in (
+            "capsule",
+            "config",
+        ):  # capsule commands are listed without their group, and config has its own help
             groups.setdefault(group or _ABOUT.get(name, _OWN), []).append(verb)
     ordered = sorted(groups, key=lambda group: _ORDER.index(group) if group in _ORDER else len(_ORDER))
     lines = [line for group in ordered for line in _group_lines(group, groups[group], width() or _WIDTH)]
@@ -87,7 +90,7 @@ def overview() -> str:
 
 
 def _group_lines(group: str, verbs: list[str], room: int) -> list[str]:
-    """A group and its commands; of one that can list itself only as many as a line has room for."""
+    """Return a group and its commands; cut those of a group with its own help to one line."""
     first, *more = wrapped(" ".join(verbs), room, indent=_COLUMN)
     if more and group != _OWN:
         cut = first if len(first) + _COLUMN + 2 <= room else first.rpartition(" ")[0]
@@ -96,13 +99,13 @@ def _group_lines(group: str, verbs: list[str], room: int) -> list[str]:
 
 
 def commanded() -> list[Operation]:
-    """Every tool that is a command: the listed ones, and those that only people need."""
+    """Return every tool that is a command, including those that MCP does not list."""
     unlisted = [catalog.find(name) for name in UNLISTED]
     return [*catalog.operations(), *(one for one in unlisted if one is not None)]
 
 
 def family_help(family: str) -> str:
-    """The commands of one group, one line each."""
+    """Return the commands of one group, one a line."""
     every = [(name, one) for one in commanded() for name in all_words_of(one.name)]
     members = [(name, one) for name, one in every if name.startswith(family + " ")]
     rows = [(name, summary_of(one)) for name, one in members]
@@ -112,7 +115,7 @@ def family_help(family: str) -> str:
 
 
 def command_help(command: Command) -> str:
-    """One command: what it promises, its options, an example."""
+    """Return the help of one command: description, options, example."""
     operation = command.operation
     from_stdin = ["< FILE"] if command.text else []
     usage = " ".join([f"usage: moss {command.words}", *_words(command), "[options]", *from_stdin])
@@ -125,7 +128,7 @@ def command_help(command: Command) -> str:
 
 
 def _words(command: Command) -> list[str]:
-    """What may stand after a command without an option's name, and what must."""
+    """Return the positional arguments and required options of a usage line."""
     name = command.positional
     words = [_slot(command, slot) for slot in command.slots]
     if name == PLACE:
@@ -147,12 +150,12 @@ def _slot(command: Command, name: str) -> str:
 
 
 def summary_of(operation: Operation | BuiltIn) -> str:
-    """The first line of what a command promises, in the command line's words."""
+    """Return the first line of a command's description, in the words of the command line."""
     return spoken(operation.summary, operation)
 
 
 def command_names() -> list[str]:
-    """Everything that can be typed after `moss`."""
+    """Return the names of all commands."""
     names = list(BUILT_IN)
     for operation in commanded():
         names += all_words_of(operation.name)
@@ -160,7 +163,7 @@ def command_names() -> list[str]:
 
 
 def group_names() -> list[str]:
-    """The first words of commands that have two, unless such a word is a command itself."""
+    """Return the first words of commands with two words, except those that are commands themselves."""
     names = command_names()
     return list(
         dict.fromkeys(name.partition(" ")[0] for name in names if " " in name and name.partition(" ")[0] not in names)
@@ -168,7 +171,7 @@ def group_names() -> list[str]:
 
 
 def find_any(asked: str) -> Command | None:
-    """The command of that name, one of Moss's own or a tool."""
+    """Return the command of that name, built-in or tool, None if there is none."""
     if asked in BUILT_IN:
         return Command(BUILT_IN[asked], asked)
     found = find_command(asked.split()) if asked.strip() else None
@@ -181,7 +184,7 @@ def _heading(tool: str) -> str:
 
 
 def _shown(option: Option) -> str:
-    """The option as it is typed, with a sign for what it takes."""
+    """Return the option as it is typed, with a placeholder for its value."""
     if not option.takes_value:
         return ", ".join(filter(None, [option.short, option.flag, option.denied]))
     sign = _METAVARS.get(option.kind) or _EXTRA_METAVARS.get(option.name) or option.flag[2:].upper()
@@ -193,11 +196,11 @@ def _shown(option: Option) -> str:
 
 
 def _meaning(command: Command, option: Option) -> str:
-    """The option's description with what can be known from its schema: choices, default, need."""
+    """Return the option's description with its choices, default and whether it is required."""
     operation = command.operation
     parts = [spoken(option.description, operation)] if option.description else []
     if option.name == "id" and "name" not in operation.parameters:
-        parts = [parts[0].partition(";")[0]] if parts else []  # there is nothing else to give instead
+        parts = [parts[0].partition(";")[0]] if parts else []  # the text after the semicolon is about names
     members = option.schema.get("properties", {})
     if option.kind == "object" and members and not are_switches(option.schema):
         parts.append(f"an object of {', '.join(members)}")
@@ -234,7 +237,7 @@ def _paragraph(text: str) -> list[str]:
 
 
 def _entries(rows: list[tuple[str, str]], column: int) -> list[str]:
-    """Names and their meanings, each meaning wrapped in a column of its own."""
+    """Return names and descriptions in two columns, the descriptions wrapped."""
     lines = []
     for name, text in rows:
         first, *more = wrapped(text, width() or _WIDTH, indent=column + 2)

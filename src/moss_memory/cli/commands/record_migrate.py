@@ -1,4 +1,4 @@
-"""`moss record migrate`: records that were kept as files while the store was away, brought in and checked."""
+"""`moss record migrate`: imports and checks records that were written to files while the store was unavailable."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def migrate_folder(
     map: str | None = None,
     lenient: bool = False,
 ) -> dict[str, Any]:
-    """Migrates every kept record below a folder; refuses the folder when a link in it leads out of it."""
+    """Import every record file below a folder; refuse the folder if a link leads out of it."""
     config = load_settings(home)
     for path in filter(None, (dir, map)):
         real_path(path, config.home)
@@ -66,7 +66,7 @@ def migrate_folder(
 
 
 def _mapping(path: str) -> Mapping:
-    """What a map says; refused where it cannot be read or meant."""
+    """Return the mapping in a file; refuse an unreadable or invalid one."""
     try:
         return Mapping(read_object(path, what="map"))
     except ValueError as error:
@@ -74,7 +74,7 @@ def _mapping(path: str) -> Mapping:
 
 
 class _Steps:
-    """How far the migration has come, shown on a terminal and remembered for Ctrl-C."""
+    """Progress of the migration, shown on a terminal and reported on Ctrl-C."""
 
     def __init__(self) -> None:
         self._done = 0
@@ -97,7 +97,7 @@ class _Steps:
 
 
 def _refuse_other_folders(folder: str) -> None:
-    """Refuses what is no folder, and a folder above the one that is meant."""
+    """Refuse a path that is no folder, and a parent of the expected folder."""
     shown = shown_path(folder)
     if not os.path.isdir(folder):
         problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
@@ -113,7 +113,7 @@ def _collections(folder: str) -> list[str]:
 
 
 def _refuse_links_outside(folder: str) -> None:
-    """A repository can ship links; what they lead to outside of the folder is none of its records."""
+    """Refuse links that lead out of the folder: a repository could use them to import other files."""
     inside = os.path.join(os.path.realpath(folder), "")
     linked = [path for _, path in kept_files(folder) if not os.path.realpath(path).startswith(inside)]
     if linked:
@@ -127,7 +127,7 @@ def _refuse_links_outside(folder: str) -> None:
 
 
 def _left_alone(folder: str) -> list[str]:
-    """What lies in the folder and is not migrated, in words."""
+    """Return the files of the folder that are not imported, in words."""
     known = f"known: {', '.join(COLLECTIONS)}"
     others = [name for name in sorted(os.listdir(folder)) if name not in COLLECTIONS]
     found = [

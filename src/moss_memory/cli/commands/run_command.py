@@ -1,4 +1,4 @@
-"""One of Moss's own commands, run: its function is found and called, and its answer shown."""
+"""Runs a built-in command and prints its response."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
-    """Runs a command and says how it ended; 1 when its own answer tells of a failure."""
+    """Run a command and return its exit code; 1 if its response reports a failure."""
     request = request_of(Command(built_in, built_in.name), words, home)
     if request is None:
         return 0
@@ -41,7 +41,7 @@ def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
 
 
 def function(place: str) -> Callable[..., Any]:
-    """The function that a declaration names by its place in the command line's rooms, imported now."""
+    """Import and return the function with a path relative to the `cli` package."""
     where, _, name = place.rpartition(".")
     found: Callable[..., Any] = getattr(module(f"moss_memory.cli.{where}"), name)
     return found

@@ -1,4 +1,4 @@
-"""`moss task board`: plans, tasks and steps, what is in their way, and what the workspace works on."""
+"""`moss task board`: plans, tasks and steps with their blockers, and the focus of the workspace."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _COLUMNS = [
     Column("so far", least=9, goes=3),
 ]
 _TITLE = 2
-"""The column from which a blocker may use the rest of its line."""
+"""The column in which the text of a blocker begins."""
 
 
 def board(home: str | None, *, workspace: str, plan: str | None = None) -> dict[str, Any]:
-    """Everything on the board of a workspace in the store of a home folder."""
+    """Return the board of a workspace in the store of a home folder."""
     with Store(load_settings(home)) as store:
         return read_board(store, workspace, plan)
 
 
 def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[str, Any]:
-    """Everything on the board of a workspace, or of one plan, as the tools tell it."""
+    """Return the board of a workspace, or of one plan, from the tools' responses."""
     focus = store.call("tasks_focus", {"workspace": workspace})["focus"]
     listed = _listed(store, workspace) if plan is None else _listed_of(store, workspace, plan)
     looks = {name: look for name in listed for look in _look(store, workspace, name)}
@@ -58,7 +58,7 @@ def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[st
 
 
 def _listed(store: Store, workspace: str, **chosen: str) -> list[str]:
-    """The ids of every plan and task, of all pages; what is deleted meanwhile may move others, never repeat them."""
+    """Return the ids of every plan and task, of all pages, each once even if rows are deleted meanwhile."""
     found: dict[str, None] = {}
     offset = 0
     while True:
@@ -84,7 +84,7 @@ def _listed_of(store: Store, workspace: str, plan: str) -> list[str]:
 
 
 def _look(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
-    """What the radar says of a plan or task; nothing when it was deleted a moment ago."""
+    """Return the radar of a plan or task, empty if it was deleted meanwhile."""
     try:
         return [store.call("tasks_radar", {"workspace": workspace, "target": id, "max_chars": 0})]
     except MossError as error:
@@ -94,7 +94,7 @@ def _look(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
 
 
 def _add_agents(store: Store, workspace: str, entry: dict[str, Any]) -> None:
-    """Says of a plan or task, and of its steps, who works on it; what is not worked on says nothing."""
+    """Add the agents that have claimed a plan or task or its steps."""
     try:
         shown = store.call("tasks_show", {"workspace": workspace, "target": entry["id"], "max_chars": 0})
     except MossError as error:
@@ -117,7 +117,7 @@ def _agents(steps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _entry(look: dict[str, Any]) -> dict[str, Any]:
-    """A plan or task with its steps, each blocker beside what it blocks."""
+    """Return a plan or task with its steps, each with its blockers."""
     steps, blockers = [], list(look["radar"]["blockers"])
     for step in look["steps"]:
         reason = next((one for one in blockers if one.startswith(f"{step['path']} {step['title']}: ")), None)
@@ -138,7 +138,7 @@ def _counts(entries: dict[str, dict[str, Any]]) -> dict[str, int]:
 
 
 def board_table(board: dict[str, Any], *, width: int = 0) -> str:
-    """The board for people: a tree in aligned columns, below it nothing of what is done; it cannot steer a terminal."""
+    """Return the board as a tree in aligned columns; completed entries are not expanded."""
     rows = [row for entry in [*board["plans"], *board["tasks"]] for row in _rows(entry, board["focus"], 0)]
     heading = wrapped(_heading(board), width)
     if board["now"]:
@@ -168,7 +168,7 @@ def _heading(board: dict[str, Any]) -> str:
 
 
 def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list[Cell] | str]:
-    """The lines of a plan or task and of what is in it; a text is a remark on the line above."""
+    """Yield the rows of a plan or task and its children; a string is a remark on the row above."""
     indent = "  " * level
     mark = "*" if entry["id"] == focus else " "
     yield _line(f"{mark} {indent}{entry['id']}", entry["status"], entry["title"], _so_far(entry), entry["priority"])
@@ -209,12 +209,12 @@ def _so_far(entry: dict[str, Any]) -> str:
 
 
 def _with(entry: dict[str, Any]) -> list[str]:
-    """Who works on a plan, task or step."""
+    """Return the agents of a plan, task or step."""
     return [f"with {entry['agent']}"] if "agent" in entry else []
 
 
 def _drawn(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:
-    """A row in its columns; a remark under the title, to the end of the line."""
+    """Return a row in its columns, or a remark below the title."""
     if not isinstance(row, str):
         return ["  ".join(cell.fit(wide) for cell, wide in zip(row, widths, strict=True) if wide).rstrip()]
     before = sum(wide + 2 for wide in widths[:_TITLE] if wide)
@@ -223,7 +223,7 @@ def _drawn(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:
 
 
 def _in_few_lines(text: str, width: int) -> list[str]:
-    """The text wrapped, its further lines indented, cut where it would take too many."""
+    """Return the text wrapped and indented, cut after a few lines."""
     if not width:
         return [text]
     lines = wrapped(text, width, indent=2)

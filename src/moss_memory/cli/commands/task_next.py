@@ -1,4 +1,4 @@
-"""`moss task next`: the best piece of work that nobody has, and with `--claim` it is yours."""
+"""`moss task next`: the best unclaimed task; `--claim` claims it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def next_work(home: str | None, *, claim: bool = False, agent: str | None = None, **asked: Any) -> dict[str, Any]:
-    """What can be started now, best first, one; claimed for an agent where that is asked."""
+    """Return the best task that can be started now; claim it for an agent if asked."""
     if claim and agent is None:
         raise invalid_request("`claim` needs an `agent`; say who works on it", path="agent")
     with Store(load_settings(home)) as store:

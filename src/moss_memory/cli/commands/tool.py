@@ -1,4 +1,4 @@
-"""A tool run from the command line: its text is read, its call is made, its answer is shown."""
+"""Runs a tool from the command line: reads its text, calls it, prints its response."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def run_tool(words: list[str], home: str | None) -> int:
-    """Runs the tool that the words name and prints its answer."""
+    """Run the tool that the words name and print its response."""
     found = find_command(words)
     if found is None:
         return _family_or_unknown(words)
@@ -63,13 +63,13 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
             told = result if shape is None else _for_people(store, command, result)
             answer(told, table=shape, plain="table" in request.extras)
         if interruptions.deferred:
-            # Leaves one whole database file behind; after a read there is nothing to leave.
+            # Checkpoint after a write, so that one database file remains.
             store.close()
     return 0
 
 
 def _find_out(store: Store, command: Command, request: CommandRequest) -> None:
-    """Fills in what the tool needs and the command leaves to Moss: the version before the present one, a task."""
+    """Set the inferred arguments: the previous version, or the task that radar chooses."""
     name = INFERRED.get(command.operation.name)
     if name is None or name in request.arguments:
         return
@@ -81,18 +81,18 @@ def _find_out(store: Store, command: Command, request: CommandRequest) -> None:
 
     own = {key: value for key, value in request.arguments.items() if key in ("type", "id", "workspace", "name")}
     before, present = version_before(store, own)
-    # Between the two calls another could write: what is undone is what was the last change when this was typed.
+    # Another process could write between the two calls: revert the change that was the last one at this point.
     request.arguments = {"expected_version": present, **request.arguments, name: before}
 
 
 def _shape(command: Command, request: CommandRequest) -> Shape | None:
-    """What the answer holds; that of the tool that is called, where a call stands for another."""
+    """Return the shape of the response; for `moss call`, that of the called tool."""
     called = catalog.find(request.arguments["tool"]) if command.operation.answers.is_open else command.operation
     return None if called is None else called.answers
 
 
 def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
-    """The answer with what a table needs beside it: events name their records only by ids."""
+    """Return the response with the titles of records, which a timeline has only by id."""
     if command.operation.name != "list_timeline_events":
         return result
     from moss_memory.cli.render.record_view import with_titles
@@ -103,7 +103,7 @@ def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[
 def perform(
     store: Store, command: Command, request: CommandRequest, interruptions: InterruptHandler | None = None
 ) -> dict[str, Any]:
-    """Makes the call that a request asks for, showing how far long work has come; refused in its own words."""
+    """Make the call of a request with a progress line; reword its errors."""
     operation = command.operation
     assert isinstance(operation, Operation)
     if "yes" in request.extras:
@@ -129,7 +129,7 @@ def perform(
 
 
 def _without_copies(store: Store, result: dict[str, Any]) -> dict[str, Any]:
-    """Remove the copies that Moss made, unless nothing was erased; the answer names the others."""
+    """Remove the copies that Moss made, unless nothing was erased; the response names the others."""
     from moss_memory.tools.everything.backup_scan import remove_own_copies
 
     if result["dry_run"]:
@@ -138,7 +138,7 @@ def _without_copies(store: Store, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mean_names(store: Store, operation: Operation, request: CommandRequest) -> None:
-    """Reads `a/b` as one name in the default workspace, where there is such a one and no `b` in the workspace `a`."""
+    """Read `a/b` as one name in the default workspace if that exists and workspace `a` has no `b`."""
     fetch = f"{request.arguments.get('type', operation.name.partition('_')[0])}_fetch"
     seen = {name: True for name in ("include_deleted", "include_expired") if request.arguments.get(name)}
     for address in request.ambiguous_addresses:
@@ -160,7 +160,7 @@ def _is_there(store: Store, fetch: str, address: dict[str, Any]) -> bool:
 
 
 def _ask_for_text(command: Command, request: CommandRequest) -> None:
-    """Makes the request one whose answer holds a text; refuses one that says otherwise."""
+    """Change the request so that its response has a text; refuse contradicting options."""
     arguments = request.arguments
     if "table" in request.extras or "json" in request.extras:
         other = "--table" if "table" in request.extras else "--json"
@@ -172,7 +172,7 @@ def _ask_for_text(command: Command, request: CommandRequest) -> None:
 
 
 def text_of(result: dict[str, Any], shape: Shape) -> str:
-    """The one text of an answer; refused when the answer is nothing, or something without a text."""
+    """Return the single text of a response; refuse a response without one."""
     from moss_memory.cli.render.table import text_in
 
     text = text_in(result, shape)
@@ -188,7 +188,7 @@ def text_of(result: dict[str, Any], shape: Shape) -> str:
 
 
 def _read_text(command: Command, request: CommandRequest) -> None:
-    """Fills in the text that no option gave: from `--file`, else from stdin where there is one."""
+    """Read the text that no option gave from `--file` or stdin."""
     name = command.text
     path = request.extras.get("file")
     if name is None:
@@ -213,7 +213,7 @@ def _read_text(command: Command, request: CommandRequest) -> None:
 
 
 def _meant(command: Command, name: str, text: str) -> Any:
-    """What a text from a file or stdin means: itself, or the JSON in it where the tool takes an object."""
+    """Return the text of a file or stdin, parsed as JSON if the tool takes an object."""
     if not takes_json(command.operation.parameters[name]):
         return text
     import json
@@ -237,9 +237,9 @@ _NEVER_PURGED = {
 
 
 def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
-    """The purge of the family that `--type` names; its own options are then the ones that count.
+    """Return the purge command of the family that `--type` names, with its own options.
 
-    None where it was answered already: what is never deleted softly leaves nothing to purge.
+    Return None if the response was printed already: families without soft deletes have nothing to purge.
     """
     purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in TOOL_GROUPS.items() if name}
     every = Command(command.operation, command.words)
@@ -268,7 +268,7 @@ def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
 
 
 def _family_or_unknown(words: list[str]) -> int:
-    """Help for a family's name alone; a refusal for anything else."""
+    """Print the help of a group if the words name one, else refuse."""
     from moss_memory.cli.args.did_you_mean import nearest
 
     from .help import command_names, family_help, group_names

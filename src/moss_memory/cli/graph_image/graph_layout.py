@@ -1,4 +1,4 @@
-"""Where everything stands: connected parts are laid out by Graphviz, and then packed side by side."""
+"""Layout: Graphviz places each connected component, then the components are packed into rows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     Point = tuple[float, float]
 
 TIMEOUT_S = 30.0
-"""How long Graphviz may look for fine curves before it is asked for straight lines; then once more as long."""
+"""Timeout of Graphviz for curved edges; then it gets the same time for straight lines."""
 
 _GAP = 30.0
 _SHAPE = 1.6
-"""How much wider than high a picture likes to be."""
+"""Preferred ratio of width to height."""
 
 
 class Box:
-    """A node's place: how large it is, and the middle of where it stands."""
+    """The size and the centre of a node."""
 
     __slots__ = ("height", "width", "x", "y")
 
@@ -34,7 +34,7 @@ class Box:
 
 
 class Arrow:
-    """An edge's place: from which box to which, how much room its label needs, and how it runs."""
+    """The end points, label size and curve of an edge."""
 
     __slots__ = ("end", "head", "label", "label_size", "loose", "ordered", "points", "tail")
 
@@ -45,16 +45,16 @@ class Arrow:
         self.head = head
         self.label_size = label_size
         self.ordered = ordered
-        """Whether what it leads to stands to the right of what earlier arrows of the same box lead to."""
+        """True if its target is placed to the right of the targets of earlier arrows of the same box."""
         self.loose = loose
-        """Whether it runs between boxes without moving them."""
+        """True if it does not influence the positions of boxes."""
         self.points: list[Point] = []
         self.end: Point = (0.0, 0.0)
         self.label: Point = (0.0, 0.0)
 
 
 class _Part:
-    """A rectangle that is moved as a whole: a connected part of the graph."""
+    """The bounding rectangle of a connected component, moved as a whole."""
 
     __slots__ = ("arrows", "boxes", "height", "width")
 
@@ -74,7 +74,7 @@ class _Part:
 
 
 def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
-    """Gives every box and arrow its place; answers how wide and how high all of it is."""
+    """Set the position of every box and arrow; return the width and height of the whole."""
     groups = _connected(boxes, arrows)
     joined = [(ids, own) for ids, own in groups if own]
     parts = _placed([_Part([boxes[one] for one in ids], own, 0, 0) for ids, own in joined], boxes, joined)
@@ -87,7 +87,7 @@ def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
 
 
 def _connected(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[str], list[Arrow]]]:
-    """The parts of the graph between which no arrow runs, each with its arrows, as their first boxes come."""
+    """Return the connected components with their arrows, in the order of their first boxes."""
     root = {one: one for one in boxes}
 
     def find(one: str) -> str:
@@ -106,7 +106,7 @@ def _connected(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[st
 
 
 def _placed(parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]) -> list[_Part]:
-    """The connected parts with everything in them where Graphviz puts it."""
+    """Return the components with the positions that Graphviz computed."""
     asked = []
     for ids, arrows in groups:
         number = {one: at for at, one in enumerate(ids)}
@@ -126,14 +126,14 @@ def _placed(parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[s
 
 
 def _middle(points: list[Point]) -> Point:
-    """A place near the middle of a curve, on it where it bends little."""
+    """Return a point near the middle of a curve."""
     at = (len(points) - 1) // 2
     (x, y), (to_x, to_y) = points[at], points[min(at + 1, len(points) - 1)]
     return ((x + to_x) / 2, (y + to_y) / 2)
 
 
 def _ask_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What Graphviz says, with curves if it finds them in time, else with straight lines."""
+    """Return the output of Graphviz, with curves if they are computed in time, else with straight lines."""
     import subprocess
     import sys
 
@@ -154,13 +154,13 @@ def _ask_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _before(part: _Part) -> tuple[bool, float]:
-    """Parts that have an order keep it and come first; of the others the highest do."""
+    """Return the sort key of a component: ordered ones first, then the highest."""
     ordered = any(arrow.ordered for arrow in part.arrows)
     return (not ordered, 0.0 if ordered else -part.height)
 
 
 def _pack(parts: list[_Part]) -> tuple[float, float]:
-    """Puts the parts into rows, so that the whole is about as wide as a page."""
+    """Pack the components into rows, so that the whole is about as wide as a page."""
     if not parts:
         return 0.0, 0.0
     area = sum((part.width + _GAP) * (part.height + _GAP) for part in parts)

@@ -1,6 +1,6 @@
-"""The picture itself: an SVG with every node as a card, every edge as an arrow, a heading and a legend.
+"""The image as SVG: nodes as cards, edges as arrows, a heading and a legend.
 
-All text of the graph passes through `safe`; nothing in the file runs, links or loads anything.
+All text of the graph is escaped by `safe`; the file has no script, link or external resource.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FONTS = (
 
 
 class Card:
-    """A node as it is drawn: its head with type, id and status, and the lines of its title."""
+    """A node to draw: a head with type, id and status, and the lines of its title."""
 
     def __init__(self, node: dict[str, Any]) -> None:
         self.node = node
@@ -47,7 +47,7 @@ class Card:
         self.box = Box(inside + 2 * _PAD, 2 * _PAD + 4 + _LINE_HEIGHT * len(self.lines))
 
     def svg(self, light: str, dark: str) -> str:
-        """The card at the place of its box."""
+        """Return the SVG of the card at the position of its box."""
         box = self.box
         left, top = box.x - box.width / 2, box.y - box.height / 2
         ink = FAINT_INK if self.settled or self.missing else INK
@@ -65,7 +65,7 @@ class Card:
         return "".join([*parts, "</g>"])
 
     def _head(self, left: float, top: float, ink: str) -> list[str]:
-        """Type and id at the left, the status at the right."""
+        """Return the SVG of the head: type and id on the left, status on the right."""
         room = self.box.width - 2 * _PAD
         y = top + _PAD + 3
         status = cut(self.status, _SMALL, room * 0.45)
@@ -77,7 +77,7 @@ class Card:
         return parts
 
     def _told(self) -> str:
-        """What a viewer shows for the card under the pointer."""
+        """Return the tooltip of the card."""
         node = self.node
         told = [f"{node['id']} ({self.kind}{', ' + self.status if self.status else ''})"]
         told += [one_line(node[key])[:_TOLD_CHARS] for key in ("title", "text") if node.get(key)]
@@ -85,7 +85,7 @@ class Card:
 
 
 def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
-    """The whole picture, how wide and how high it is."""
+    """Return the whole image, its width and its height."""
     nodes = [*graph.nodes.values(), *({"id": one} for one in graph.missing)]
     cards = {str(node["id"]): Card(node) for node in nodes}
     colours = colours_of(sorted({card.kind for card in cards.values() if not card.missing}))
@@ -118,7 +118,7 @@ def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
 
 
 def _arrow_of(edge: tuple[str, str, str], rel: str, *, is_work: bool) -> Arrow:
-    """An edge as an arrow; among plans and tasks what contains something orders it, and what waits moves nothing."""
+    """Return the arrow of an edge; containment orders plans and tasks, dependencies do not move them."""
     tail, named, head = edge
     room = (measure(rel, _SMALL) + 8, 16.0)
     return Arrow(tail, head, room, ordered=is_work and named == CONTAINS, loose=is_work and named == DEPENDS_ON)
@@ -148,7 +148,7 @@ def _label(arrow: Arrow, rel: str) -> str:
 
 
 def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], room: float) -> tuple[str, float, float]:
-    """What the colours and borders mean, as many to a row as there is room for."""
+    """Return the legend of colours and borders, wrapped to the width, with its size."""
     counts: dict[str, int] = {}
     for card in cards.values():
         counts[card.kind] = counts.get(card.kind, 0) + 1

@@ -1,4 +1,4 @@
-"""Text in a picture: made safe, measured without a font, wrapped and cut."""
+"""Text in an image: escaped, measured without a font, wrapped and cut."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ _NARROW, _WIDE = set(" .,:;!|'`()[]{}ijlftrI/\\-\u2026\u00b7"), set("mwMW@%&")
 
 
 def safe(text: str) -> str:
-    """The text as an SVG may hold it: markup escaped, and nothing in it that steers or that XML forbids."""
+    """Return the text for SVG: markup escaped, control characters and those that XML forbids removed."""
     return escape("".join([character if _is_visible(character) else "\ufffd" for character in text]))
 
 
 def _is_visible(character: str) -> bool:
-    """What has a shape, and the joiners that some scripts and emoji need; the last two are no XML."""
+    """Return True for visible characters and the joiners of scripts and emoji; the last two are not allowed in XML."""
     return (character.isprintable() or character in _JOINERS) and character not in "\ufffe\uffff"
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space as one blank."""
+    """Return the text with each run of white space as one blank."""
     return " ".join(text.split())
 
 
 def measure(text: str, size: float) -> float:
-    """How wide a text is at most in the usual sans-serif fonts, without asking one."""
+    """Return an upper bound of a text's width in the usual sans-serif fonts."""
     return size * sum([_ems(character) for character in text])
 
 
@@ -41,14 +41,14 @@ def _ems(character: str) -> float:
 
 
 def cut(text: str, size: float, room: float) -> str:
-    """The text, or as much of its beginning as fits with a sign that there was more."""
+    """Return the text, cut with an ellipsis if it does not fit."""
     if measure(text, size) <= room:
         return text
     return _beginning(text, size, room - measure(MORE, size)).rstrip() + MORE
 
 
 def _beginning(text: str, size: float, room: float) -> str:
-    """As much of a text as fits."""
+    """Return the longest beginning of a text that fits."""
     kept = 0
     for character in text:
         room -= size * _ems(character)
@@ -59,7 +59,7 @@ def _beginning(text: str, size: float, room: float) -> str:
 
 
 def wrap(text: str, size: float, room: float, lines: int) -> list[str]:
-    """The text in at most so many lines, broken between words, inside one only where it is too long for a line."""
+    """Return the text in at most `lines` lines, broken between words, or inside a word that is longer than a line."""
     words = one_line(text).split(" ")
     wrapped: list[str] = []
     line = ""
