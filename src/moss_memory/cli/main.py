@@ -7,7 +7,7 @@ import sys
 
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.usage_error import UsageError
-from moss_memory.cli.render.output import STDIN, Unwritable, is_terminal, say, secure_descriptors, show, tell_error
+from moss_memory.cli.render.output import STDIN, Unwritable, is_terminal, print_error, say, secure_descriptors, show
 from moss_memory.errors import MossError
 
 TYPE_CHECKING = False
@@ -48,13 +48,13 @@ def run(words: list[str]) -> int:
         return MISUSED
     except MossError as error:
         if error.code == "INTERNAL" and error.__cause__ is not None:
-            _tell_bug(error.__cause__)
+            _report_bug(error.__cause__)
             return FAILED
         if "pip install" in error.message:
             from moss_memory.cli.render.install_hint import with_working_install
 
             error.message = with_working_install(error.message)
-        tell_error(error)
+        print_error(error)
         return INTERRUPTED if error.code == "CANCELLED" else FAILED
     except BrokenPipeError:
         return DONE  # the reader closed the pipe
@@ -65,7 +65,7 @@ def run(words: list[str]) -> int:
         say("[CANCELLED] interrupted; nothing was changed")
         return INTERRUPTED
     except Exception as bug:
-        _tell_bug(bug)
+        _report_bug(bug)
         return FAILED
 
 
@@ -78,7 +78,7 @@ def _dispatch(words: list[str]) -> int:
     _refuse_bytes(words)
     home, words = _leading_home(words)
     if not words:
-        return _without_a_command(home)
+        return _run_without_command(home)
     first = words[0]
     if first == "mcp" and len(words) == 1:
         return _serve(home)
@@ -125,7 +125,7 @@ def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
     return home, rest
 
 
-def _without_a_command(home: str | None) -> int:
+def _run_without_command(home: str | None) -> int:
     if not is_terminal(STDIN):
         return _serve(home)
     from moss_memory.cli.commands.help import overview
@@ -140,7 +140,7 @@ def _serve(home: str | None) -> int:
     return serve_client(home)
 
 
-def _tell_bug(bug: BaseException) -> None:
+def _report_bug(bug: BaseException) -> None:
     """Report an unexpected exception; print its traceback only if MOSS_DEBUG is set."""
     if os.environ.get("MOSS_DEBUG"):
         import traceback

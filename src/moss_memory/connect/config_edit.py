@@ -25,15 +25,15 @@ class ConfigEdit:
         self.path = path
         self.file = self.readable(lambda: SettingsFile(path))
 
-    def found_in(self, text: str) -> Any:
+    def find_in(self, text: str) -> Any:
         """Return the part of Moss in a text, None if there is none."""
         raise NotImplementedError
 
-    def put_into(self, text: str, value: Any) -> str:
+    def write_into(self, text: str, value: Any) -> str:
         """Return a text in which this value replaces the part of Moss."""
         raise NotImplementedError
 
-    def reverted(self, text: str) -> str:
+    def remove_from(self, text: str) -> str:
         """Return a text without the part of Moss."""
         raise NotImplementedError
 
@@ -45,13 +45,13 @@ class ConfigEdit:
         """Return the parsed content of a text, without comments and white space."""
         raise NotImplementedError
 
-    def is_in(self, text: str) -> bool:
+    def is_present_in(self, text: str) -> bool:
         """Return True if a text has the part of Moss."""
-        return self.found_in(text) is not None
+        return self.find_in(text) is not None
 
-    def applied(self, text: str) -> str:
+    def apply_to(self, text: str) -> str:
         """Return a text with the part of Moss that the file has now."""
-        return self.put_into(text, self.found_in(self.file.text))
+        return self.write_into(text, self.find_in(self.file.text))
 
     def readable(self, work: Callable[[], Result]) -> Result:
         """Return the result of `work`; convert a parse error to a refusal with the line."""
@@ -67,49 +67,49 @@ class ConfigEdit:
         An entry that Moss replaced is restored.
         """
         text = self.file.text
-        if not self.is_in(text):
+        if not self.is_present_in(text):
             return text
-        before = self._remembered()
+        before = self._replaced()
         if before is not None:
-            tried = [*before.undone_in(text), self._with_source(text, before.alone)]
+            tried = [*before.undo_in(text), self._with_source(text, before.alone)]
             undone = next((one for one in tried if self._is_undone(one, before)), None)
             if undone is not None:
                 return None if before.absent and not undone else undone
-            value = self.found_in(before.alone)
+            value = self.find_in(before.alone)
             if value is not None:
-                return self.readable(lambda: self.put_into(text, value))
-        kept = self._kept_before()
-        if kept is not None and not self.is_in(kept[1]):
+                return self.readable(lambda: self.write_into(text, value))
+        kept = self._find_backup()
+        if kept is not None and not self.is_present_in(kept[1]):
             return kept[1]
-        if text == self.applied(""):
+        if text == self.apply_to(""):
             return None
-        return self.readable(lambda: self.reverted(text))
+        return self.readable(lambda: self.remove_from(text))
 
     def remember(self, after: str) -> None:
         """Store the entry that Moss is about to replace."""
         text = self.file.text
-        before = self._remembered()
-        kept = self._kept_before()
-        original: str | None = text if self.file.is_there else None
-        if before is not None or (kept is not None and not self.is_in(kept[1])):
+        before = self._replaced()
+        kept = self._find_backup()
+        original: str | None = text if self.file.exists else None
+        if before is not None or (kept is not None and not self.is_present_in(kept[1])):
             original = self.without()
-        value = self.found_in(original or "")
-        alone = "" if value is None else self._with_source(self.put_into("", value), original or "")
+        value = self.find_in(original or "")
+        alone = "" if value is None else self._with_source(self.write_into("", value), original or "")
         remember(self.file.real, change_of(original or "", after, alone=alone, absent=original is None))
 
-    def kept_copy(self) -> str:
+    def backup_path(self) -> str:
         """Return the path of a copy that equals the file before Moss, empty if there is none."""
-        kept = self._kept_before() if self.is_in(self.file.text) else None
+        kept = self._find_backup() if self.is_present_in(self.file.text) else None
         return kept[0] if kept else ""
 
-    def _remembered(self) -> Before | None:
+    def _replaced(self) -> Before | None:
         """Return the replaced entry, None if the file has it again or has nothing of Moss, so that it is outdated."""
         before = recall(self.file.real)
         if before is None:
             return None
-        now = self.found_in(self.file.text)
+        now = self.find_in(self.file.text)
         try:
-            return None if now in (None, self.found_in(before.alone)) else before
+            return None if now in (None, self.find_in(before.alone)) else before
         except ConfigParseError:
             return None
 
@@ -120,28 +120,28 @@ class ConfigEdit:
             return text
         written = text[: ours[0]] + source[theirs[0] : theirs[1]] + text[ours[1] :]
         try:
-            return written if self.found_in(written) == self.found_in(source) else text
+            return written if self.find_in(written) == self.find_in(source) else text
         except ConfigParseError:
             return text
 
     def _is_undone(self, text: str, before: Before) -> bool:
         """Return True if a text differs from the present one only in having the replaced entry."""
         try:
-            if self.found_in(text) != self.found_in(before.alone):
+            if self.find_in(text) != self.find_in(before.alone):
                 return False
-            return bool(self.content(self.applied(text)) == self.content(self.file.text))
+            return bool(self.content(self.apply_to(text)) == self.content(self.file.text))
         except (ConfigParseError, MossError):
             return False
 
-    def _kept_before(self) -> tuple[str, str] | None:
+    def _find_backup(self) -> tuple[str, str] | None:
         """Return path and text of a copy that differs from the present file only in the part of Moss, None if none
         does."""
-        found = [one for one in self.file.kept() if self._is_before(one[1])]
-        return min(found, key=lambda one: self.is_in(one[1])) if found else None
+        found = [one for one in self.file.backups() if self._is_before(one[1])]
+        return min(found, key=lambda one: self.is_present_in(one[1])) if found else None
 
     def _is_before(self, before: str) -> bool:
         """Return True if the present file equals that text with the part of Moss added."""
         try:
-            return self.applied(before) == self.file.text
+            return self.apply_to(before) == self.file.text
         except (ConfigParseError, MossError):
             return False

@@ -9,7 +9,7 @@ from moss_memory.errors import invalid_request
 from . import jsonc, toml_edit
 from .clients import CLIENTS, PROJECT, SERVER, USER
 from .config_edit import ConfigEdit
-from .server_entry import ServerEntry, chosen_toolsets, http_entry, merged, stdio_entry
+from .server_entry import ServerEntry, chosen_toolsets, http_entry, merge_entries, stdio_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ class ConfigLocation(ConfigEdit):
 
     def with_entry(self, wanted: dict[str, Any]) -> str:
         """Return the text of the file with the entry for Moss; members that the owner added to an old entry stay."""
-        entry = merged(self.client, self.entry, wanted)
+        entry = merge_entries(self.client, self.entry, wanted)
         return self.readable(lambda: str(self.form.put(self.file.text, self.keys, entry)))
 
-    def found_in(self, text: str) -> Any:
+    def find_in(self, text: str) -> Any:
         """Return the entry for Moss in a text."""
         return self.form.found(text, self.keys)
 
-    def put_into(self, text: str, value: Any) -> str:
+    def write_into(self, text: str, value: Any) -> str:
         """Return a text with this entry for Moss."""
         return str(self.form.put(text, self.keys, value))
 
@@ -61,7 +61,7 @@ class ConfigLocation(ConfigEdit):
         """Return the parsed content of a text."""
         return self.form.read(text)
 
-    def reverted(self, text: str) -> str:
+    def remove_from(self, text: str) -> str:
         """Return a text without the entry for Moss."""
         return str(self.form.remove(text, self.keys))
 
@@ -89,7 +89,7 @@ def wanted_entry(
         if url:
             raise invalid_request("`url` is where a server over HTTP is; give `http` too", path="url")
         return stdio_entry(place.client, place.scope, home=home, toolsets=toolsets, old=place.entry), ""
-    address = _with_toolsets(_checked_url(url), chosen_toolsets(place.client, toolsets))
+    address = _with_toolsets(_check_url(url), chosen_toolsets(place.client, toolsets))
     token = ""
     if place.scope != PROJECT:
         from moss_memory.http.token_file import token_of, token_path
@@ -104,7 +104,7 @@ def _with_toolsets(address: str, toolsets: Sequence[str]) -> str:
     return f"{address}?toolsets={','.join(toolsets)}" if toolsets else address
 
 
-def _checked_url(url: str | None) -> str:
+def _check_url(url: str | None) -> str:
     """Return the URL of the endpoint; refuse plain HTTP to another machine, which would expose the token."""
     from urllib.parse import urlsplit
 

@@ -25,7 +25,7 @@ def make(path: str, data: bytes, owner: os.stat_result | None = None) -> None:
             with suppress(PermissionError):  # only root can change the owner; otherwise the copy belongs to the caller
                 os.fchown(fd, owner.st_uid, owner.st_gid)
 
-    temporary = _temporary(path, data, prepare)
+    temporary = _write_temporary(path, data, prepare)
     try:
         os.link(temporary, path, follow_symlinks=False)
     finally:
@@ -35,16 +35,16 @@ def make(path: str, data: bytes, owner: os.stat_result | None = None) -> None:
 def rewrite(path: str, old: bytes, data: bytes) -> None:
     """Rewrite a file: by an atomic rename if that preserves its metadata, else in place."""
     status = os.stat(path)
-    if status.st_nlink == 1 and _is_replaced(path, data, status):
+    if status.st_nlink == 1 and _try_replace(path, data, status):
         return
     _write_in_place(path, old, data, status)
 
 
-class _NotKept(Exception):  # noqa: N818 - it names the state of a file
+class _MetadataError(Exception):
     """The new file cannot have the metadata of the old one."""
 
 
-def _is_replaced(path: str, data: bytes, status: os.stat_result) -> bool:
+def _try_replace(path: str, data: bytes, status: os.stat_result) -> bool:
     """Replace a file by a new one; return False if it cannot have the owner and attributes of the old one."""
 
     def prepare(fd: int) -> None:
@@ -53,11 +53,11 @@ def _is_replaced(path: str, data: bytes, status: os.stat_result) -> bool:
             os.fchmod(fd, stat.S_IMODE(status.st_mode))
             _copy_attributes(path, fd)
         except OSError:
-            raise _NotKept from None
+            raise _MetadataError from None
 
     try:
-        temporary = _temporary(path, data, prepare)
-    except _NotKept:
+        temporary = _write_temporary(path, data, prepare)
+    except _MetadataError:
         return False
     try:
         os.rename(temporary, path)
@@ -70,7 +70,7 @@ def _is_replaced(path: str, data: bytes, status: os.stat_result) -> bool:
 def _copy_attributes(path: str, fd: int) -> None:
     """Copy the extended attributes of a file to an open file, access control lists included, and remove others."""
     if not hasattr(os, "listxattr"):  # macOS: Python has no functions for attributes
-        raise _NotKept
+        raise _MetadataError
     wanted = {name: os.getxattr(path, name) for name in os.listxattr(path)}
     found = {name: os.getxattr(fd, name) for name in os.listxattr(fd)}
     for name, value in wanted.items():
@@ -108,7 +108,7 @@ def _overwrite(path: str, data: bytes) -> None:
         os.close(fd)
 
 
-def _temporary(path: str, data: bytes, prepare: Callable[[int], None]) -> str:
+def _write_temporary(path: str, data: bytes, prepare: Callable[[int], None]) -> str:
     """Create a file with this content in the same folder and return its path."""
     temporary = f"{path}.{os.urandom(6).hex()}.tmp"
     fd = os.open(temporary, _MAKE, _PRIVATE)

@@ -30,7 +30,7 @@ class HandshakeError(Exception):
     """The server did not answer the handshake; the message has the reason."""
 
 
-def shake_hands(meaning: ServerEntry, scope: str) -> tuple[str, int]:
+def check_server(meaning: ServerEntry, scope: str) -> tuple[str, int]:
     """Start or call the server as the client would; return its name with version and its number of tools."""
     if meaning.url:
         _require_safe_address(meaning, scope)
@@ -67,7 +67,7 @@ def _require_safe_address(meaning: ServerEntry, scope: str) -> None:
         raise HandshakeError("not tried: the project's file names another machine, and the token would go there")
 
 
-def _told(hello: Any, listed: Any) -> tuple[str, int]:
+def _server_of(hello: Any, listed: Any) -> tuple[str, int]:
     try:
         server = hello["result"]["serverInfo"]
         return f"{server['name']} {server['version']}", len(listed["result"]["tools"])
@@ -114,17 +114,17 @@ def _over_stdio(meaning: ServerEntry) -> tuple[str, int]:
     if 1 not in answers:
         told = done.stderr.strip().splitlines()
         raise HandshakeError(f"it ended without an answer{': ' + told[-1][:200] if told else ''}")
-    return _told(answers.get(1), answers.get(2))
+    return _server_of(answers.get(1), answers.get(2))
 
 
 def _over_http(meaning: ServerEntry) -> tuple[str, int]:
     session: dict[str, str] = {}
-    hello = _posted(meaning, _request(1, "initialize", _HELLO), session)
-    _posted(meaning, {"jsonrpc": "2.0", "method": "notifications/initialized"}, session)
-    return _told(hello, _posted(meaning, _request(2, "tools/list", {}), session))
+    hello = _post(meaning, _request(1, "initialize", _HELLO), session)
+    _post(meaning, {"jsonrpc": "2.0", "method": "notifications/initialized"}, session)
+    return _server_of(hello, _post(meaning, _request(2, "tools/list", {}), session))
 
 
-def _posted(meaning: ServerEntry, message: dict[str, Any], session: dict[str, str]) -> Any:
+def _post(meaning: ServerEntry, message: dict[str, Any], session: dict[str, str]) -> Any:
     """Return the response to one message; store the session id of the server."""
     import http.client
     from urllib.parse import urlsplit

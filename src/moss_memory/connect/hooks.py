@@ -39,7 +39,7 @@ class Hooks(ConfigEdit):
         super().__init__(client.hooks_file(scope))
         self.client = client
         self.scope = scope
-        self.commands: dict[str, str] = self.readable(lambda: self.found_in(self.file.text)) or {}
+        self.commands: dict[str, str] = self.readable(lambda: self.find_in(self.file.text)) or {}
         """The commands of Moss by event."""
 
     def with_hooks(self, home: str | None) -> str:
@@ -55,24 +55,24 @@ class Hooks(ConfigEdit):
         place = ["--home", os.path.abspath(os.path.expanduser(named))] if named else []
         return shlex.join([*moss_for_clients(), *words, *place])
 
-    def found_in(self, text: str) -> Any:
+    def find_in(self, text: str) -> Any:
         """Return the commands of Moss in a text, by event."""
         return {event: command for event, _, command in _ours(text)} or None
 
-    def put_into(self, text: str, value: Any) -> str:
+    def write_into(self, text: str, value: Any) -> str:
         """Return a text with these hooks of Moss and no others."""
-        kept = text if set(self.found_in(text) or ()) <= set(value) else self.reverted(text)
+        kept = text if set(self.find_in(text) or ()) <= set(value) else self.remove_from(text)
         return _put(kept, value)
 
     def content(self, text: str) -> Any:
         """Return the parsed content of a text."""
         return jsonc.read(text)
 
-    def reverted(self, text: str) -> str:
+    def remove_from(self, text: str) -> str:
         """Return a text without hooks of Moss; remove groups that become empty."""
         for _, place, _ in _ours(text):
             group = jsonc.found(text, place[:-2])
-            return self.reverted(jsonc.remove(text, place[:-2] if len(group[_WITHIN]) == 1 else place))
+            return self.remove_from(jsonc.remove(text, place[:-2] if len(group[_WITHIN]) == 1 else place))
         return text
 
 

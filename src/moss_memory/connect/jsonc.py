@@ -20,7 +20,7 @@ _ON_THE_LINE = re.compile(r"(?:[ \t]+|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
 _SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _INDENT = re.compile(r"\n([ \t]+)[^ \t\r\n]")
-_DEEPEST = 100
+_MAX_DEPTH = 100
 
 
 class Node:
@@ -81,18 +81,18 @@ def put(text: str, path: Path, value: Any) -> str:
     """Return the text with the value at the path; missing objects are created, an equal value changes nothing."""
     root = _root(text)
     if root is None:
-        return _begun(text, path, value)
+        return _create_root(text, path, value)
     node = root
     for depth, key in enumerate(path):
-        _require_room(text, node, key, path[:depth])
+        _require_container(text, node, key, path[:depth])
         inner = node.member(key)
         if inner is None:
-            return _inserted(text, node, key, _wrapped(path[depth + 1 :], value))
+            return _insert(text, node, key, _nest(path[depth + 1 :], value))
         node = inner
     if json.dumps(node.plain(), sort_keys=True) == json.dumps(value, sort_keys=True):
         return text
     indent = _indent_at(text, node.key_start)
-    return text[: node.start] + _rendered(value, text, indent) + text[node.end :]
+    return text[: node.start] + _render(value, text, indent) + text[node.end :]
 
 
 def remove(text: str, path: Path) -> str:
@@ -103,11 +103,11 @@ def remove(text: str, path: Path) -> str:
     if node is None or node.member(path[-1]) is None:
         return text
     place = [item.key for item in node.items].index(path[-1])
-    shorter = _without(text, node, place)
+    shorter = _remove_member(text, node, place)
     return remove(shorter, path) if node.kind == "{" else shorter  # a key may be duplicate
 
 
-def _without(text: str, node: Node, place: int) -> str:
+def _remove_member(text: str, node: Node, place: int) -> str:
     """Return the text without one member, the white space before it, its comma, and a comma that becomes trailing."""
     item = node.items[place]
     start = item.key_start
@@ -130,7 +130,7 @@ def _rest_of_line(text: str, place: int) -> str:
     return text[place : len(text) if end < 0 else end].strip()
 
 
-def _require_room(text: str, node: Node, key: str | int, above: Path) -> None:
+def _require_container(text: str, node: Node, key: str | int, above: Path) -> None:
     """Refuse a node that cannot have the key."""
     kind, name = ("{", "object") if isinstance(key, str) else ("[", "list")
     if node.kind != kind:
@@ -138,32 +138,32 @@ def _require_room(text: str, node: Node, key: str | int, above: Path) -> None:
         raise ConfigParseError(f"{what} is not a JSON {name}", line_of(text, node.start))
 
 
-def _begun(text: str, path: Path, value: Any) -> str:
+def _create_root(text: str, path: Path, value: Any) -> str:
     """Return a text with its first object, if it was empty or had comments only."""
     newline = newline_of(text)
     between = "" if not text or text.endswith("\n") else newline
-    return text + between + _rendered(_wrapped(path, value), text, "") + newline
+    return text + between + _render(_nest(path, value), text, "") + newline
 
 
-def _wrapped(path: Path, value: Any) -> Any:
+def _nest(path: Path, value: Any) -> Any:
     for key in reversed(path):
         value = {key: value} if isinstance(key, str) else [value]
     return value
 
 
-def _inserted(text: str, node: Node, key: str | int, value: Any) -> str:
+def _insert(text: str, node: Node, key: str | int, value: Any) -> str:
     """Return the text with one more member at the end of an object or a list."""
-    label = f"{_dumped(key)}: " if isinstance(key, str) else ""
+    label = f"{_dump(key)}: " if isinstance(key, str) else ""
     if not node.items:
         return _first_member(text, node, label, value)
     last = node.items[-1]
     if _own_line(text, last.key_start) is None:
-        member = label + _dumped(value)
+        member = label + _dump(value)
         if last.comma >= 0:
             return text[: last.comma + 1] + " " + member + "," + text[last.comma + 1 :]
         return text[: last.end] + ", " + member + text[last.end :]
     indent = _indent_at(text, last.key_start)
-    member = newline_of(text) + indent + label + _rendered(value, text, indent)
+    member = newline_of(text) + indent + label + _render(value, text, indent)
     if last.comma >= 0:
         place = _line_end(text, last.comma + 1, node.end - 1)
         return text[:place] + member + "," + text[place:]
@@ -176,7 +176,7 @@ def _first_member(text: str, node: Node, label: str, value: Any) -> str:
     indent = outer + _unit(text)
     newline = newline_of(text)
     place = _line_end(text, node.start + 1, node.end - 1)
-    member = newline + indent + label + _rendered(value, text, indent)
+    member = newline + indent + label + _render(value, text, indent)
     ending = "" if "\n" in text[place : node.end - 1] else newline + outer
     return text[:place] + member + ending + text[place:]
 
@@ -212,13 +212,13 @@ def _unit(text: str) -> str:
     return match[1] if match else "  "
 
 
-def _rendered(value: Any, text: str, indent: str) -> str:
+def _render(value: Any, text: str, indent: str) -> str:
     """Return the value as JSON in the style of this text."""
-    written = _dumped(value, indent=_unit(text))
+    written = _dump(value, indent=_unit(text))
     return re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", _one_line, written).replace("\n", newline_of(text) + indent)
 
 
-def _dumped(value: Any, indent: str | None = None) -> str:
+def _dump(value: Any, indent: str | None = None) -> str:
     """Return the value as JSON; escape lone surrogates, which UTF-8 cannot encode."""
     written = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
@@ -267,8 +267,8 @@ class _Parser:
             raise self.problem("a comment has no end")
 
     def value(self, depth: int) -> Node:
-        if depth > _DEEPEST:
-            raise self.problem(f"it is nested more than {_DEEPEST} levels deep")
+        if depth > _MAX_DEPTH:
+            raise self.problem(f"it is nested more than {_MAX_DEPTH} levels deep")
         sign = self.text[self.place : self.place + 1]
         if sign in ("{", "["):
             return self._members(sign, depth)

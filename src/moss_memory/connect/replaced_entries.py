@@ -9,7 +9,7 @@ from moss_memory.config import resolve_home
 from moss_memory.errors import invalid_request
 
 FOLDER = "connected"
-_MOST_BYTES = 64 * 1024 * 1024
+_MAX_BYTES = 64 * 1024 * 1024
 
 
 class Before:
@@ -26,7 +26,7 @@ class Before:
         self.old = old
         self.new = new
 
-    def undone_in(self, text: str) -> list[str]:
+    def undo_in(self, text: str) -> list[str]:
         """Return the possible results of undoing the change: at its position, or at the only match."""
         found = []
         if text.startswith(self.new, self.at):
@@ -60,8 +60,8 @@ def _equal_chars(one: str, other: str) -> int:
 def recall(path: str) -> Before | None:
     """Return the stored change of a file, None if there is none or it cannot be read."""
     try:
-        with open(_place(path), "rb") as file:
-            told = json.loads(file.read(_MOST_BYTES))
+        with open(_path(path), "rb") as file:
+            told = json.loads(file.read(_MAX_BYTES))
         before = Before(**{name: told[name] for name in Before.__slots__})
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -74,7 +74,7 @@ def remember(path: str, before: Before) -> None:
     """Store the change of a file, readable by its owner alone."""
     from moss_memory.storage.files.private_files import make_private_folder, write_private
 
-    place = _place(path)
+    place = _path(path)
     content = {"file": path, **{name: getattr(before, name) for name in Before.__slots__}}
     try:
         make_private_folder(os.path.dirname(place))
@@ -86,12 +86,12 @@ def remember(path: str, before: Before) -> None:
 def forget(path: str) -> None:
     """Delete the stored change of a file."""
     try:
-        os.unlink(_place(path))
+        os.unlink(_path(path))
     except FileNotFoundError:
         return
 
 
-def _place(path: str) -> str:
+def _path(path: str) -> str:
     """Return the path of the stored change: always in the user's home, whichever store is connected."""
     from hashlib import sha256
 

@@ -68,7 +68,7 @@ def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str,
             f"{client.name} reads no server over HTTP from its file; connect it without `http`", path="http"
         )
     if scope != PROJECT:
-        return {key: _filled(value, url=url, token=token) for key, value in client.http.items()}
+        return {key: _fill(value, url=url, token=token) for key, value in client.http.items()}
     if not client.variable:
         raise invalid_request(
             f"{client.name} takes no token from the environment, and a project's file is no place for one; connect it "
@@ -77,18 +77,18 @@ def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str,
         )
     if client.toml:
         return {"url": url, "bearer_token_env_var": client.variable}
-    return {key: _filled(value, url=url, token=client.variable) for key, value in client.http.items()}
+    return {key: _fill(value, url=url, token=client.variable) for key, value in client.http.items()}
 
 
-def _filled(value: Any, **filled: str) -> Any:
+def _fill(value: Any, **filled: str) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(part, **filled) for key, part in value.items()}
+        return {key: _fill(part, **filled) for key, part in value.items()}
     for name, text in filled.items():
         value = value.replace("{" + name + "}", text)
     return value
 
 
-def merged(client: Client, old: Any, wanted: dict[str, Any]) -> dict[str, Any]:
+def merge_entries(client: Client, old: Any, wanted: dict[str, Any]) -> dict[str, Any]:
     """Return the wanted entry with the members and variables that its owner added to the old one."""
     if not isinstance(old, dict):
         return wanted

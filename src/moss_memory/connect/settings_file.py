@@ -12,7 +12,7 @@ from .parse_error import ConfigParseError
 
 _BOM = "\ufeff"
 _BEFORE = ".before-moss"
-_MOST_BYTES = 32 * 1024 * 1024
+_MAX_BYTES = 32 * 1024 * 1024
 
 
 class SettingsFile:
@@ -22,17 +22,17 @@ class SettingsFile:
         self.path = path
         self.real = os.path.realpath(path)
         self._data = _read(path, self.real)
-        self.text = "" if self._data is None else _decoded(self._data, path)
+        self.text = "" if self._data is None else _decode(self._data, path)
         """Its text without a byte order mark."""
         self.backup = ""
         """The path of the backup, empty if there is none."""
 
     @property
-    def is_there(self) -> bool:
+    def exists(self) -> bool:
         """Return True if the file exists."""
         return self._data is not None
 
-    def kept(self) -> list[tuple[str, str]]:
+    def backups(self) -> list[tuple[str, str]]:
         """Return path and text of each readable backup."""
         folder, name = os.path.split(self.real)
         try:
@@ -43,7 +43,7 @@ class SettingsFile:
         for path in sorted(paths):
             try:
                 data = _read(path, os.path.realpath(path))
-                found.append((path, _decoded(data or b"", path)))
+                found.append((path, _decode(data or b"", path)))
             except (MossError, ConfigParseError):
                 continue
         return found
@@ -88,7 +88,7 @@ class SettingsFile:
                 make(path, data, owner)
                 return path
             except FileExistsError:
-                if _holds(path, data):
+                if _has_content(path, data):
                     return path
             number += 1
 
@@ -98,7 +98,7 @@ class SettingsFile:
 
     def others_may_read(self) -> bool:
         """Return True if other users may read the file."""
-        return self.is_there and bool(os.stat(self.real).st_mode & 0o044)
+        return self.exists and bool(os.stat(self.real).st_mode & 0o044)
 
 
 def _read(path: str, real: str) -> bytes | None:
@@ -111,7 +111,7 @@ def _read(path: str, real: str) -> bytes | None:
         fd = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
                 raise invalid_request(f"{path} is no plain file of at most 32 MB; it is left alone")
             with os.fdopen(os.dup(fd), "rb") as file:
                 return file.read()
@@ -121,14 +121,14 @@ def _read(path: str, real: str) -> bytes | None:
         raise invalid_request(f"{path} cannot be read ({error.strerror}); nothing was changed") from None
 
 
-def _decoded(data: bytes, path: str) -> str:
+def _decode(data: bytes, path: str) -> str:
     try:
         return data.decode().removeprefix(_BOM)
     except UnicodeDecodeError as error:
         raise ConfigParseError("it is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
 
 
-def _holds(path: str, data: bytes) -> bool:
+def _has_content(path: str, data: bytes) -> bool:
     """Return True if a file has this content."""
     try:
         return _read(path, path) == data

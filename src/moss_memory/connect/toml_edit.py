@@ -87,7 +87,7 @@ def put(text: str, path: Path, value: dict[str, Any]) -> str:
         return text
     above = found(text, path[:-1])
     if above is not None and not isinstance(above, dict):
-        raise ConfigParseError(f"{'.'.join(path[:-1])} is not a table", _line_about(text, path))
+        raise ConfigParseError(f"{'.'.join(path[:-1])} is not a table", _line_of_key(text, path))
     changed = _put(text, path, value)
     _require_alone(text, changed, path, value)
     return changed
@@ -104,7 +104,7 @@ def remove(text: str, path: Path) -> str:
 
 def _put(text: str, path: Path, value: dict[str, Any]) -> str:
     newline = newline_of(text)
-    block = _rendered(path, value, newline)
+    block = _render(path, value, newline)
     old = _below(text, path)
     if old and old[0].is_table:
         ends_in_newline = text[old[0].start : old[-1].end].endswith("\n")
@@ -227,47 +227,47 @@ def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | 
     else:
         inner[path[-1]] = value
     try:
-        same = _pruned(read(after)) == _pruned(wanted)
+        same = _prune(read(after)) == _prune(wanted)
     except ConfigParseError:
         same = False
     if not same:
         form = f"write it as tables, [{'.'.join(path[:-1])}.NAME]"
-        raise ConfigParseError(f"{path[0]} is written in one line; {form}", _line_about(before, path))
+        raise ConfigParseError(f"{path[0]} is written in one line; {form}", _line_of_key(before, path))
 
 
-def _line_about(text: str, path: Path) -> int:
+def _line_of_key(text: str, path: Path) -> int:
     """Return the first line with the first key of the path."""
     place = next((one for one in _statements(text) if one.path[0] == path[0]), None)
     return text.count("\n", 0, place.start) + 1 if place else 1
 
 
-def _pruned(value: Any) -> Any:
+def _prune(value: Any) -> Any:
     """Return the value without empty tables."""
     if not isinstance(value, dict):
         return value
-    kept = {key: _pruned(part) for key, part in value.items()}
+    kept = {key: _prune(part) for key, part in value.items()}
     return {key: part for key, part in kept.items() if part != {}}
 
 
-def _rendered(path: Path, value: dict[str, Any], newline: str) -> str:
+def _render(path: Path, value: dict[str, Any], newline: str) -> str:
     """Return the table as text without a final newline."""
-    lines = [f"[{'.'.join(map(_written_key, path))}]"]
-    lines += [f"{_written_key(key)} = {_written(part)}" for key, part in value.items()]
+    lines = [f"[{'.'.join(map(_format_key, path))}]"]
+    lines += [f"{_format_key(key)} = {_format(part)}" for key, part in value.items()]
     return newline.join(lines)
 
 
-def _written_key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _written(key)
+def _format_key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _format(key)
 
 
-def _written(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_written, value)) + "]"
+        return "[" + ", ".join(map(_format, value)) + "]"
     if isinstance(value, dict):
-        inner = ", ".join([f"{_written_key(key)} = {_written(part)}" for key, part in value.items()])
+        inner = ", ".join([f"{_format_key(key)} = {_format(part)}" for key, part in value.items()])
         return f"{{ {inner} }}" if inner else "{}"
     return value.isoformat() if hasattr(value, "isoformat") else repr(value)

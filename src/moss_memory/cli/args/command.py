@@ -75,9 +75,9 @@ class Command:
                 loose.extend(reversed(queue))
                 break
             if word.startswith("--") or word in self._letters:
-                self._take(request, self._letters.get(word, word), queue)
+                self._parse_option(request, self._letters.get(word, word), queue)
             elif word.startswith("-") and word != "-":
-                raise self._unknown(word)
+                raise self._unknown_option(word)
             else:
                 loose.append(word)
         if "json" in request.extras and "table" in request.extras:
@@ -88,7 +88,7 @@ class Command:
             request.arguments.setdefault(name, value)
         return request
 
-    def _take(self, request: CommandRequest, word: str, queue: list[str]) -> None:
+    def _parse_option(self, request: CommandRequest, word: str, queue: list[str]) -> None:
         """Parse one option and remove its value from the queue."""
         shown, has_value, value = word[2:].partition("=")
         name = shown.replace("-", "_")
@@ -98,14 +98,14 @@ class Command:
             if option is not None and option.kind != "boolean":
                 option = None
         if option is None:
-            raise self._unknown(word)
+            raise self._unknown_option(word)
         if not has_value:
             if option.kind == "switch":
                 value = "true"
             elif option.kind == "boolean":
                 value = queue.pop() if queue and queue[-1] in BOOLEANS else "true"
             else:
-                value = self._next(word, queue)
+                value = self._next_value(word, queue)
         self.set(request, option, value)
 
     def set(self, request: CommandRequest, option: Option, value: str) -> None:
@@ -148,12 +148,12 @@ class Command:
             raise UsageError(f"{option.flag} needs {'the name of a folder' if option.name == 'home' else 'a value'}")
         request.extras[option.name] = value
 
-    def _next(self, word: str, queue: list[str]) -> str:
+    def _next_value(self, word: str, queue: list[str]) -> str:
         if not queue:
             raise UsageError(f"{word} needs a value")
         return queue.pop()
 
-    def _unknown(self, word: str) -> UsageError:
+    def _unknown_option(self, word: str) -> UsageError:
         from .did_you_mean import unknown_option
 
         return unknown_option(word, self)

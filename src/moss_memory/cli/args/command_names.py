@@ -82,9 +82,9 @@ def words_of(tool: str) -> str:
         return next(verb for verb, shared in SHARED.items() if shared == tool)
     for prefix, group in PREFIXES:
         if tool.startswith(prefix):
-            return f"{group} {_hyphened(tool[len(prefix) :])}"
+            return f"{group} {_hyphenate(tool[len(prefix) :])}"
     family, _, verb = tool.replace("moss.", "capsule_").partition("_")
-    verb = _hyphened(verb)
+    verb = _hyphenate(verb)
     if family == "moss" or (family == "capsule" and verb != "search"):
         return verb
     return f"{family} {verb}"
@@ -133,7 +133,7 @@ def tool_of(group: str, verb: str) -> str:
     if verb in SHARED and group in TOOL_GROUPS[""].serves.get(SHARED[verb], ()):
         return SHARED[verb]
     verb = verb.replace("-", "_")
-    named = _TOOLS.get(f"{group} {_hyphened(verb)}")
+    named = _TOOLS.get(f"{group} {_hyphenate(verb)}")
     prefix = next((prefix for prefix, name in PREFIXES if name == group), f"{group.replace('-', '_')}_")
     return named or prefix + verb
 
@@ -144,5 +144,5 @@ def group_of(tool: str) -> str:
     return "" if family == "moss" else long_words_of(tool).partition(" ")[0]
 
 
-def _hyphened(verb: str) -> str:
+def _hyphenate(verb: str) -> str:
     return verb.replace("_", "-")

@@ -36,7 +36,7 @@ SYNONYMS = (
 """Synonyms; the first of a row that is a verb here is suggested."""
 
 
-_MEANT = ("name", "entity_type", "workspace")
+_PROBABLE = ("name", "entity_type", "workspace")
 """Arguments that a positional word is probably for, if a command takes options only."""
 
 
@@ -45,15 +45,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
     import difflib  # imported only after a mistake
 
     names = list(known)
-    return _asked(_meant(word, names) or difflib.get_close_matches(word, names, n=1, cutoff=ALIKE))
+    return _did_you_mean(_translate(word, names) or difflib.get_close_matches(word, names, n=1, cutoff=ALIKE))
 
 
-def _asked(found: list[str]) -> str:
+def _did_you_mean(found: list[str]) -> str:
     *others, last = found or [""]
     return f"; did you mean {', '.join(others) + ' or ' if others else ''}{last}?" if found else ""
 
 
-def _meant(word: str, names: list[str]) -> list[str]:
+def _translate(word: str, names: list[str]) -> list[str]:
     """Return the commands for another word: the name of a tool, a synonym, or a verb without its group."""
     if "_" in word:
         from .command_names import words_of
@@ -73,7 +73,7 @@ def unknown_option(word: str, command: Command) -> UsageError:
     known = [option.flag for option in command.options.values()]
     longer = [flag for flag in known if flag == f"{shown}s" or flag.endswith(f"-{shown[2:]}")]
     elsewhere = "" if longer else _command_with(shown[2:].replace("-", "_"), command)
-    hint = f"; `moss {elsewhere}` has it" if elsewhere else _asked(longer) or nearest(shown, known)
+    hint = f"; `moss {elsewhere}` has it" if elsewhere else _did_you_mean(longer) or nearest(shown, known)
     return UsageError(f"unknown option {shown}{hint}")
 
 
@@ -105,7 +105,7 @@ def unexpected_word(word: str, command: Command, *, after: str = "") -> UsageErr
     elif command.text and looks_like_a_file:
         hint = f"did you mean --file {word}?"
     else:
-        meant = next((flag for flag in _MEANT if flag in parameters), "")
+        meant = next((flag for flag in _PROBABLE if flag in parameters), "")
         hint = f"did you mean {flag_of(meant)} {word}?" if meant else "this command takes options only"
         hint = "" if after else hint
     place = f" after {after!r}" if after else ""

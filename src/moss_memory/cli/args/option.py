@@ -23,7 +23,7 @@ SENTENCES = ("success_criteria", "tests", "blockers", "links", "checks", "texts"
 PAIRS = ("properties",)
 """Objects that may be given as NAME=VALUE; the option may be repeated."""
 
-_LISTED = {"capability_id": "record capabilities"}
+_LISTING_COMMANDS = {"capability_id": "record capabilities"}
 """Arguments, and the command that lists their values."""
 
 _HELP = {
@@ -50,13 +50,13 @@ _HELP = {
 """Descriptions of arguments that have none in the schema, to keep the tool list of agents short."""
 
 
-_MORE = {
+_EXTRA_HELP = {
     "capsule_export": "; - is stdout",
     "capsule_import": ", or a folder: one that `moss export --all` wrote, or of Markdown files",
 }
 """Additions to the description of `--path`."""
 
-_EVERYWHERE = (
+_COMMON = (
     ("home", "extra", "folder of the store, instead of MOSS_HOME or ~/.moss"),
     ("table", "switch", "a plain table with every column, instead of JSON"),
     ("json", "switch", "JSON, also on a terminal"),
@@ -64,7 +64,7 @@ _EVERYWHERE = (
 )
 """Common options of commands."""
 
-_SHORT = {"workspace": "-w", "output": "-o", "help": "-h"}
+_SHORT_OPTIONS = {"workspace": "-w", "output": "-o", "help": "-h"}
 """Short options."""
 
 
@@ -91,7 +91,7 @@ class Option:
     @property
     def short(self) -> str:
         """Return the short option, empty if there is none."""
-        return _SHORT.get(self.name, "")
+        return _SHORT_OPTIONS.get(self.name, "")
 
     @property
     def denied(self) -> str:
@@ -120,8 +120,8 @@ def options_of(command: Command) -> dict[str, Option]:
     by_itself = defaults_for(operation.name, command.words)
     defaults = operation.defaults | by_itself
     options = {name: _option(name, schema, defaults.get(name)) for name, schema in operation.parameters.items()}
-    if operation.name in _MORE:
-        options["path"].description += _MORE[operation.name]
+    if operation.name in _EXTRA_HELP:
+        options["path"].description += _EXTRA_HELP[operation.name]
     if "type" in by_itself and " " in command.words:
         del options["type"]  # the group implies it
     for name, argument in operation.aliases.items():
@@ -130,7 +130,7 @@ def options_of(command: Command) -> dict[str, Option]:
             said = f"another word for {meant.flag}"
             options.setdefault(name, Option(name, meant.kind, said, argument=argument, schema=meant.schema))
     everywhere = getattr(operation, "everywhere", ("home", "table", "json", "help"))
-    for extra in [*_extras(command), *(Option(*one) for one in _EVERYWHERE if one[0] in everywhere)]:
+    for extra in [*_extra_options(command), *(Option(*one) for one in _COMMON if one[0] in everywhere)]:
         options.setdefault(extra.name, extra)
     return options
 
@@ -153,8 +153,8 @@ def _option(name: str, schema: dict[str, Any], default: Any) -> Option:
     if kind == "object" and name in PAIRS:
         kind = "pairs"
         description += "; numbers, true and false as JSON"
-    if name in _LISTED:
-        description += f"; `moss {_LISTED[name]}` lists them"
+    if name in _LISTING_COMMANDS:
+        description += f"; `moss {_LISTING_COMMANDS[name]}` lists them"
     if kind == "items":
         description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
     elif not description and "enum" not in schema.get("items", schema):
@@ -162,7 +162,7 @@ def _option(name: str, schema: dict[str, Any], default: Any) -> Option:
     return Option(name, kind, description, argument=name, schema=schema, default=default)
 
 
-def _extras(command: Command) -> list[Option]:
+def _extra_options(command: Command) -> list[Option]:
     """Return the options of a command that are not arguments of its tool."""
     name, parameters = command.operation.name, command.operation.parameters
     extras = []

@@ -31,14 +31,14 @@ FILES = (".md", ".txt", ".json")
 
 WITHOUT_NAMES = {"record": "id", "node": "id", "task": "target"}
 """Types without names, and the argument that a word fills instead."""
-_WORDED = ("adopt",)
+_WITH_POSITIONALS = ("adopt",)
 """Commands outside of the groups whose required arguments are positional."""
 _PLACES = ("target", "branch", "ref")
 
 
 def positionals_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
     """Return the required arguments that may be positional, in the order of the signature; empty outside of groups."""
-    if not is_grouped(operation.name) and operation.name not in _WORDED:
+    if not is_grouped(operation.name) and operation.name not in _WITH_POSITIONALS:
         return ()
     return tuple(name for name in operation.required if name not in ("workspace", "output"))
 
@@ -84,7 +84,7 @@ def place_words(command: Command, request: CommandRequest, words: list[str]) -> 
         return
     name = command.positional
     if name is None:
-        raise _unexpected(words[0], command)
+        raise _unexpected_word(words[0], command)
     if name == ITEMS:
         for word in words:
             command.set(request, command.options[SINGULAR], word)
@@ -96,7 +96,7 @@ def place_words(command: Command, request: CommandRequest, words: list[str]) -> 
     renames = name == ADDRESSED and "new_name" in command.operation.parameters
     most = len(words) if name in SEVERAL_WORDS else 2 if renames else 1
     if len(words) > most:
-        raise _unexpected(words[most], command, after=words[most - 1])
+        raise _unexpected_word(words[most], command, after=words[most - 1])
     if name in (ADDRESSED, NAMED):
         _place_address(command, request, words[0])
         if len(words) > 1:
@@ -113,7 +113,7 @@ def _place_address(command: Command, request: CommandRequest, word: str) -> None
         return
     is_new = command.positional == NAMED
     if is_new and word.endswith(FILES) and "file" not in request.extras:
-        raise _unexpected(word, command)
+        raise _unexpected_word(word, command)
     read = name_from if is_new else address_from
     address = read(word, workspace_given="workspace" in request.arguments)
     _merge(request, address)
@@ -135,7 +135,7 @@ def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
         empty.remove(command.text)
     while len(words) > len(empty):
         if not any(command.options[name].kind == "list" for name in empty):
-            raise _unexpected(words[len(empty)], command, after=words[len(empty) - 1] if empty else "")
+            raise _unexpected_word(words[len(empty)], command, after=words[len(empty) - 1] if empty else "")
         # A list takes the words that the others leave: `think pin c1 c2`.
         at = next(at for at, name in enumerate(empty) if command.options[name].kind == "list")
         empty.insert(at, empty[at])
@@ -144,7 +144,7 @@ def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
             command.set(request, command.options[name], word)
 
 
-def _unexpected(word: str, command: Command, *, after: str = "") -> UsageError:
+def _unexpected_word(word: str, command: Command, *, after: str = "") -> UsageError:
     from .did_you_mean import unexpected_word
 
     return unexpected_word(word, command, after=after)

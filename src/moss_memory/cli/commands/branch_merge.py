@@ -19,13 +19,13 @@ def merge_branch(home: str | None, *, into: str | None = None, dry_run: bool = F
     with Store(load_settings(home)) as store:
         base = into or _base_of(store, asked)
         place = {**asked, "into": base, "dry_run": dry_run}
-        merged = {doc: _whole(store, tool, {**place, "doc": doc}) for doc, tool in _PARTS}
+        merged = {doc: _merge_document(store, tool, {**place, "doc": doc}) for doc, tool in _PARTS}
     counts = {doc: found["merged"] for doc, found in merged.items()}
     conflicts = merged["graph"]["conflict_ids"]
     return {"from": asked["from"], "into": base, **counts, "conflicts": conflicts, "dry_run": dry_run}
 
 
-def _whole(store: Store, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _merge_document(store: Store, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Merge one document, page by page."""
     merged, conflicts = 0, list[str]()
     cursor: dict[str, int] = {}

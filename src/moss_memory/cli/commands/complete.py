@@ -11,7 +11,7 @@ from moss_memory.cli.args.command_names import INTERNAL, all_words_of
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.positional import ADDRESSED, ITEMS, PLACE
 from moss_memory.cli.render.output import show
-from moss_memory.cli.render.wording import spoken
+from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry.tool_modules import MODULES
 
 TYPE_CHECKING = False
@@ -143,7 +143,7 @@ class _Completer:
         for option in self._options:
             for flag in (option.flag, option.denied, option.short):
                 if flag and flag.startswith(self._current):
-                    yield f"{flag}\t{spoken(option.description, self._command.operation)}"
+                    yield f"{flag}\t{to_cli_words(option.description, self._command.operation)}"
 
     def _kind_of(self, option: Option) -> str:
         """Return the kind of stored thing that an option names, empty if none."""

@@ -43,7 +43,7 @@ def set_setting(home: str | None, *, key: str, value: str) -> dict[str, Any]:
     if key not in DEFAULTS:
         like = nearest(key, list(DEFAULTS))
         raise invalid_request(f"there is no setting {key[:100]!r}; the nearest is {like!r}", path="key")
-    meant = _meant(value, DEFAULTS[key])
+    meant = _parse_value(value, DEFAULTS[key])
     problem = setting_problem(key, meant)
     if problem:
         raise invalid_request(f"{key} must be {problem}", path="value")
@@ -57,7 +57,7 @@ def set_setting(home: str | None, *, key: str, value: str) -> dict[str, Any]:
     return {"key": key, "value": meant, "file": path}
 
 
-def _meant(value: str, default: Any) -> Any:
+def _parse_value(value: str, default: Any) -> Any:
     """Convert a word to the value of a setting: JSON if it is valid, words between commas if a list is expected."""
     import json
 
@@ -75,11 +75,11 @@ def settings_table(shown: dict[str, Any], *, width: int) -> str:
     import json
 
     from moss_memory.cli.render.cell import Cell, printable
-    from moss_memory.cli.render.columns import aligned
+    from moss_memory.cli.render.columns import align_rows
     from moss_memory.registry.responses import Column
 
     rows = [("home", shown["home"], shown["home_source"])]
     for key, one in shown["settings"].items():
         rows.append((key, json.dumps(one["value"], ensure_ascii=False), one["source"]))
     columns = [Column("setting"), Column("value", least=12), Column("source", least=12, goes=1, widest=0)]
-    return aligned(columns, [[Cell(printable(part)) for part in row] for row in rows], width=width)
+    return align_rows(columns, [[Cell(printable(part)) for part in row] for row in rows], width=width)

@@ -44,18 +44,18 @@ def connect(
     meant = client_of(client)
     if check:
         rows = _rows(meant, scope, check=True)
-        return {"clients": rows, **_failed(rows)}
+        return {"clients": rows, **_failure(rows)}
     place = ConfigLocation(meant, default_scope(meant, scope))
     asked = _hooks_of(place) if hooks else None  # before anything is written: the file of the hooks may be unreadable
     if remove:
-        return _let_go(place, asked, dry_run=dry_run)
+        return _disconnect(place, asked, dry_run=dry_run)
     run = asked.with_hooks(home) if asked else ""
     store_home = load_config(home).home
     refuse_demonstration(store_home)
     wanted, token = wanted_entry(
         place, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
     )
-    told = _changed(place, place.with_entry(wanted), token, connects=True, dry_run=dry_run)
+    told = _apply(place, place.with_entry(wanted), token, connects=True, dry_run=dry_run)
     return _with_hooks(told, asked, run, connects=True) if asked else told
 
 
@@ -73,14 +73,14 @@ def _hooks_of(place: ConfigLocation) -> Hooks:
     return Hooks(place.client, place.scope)
 
 
-def _let_go(place: ConfigLocation, asked: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
+def _disconnect(place: ConfigLocation, asked: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
     """Remove the hooks if `--hooks` was given, else everything of Moss."""
     hooks = asked or (_hooks_of(place) if place.client.hooks else None)
     left = hooks.without() if hooks else ""
     if not asked:
-        told = _changed(place, place.without(), "", connects=False, dry_run=dry_run)
+        told = _apply(place, place.without(), "", connects=False, dry_run=dry_run)
     else:
-        told = 0 if dry_run else _told(place, "", changed=False, wanted=place.entry is not None)
+        told = 0 if dry_run else _report(place, "", changed=False, wanted=place.entry is not None)
     return _with_hooks(told, hooks, left, connects=False) if hooks and (asked or hooks.commands) else told
 
 
@@ -104,7 +104,7 @@ def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
     if text is None:
         change.file.delete()
     else:
-        kept = change.kept_copy()
+        kept = change.backup_path()
         change.file.write(text, keep=not kept)
         change.file.backup = kept or change.file.backup
     if not connects:
@@ -112,7 +112,7 @@ def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
     return True
 
 
-def _changed(
+def _apply(
     place: ConfigLocation, text: str | None, token: str, *, connects: bool, dry_run: bool
 ) -> dict[str, Any] | int:
     """Show the change of a file, or make it: by the client's own command if it has one, else by Moss."""
@@ -120,7 +120,7 @@ def _changed(
     from moss_memory.connect.replaced_entries import forget
 
     changed = text is None or text != place.file.text
-    entry = place.found_in(text or "")
+    entry = place.find_in(text or "")
     lines = []
     if changed and has_own_command(place.client, place.scope, entry):
         lines = own_command(place.client, entry, was_there=place.entry is not None)
@@ -136,17 +136,17 @@ def _changed(
     else:
         run_own(lines)
         forget(place.file.real)
-    return _told(place, token, changed=changed, wanted=entry is not None, is_back=not connects)
+    return _report(place, token, changed=changed, wanted=entry is not None, is_back=not connects)
 
 
 def _show_difference(place: ConfigEdit, text: str | None, token: str) -> int:
-    from moss_memory.cli.render.unified_diff import differences, show_difference
+    from moss_memory.cli.render.unified_diff import diff_lines, show_difference
 
     after = text or ""
     if token:
         after = after.replace(token, _HIDDEN)
     before = place.file.text.replace(token, _HIDDEN) if token else place.file.text
-    found = differences(place.path, place.path, [("", before, after)])
+    found = diff_lines(place.path, place.path, [("", before, after)])
     if found:
         show_difference(found)
     else:
@@ -154,7 +154,7 @@ def _show_difference(place: ConfigEdit, text: str | None, token: str) -> int:
     return 0
 
 
-def _told(place: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_back: bool = False) -> dict[str, Any]:
+def _report(place: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_back: bool = False) -> dict[str, Any]:
     """Return the report of a change, from the file as it is now."""
     from moss_memory.connect.connect import ConfigLocation
 
@@ -185,10 +185,10 @@ def overview(*, scope: str | None = None, check: bool = False) -> dict[str, Any]
     from moss_memory.connect.clients import CLIENTS
 
     rows = [row for client in CLIENTS.values() for row in _rows(client, scope, check=check)]
-    return {"clients": rows, **_failed(rows)}
+    return {"clients": rows, **_failure(rows)}
 
 
-def _failed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _failure(rows: list[dict[str, Any]]) -> dict[str, Any]:
     failed = [row["client"] for row in rows if row.get("answers") == "no"]
     return {"failed": failed} if failed else {}
 
@@ -226,10 +226,10 @@ def _row(client: Client, scope: str, *, found: bool, check: bool) -> dict[str, A
         return row
     row["connected"] = meaning.transport
     if check:
-        from moss_memory.connect.handshake import HandshakeError, shake_hands
+        from moss_memory.connect.handshake import HandshakeError, check_server
 
         try:
-            server, tools = shake_hands(meaning, scope)
+            server, tools = check_server(meaning, scope)
             row |= {"answers": "yes", "server": server, "tools": tools}
         except HandshakeError as problem:
             row |= {"answers": "no", "problem": str(problem)}

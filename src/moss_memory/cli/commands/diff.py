@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.cli.render.output import say
-from moss_memory.cli.render.unified_diff import differences, show_difference
+from moss_memory.cli.render.unified_diff import diff_lines, show_difference
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
@@ -32,7 +32,7 @@ def compare(
         if version is None:
             version = _before(type, to)
         old, new = (_version(store, type, address, one) for one in (version, to))
-    found = differences(_label(old), _label(new), _parts(old, new))
+    found = diff_lines(_label(old), _label(new), _parts(old, new))
     if found:
         show_difference(found)
     else:
@@ -64,10 +64,10 @@ def _version(store: Store, type: str, address: dict[str, str], version: int) -> 
 
 
 def _label(row: dict[str, Any]) -> str:
-    from moss_memory.cli.render.cell import shown_moment
+    from moss_memory.cli.render.cell import format_time
 
     name = f"{row['workspace']}/{row['name']}" if row.get("name") else row["id"]
-    return f"{name} version {row['version']} ({shown_moment(row['updated_at'])})"
+    return f"{name} version {row['version']} ({format_time(row['updated_at'])})"
 
 
 def _parts(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str, str]]:
@@ -75,7 +75,10 @@ def _parts(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str, str
     if "capsule_text" in old:
         contents = [("", old["capsule_text"], new["capsule_text"])]
     else:
-        contents = [("data", _pretty(old["data"]), _pretty(new["data"])), ("", old["text"] or "", new["text"] or "")]
+        contents = [
+            ("data", _format_json(old["data"]), _format_json(new["data"])),
+            ("", old["text"] or "", new["text"] or ""),
+        ]
     return [("metadata", _metadata(old), _metadata(new)), *contents]
 
 
@@ -85,7 +88,7 @@ def _metadata(row: dict[str, Any]) -> str:
     return "".join(lines)
 
 
-def _pretty(data: dict[str, Any]) -> str:
+def _format_json(data: dict[str, Any]) -> str:
     import json
 
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"

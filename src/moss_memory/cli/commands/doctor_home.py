@@ -117,7 +117,7 @@ def check_files(report: Report, home: str, files: Iterable[str]) -> None:
         problem = _problem(status)
         if problem:
             good = False
-            _tell(report, path, problem, status, wanted)
+            _report_problem(report, path, problem, status, wanted)
     if good and os.path.isdir(home):
         report.add("modes", "ok", "only the owner can read the store and its files")
 
@@ -133,7 +133,7 @@ def _problem(status: os.stat_result) -> str:
     return ""
 
 
-def _tell(report: Report, path: str, problem: str, status: os.stat_result, wanted: int) -> None:
+def _report_problem(report: Report, path: str, problem: str, status: os.stat_result, wanted: int) -> None:
     mode = status.st_mode
     open_to_others = problem.startswith("has mode")
     # An open folder does not open its files; a folder that others may write to is a problem.

@@ -28,7 +28,7 @@ def edit(
         folder = tempfile.mkdtemp(prefix="moss-")  # mode 0700
         path = os.path.join(folder, "capsule.md")
         try:
-            text = _edited(path, found["capsule_text"])
+            text = _run_editor(path, found["capsule_text"])
             if text == found["capsule_text"]:
                 say("moss: nothing was changed")
                 shutil.rmtree(folder)
@@ -43,7 +43,7 @@ def edit(
     return stored
 
 
-def _edited(path: str, text: str) -> str:
+def _run_editor(path: str, text: str) -> str:
     """Return the text after the editor has ended."""
     import subprocess
 

@@ -8,9 +8,9 @@ from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.converters import are_switches, names_itself
 from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
 from moss_memory.cli.args.usage_error import UsageError
-from moss_memory.cli.render.cell import wrapped
+from moss_memory.cli.render.cell import wrap_text
 from moss_memory.cli.render.output import show, width
-from moss_memory.cli.render.wording import spoken
+from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry import catalog
 
 TYPE_CHECKING = False
@@ -30,18 +30,18 @@ _POSITIONAL = {
     "search": "[WORD \u2026]",
 }
 _PLACES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
-_NEEDED = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
+_REQUIRED_OPTIONS = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
 """Options that a command may require; its other required arguments are positional."""
 
-_FOUND_OUT = {"version": "the one before the present one", "target": "the one that `moss task radar` chooses"}
+_INFERRED_VALUES = {"version": "the one before the present one", "target": "the one that `moss task radar` chooses"}
 """Values of inferred arguments."""
 
 _WIDTH = 100
 _COLUMN = 10
 _OWN = "moss"
-_SERVED = ("mcp", "serve", "connect", "tour")
-_KEPT = ("backup", "restore-backup", "index", "doctor", "config")
-_ABOUT = {**dict.fromkeys(_SERVED, "connect"), **dict.fromkeys(_KEPT, "care")}
+_CONNECTION = ("mcp", "serve", "connect", "tour")
+_MAINTENANCE = ("backup", "restore-backup", "index", "doctor", "config")
+_ABOUT = {**dict.fromkeys(_CONNECTION, "connect"), **dict.fromkeys(_MAINTENANCE, "care")}
 _ORDER = ("capsule", _OWN, "task", "think", "notes", "branch", "history", "graph", "trace", "artifact", "record")
 """The order of groups in the overview; others follow."""
 
@@ -91,14 +91,14 @@ def overview() -> str:
 
 def _group_lines(group: str, verbs: list[str], room: int) -> list[str]:
     """Return a group and its commands; cut those of a group with its own help to one line."""
-    first, *more = wrapped(" ".join(verbs), room, indent=_COLUMN)
+    first, *more = wrap_text(" ".join(verbs), room, indent=_COLUMN)
     if more and group != _OWN:
         cut = first if len(first) + _COLUMN + 2 <= room else first.rpartition(" ")[0]
         return [f"{group:<{_COLUMN}}{cut} \u2026"]
     return [f"{group:<{_COLUMN}}{first}", *more]
 
 
-def commanded() -> list[Operation]:
+def command_tools() -> list[Operation]:
     """Return every tool that is a command, including those that MCP does not list."""
     unlisted = [catalog.find(name) for name in UNLISTED]
     return [*catalog.operations(), *(one for one in unlisted if one is not None)]
@@ -106,7 +106,7 @@ def commanded() -> list[Operation]:
 
 def family_help(family: str) -> str:
     """Return the commands of one group, one a line."""
-    every = [(name, one) for one in commanded() for name in all_words_of(one.name)]
+    every = [(name, one) for one in command_tools() for name in all_words_of(one.name)]
     members = [(name, one) for name, one in every if name.startswith(family + " ")]
     rows = [(name, summary_of(one)) for name, one in members]
     rows += [(one.name, summary_of(one)) for one in BUILT_IN.values() if one.name.startswith(family + " ")]
@@ -119,10 +119,10 @@ def command_help(command: Command) -> str:
     operation = command.operation
     from_stdin = ["< FILE"] if command.text else []
     usage = " ".join([f"usage: moss {command.words}", *_words(command), "[options]", *from_stdin])
-    lines = wrapped(usage, width() or _WIDTH, indent=7)
-    for paragraph in spoken(operation.description, operation).split("\n\n"):
+    lines = wrap_text(usage, width() or _WIDTH, indent=7)
+    for paragraph in to_cli_words(operation.description, operation).split("\n\n"):
         lines += ["", *_paragraph(paragraph)]
-    options = [(_shown(option), _meaning(command, option)) for option in command.options.values()]
+    options = [(_placeholder(option), _describe(command, option)) for option in command.options.values()]
     column = min(max(len(shown) for shown, _ in options) + 2, 36, (width() or _WIDTH) // 2 - 2)
     return "\n".join([*lines, "", "options:", *_entries(options, column), "", f"example: {operation.example}"])
 
@@ -138,7 +138,7 @@ def _words(command: Command) -> list[str]:
         kind = defaults_for(command.operation.name, command.words).get("type", "")
         name = WITHOUT_NAMES.get(kind, name)
         words = [_POSITIONAL.get(name, f"[{name.upper()}]")]
-    needed = [shown for name, shown in _NEEDED if name in command.operation.required]
+    needed = [shown for name, shown in _REQUIRED_OPTIONS if name in command.operation.required]
     return [*words, *needed]
 
 
@@ -151,13 +151,13 @@ def _slot(command: Command, name: str) -> str:
 
 def summary_of(operation: Operation | BuiltIn) -> str:
     """Return the first line of a command's description, in the words of the command line."""
-    return spoken(operation.summary, operation)
+    return to_cli_words(operation.summary, operation)
 
 
 def command_names() -> list[str]:
     """Return the names of all commands."""
     names = list(BUILT_IN)
-    for operation in commanded():
+    for operation in command_tools():
         names += all_words_of(operation.name)
     return list(dict.fromkeys(names))
 
@@ -183,7 +183,7 @@ def _heading(tool: str) -> str:
     return "across everything" if not group else "capsules" if group == "capsule" else group
 
 
-def _shown(option: Option) -> str:
+def _placeholder(option: Option) -> str:
     """Return the option as it is typed, with a placeholder for its value."""
     if not option.takes_value:
         return ", ".join(filter(None, [option.short, option.flag, option.denied]))
@@ -195,10 +195,10 @@ def _shown(option: Option) -> str:
     return f"{', '.join(filter(None, [option.short, option.flag]))} {sign}"
 
 
-def _meaning(command: Command, option: Option) -> str:
+def _describe(command: Command, option: Option) -> str:
     """Return the option's description with its choices, default and whether it is required."""
     operation = command.operation
-    parts = [spoken(option.description, operation)] if option.description else []
+    parts = [to_cli_words(option.description, operation)] if option.description else []
     if option.name == "id" and "name" not in operation.parameters:
         parts = [parts[0].partition(";")[0]] if parts else []  # the text after the semicolon is about names
     members = option.schema.get("properties", {})
@@ -213,16 +213,16 @@ def _meaning(command: Command, option: Option) -> str:
         parts.append(f"if left out: MOSS_WORKSPACE, else what the configuration says{last}")
     elif option.default not in (None, False):
         parts.append(f"if left out: {option.default}")
-    parts += _need(command, option)
+    parts += _requirement(command, option)
     if option.kind in ("list", "sentences", "pairs"):
         parts.append("may be repeated")
     return "; ".join(parts)
 
 
-def _need(command: Command, option: Option) -> list[str]:
+def _requirement(command: Command, option: Option) -> list[str]:
     needed = option.name in command.operation.required and option.name != "workspace" and option.default is None
     if option.name == INFERRED.get(command.operation.name):
-        return [f"if left out: {_FOUND_OUT[option.name]}"]
+        return [f"if left out: {_INFERRED_VALUES[option.name]}"]
     if option.name == command.text:
         return ["read from stdin when not given" if needed else "read from stdin when it is piped there"]
     if needed and option.name == ITEMS == command.positional:
@@ -233,14 +233,14 @@ def _need(command: Command, option: Option) -> list[str]:
 
 
 def _paragraph(text: str) -> list[str]:
-    return wrapped(" ".join(text.split()), width() or _WIDTH)
+    return wrap_text(" ".join(text.split()), width() or _WIDTH)
 
 
 def _entries(rows: list[tuple[str, str]], column: int) -> list[str]:
     """Return names and descriptions in two columns, the descriptions wrapped."""
     lines = []
     for name, text in rows:
-        first, *more = wrapped(text, width() or _WIDTH, indent=column + 2)
+        first, *more = wrap_text(text, width() or _WIDTH, indent=column + 2)
         head = [f"  {name:<{column}}{first}"] if len(name) < column else [f"  {name}", " " * (column + 2) + first]
         lines += [*head, *more]
     return lines

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 MOST_CHARS = 2_000
 _NAME_MAX_CHARS = 100
-_MOST_WORKSPACES = 500
-_MOST_LOOKED_INTO = 20
+_MAX_WORKSPACES = 500
+_MAX_QUERIED = 20
 _MORE = "- and {} more; moss_workspaces lists them"
 _UNFOCUSED = ("NOT_FOUND", "INVALID_REQUEST")
 """Actions of radar if there is no work to show."""
@@ -37,17 +37,17 @@ def prime(home: str | None, *, workspace: str | None = None, before_compaction: 
     """
     config = load_settings(home)
     with Store(config) as store:
-        place = workspace or config.workspace or _of_repository(store)
+        place = workspace or config.workspace or _repository_workspace(store)
         if before_compaction:
             show(_REMINDER.format(workspace=quoted(place or "default")))
             return 0
-        lines = _one(store, place) if place else _all(store)
+        lines = _workspace_lines(store, place) if place else _overview_lines(store)
     if lines:
-        show(_fenced(lines))
+        show(_fence(lines))
     return 0
 
 
-def _fenced(lines: list[str]) -> str:
+def _fence(lines: list[str]) -> str:
     """Return the lines in a fence, as many as fit; the end of the fence is never cut."""
     fence = Fence()
     shown, left_out = lines, 0
@@ -59,7 +59,7 @@ def _fenced(lines: list[str]) -> str:
         shown, left_out = shown[:-1], left_out + 1
 
 
-def _of_repository(store: Store) -> str:
+def _repository_workspace(store: Store) -> str:
     """Return the workspace with the name of the current repository, empty if there is none."""
     from .git_work_tree import repository_name
 
@@ -67,7 +67,7 @@ def _of_repository(store: Store) -> str:
         name = norm(repository_name())
     except MossError:
         return ""  # no repository, or a folder name that no workspace can have
-    return next((one for one, _ in _workspaces(store, _MOST_WORKSPACES) if norm(one) == name), "")
+    return next((one for one, _ in _workspaces(store, _MAX_WORKSPACES) if norm(one) == name), "")
 
 
 def _workspaces(store: Store, most: int) -> list[tuple[str, list[str]]]:
@@ -76,27 +76,27 @@ def _workspaces(store: Store, most: int) -> list[tuple[str, list[str]]]:
     return [(one["workspace"], one["holds"]) for one in found]
 
 
-def _one(store: Store, place: str) -> list[str]:
+def _workspace_lines(store: Store, place: str) -> list[str]:
     """Return the open work of one workspace."""
-    lines = [*_work(store, place), *_handover(store, place)]
+    lines = [*_focus_lines(store, place), *_capsule_lines(store, place)]
     return [f"- workspace: {quoted(place, _NAME_MAX_CHARS)}", *lines] if lines else []
 
 
-def _all(store: Store) -> list[str]:
+def _overview_lines(store: Store) -> list[str]:
     """Return a line for each workspace with open work; if there is only one, all of its open work."""
     lines = {}
-    for workspace, holds in _workspaces(store, _MOST_LOOKED_INTO):
-        parts = _open(store, workspace) if "task" in holds else []
+    for workspace, holds in _workspaces(store, _MAX_QUERIED):
+        parts = _open_counts(store, workspace) if "task" in holds else []
         if "capsule" in holds:
             parts += [
                 f"latest hand-over: {title} (capsule_fetch {address})" for title, address in _latest(store, workspace)
             ]
         if parts:
             lines[workspace] = f"- workspace {quoted(workspace, _NAME_MAX_CHARS)}: {'; '.join(parts)}"
-    return _one(store, *lines) if len(lines) == 1 else list(lines.values())
+    return _workspace_lines(store, *lines) if len(lines) == 1 else list(lines.values())
 
 
-def _open(store: Store, workspace: str) -> list[str]:
+def _open_counts(store: Store, workspace: str) -> list[str]:
     """Return the numbers of open tasks and plans of a workspace, in words."""
     told = []
     for kind in ("task", "plan"):
@@ -108,7 +108,7 @@ def _open(store: Store, workspace: str) -> list[str]:
     return told
 
 
-def _work(store: Store, workspace: str) -> list[str]:
+def _focus_lines(store: Store, workspace: str) -> list[str]:
     """Return the state of the focus, or of the only candidate, and the next step."""
     try:
         told = store.call("tasks_radar", {"workspace": workspace, "max_chars": MOST_CHARS})
@@ -121,11 +121,11 @@ def _work(store: Store, workspace: str) -> list[str]:
     for name in ("now", "next", "blockers"):
         said = radar.get(name)
         if said:
-            lines.append(f"- {name}: {quoted(_words(said))}")
+            lines.append(f"- {name}: {quoted(_describe(said))}")
     return lines
 
 
-def _handover(store: Store, workspace: str) -> list[str]:
+def _capsule_lines(store: Store, workspace: str) -> list[str]:
     """Return the title of the newest capsule and the call that loads it."""
     found = _latest(store, workspace)
     return [f"- latest hand-over: {title}; load it with capsule_fetch ({address})" for title, address in found]
@@ -148,7 +148,7 @@ def _address(item: dict[str, Any]) -> str:
     return ", ".join([f"{key} {value}" for key, value in shown.items()])
 
 
-def _words(said: Any) -> str:
+def _describe(said: Any) -> str:
     """Return an action of radar in words: a proposed call by its tool and reason."""
     if isinstance(said, dict):
         return f"{said['tool']}, because {said['reason']}" if said.get("reason") else str(said["tool"])

@@ -38,14 +38,14 @@ def migrate_folder(
     config = load_settings(home)
     for path in filter(None, (dir, map)):
         real_path(path, config.home)
-    mapping = None if map is None else _mapping(os.path.expanduser(map))
+    mapping = None if map is None else _read_mapping(os.path.expanduser(map))
     folder = os.path.expanduser(dir)
     _refuse_other_folders(folder)
     _refuse_links_outside(folder)
     if workspace is not None:
         normalize(workspace, what="workspace")
     workspace = workspace or config.workspace or None
-    for warning in _left_alone(folder):
+    for warning in _skipped_files(folder):
         warn(warning)
     steps = _Steps()
     try:
@@ -65,7 +65,7 @@ def migrate_folder(
         steps.clear()
 
 
-def _mapping(path: str) -> Mapping:
+def _read_mapping(path: str) -> Mapping:
     """Return the mapping in a file; refuse an unreadable or invalid one."""
     try:
         return Mapping(read_object(path, what="map"))
@@ -126,7 +126,7 @@ def _refuse_links_outside(folder: str) -> None:
         )
 
 
-def _left_alone(folder: str) -> list[str]:
+def _skipped_files(folder: str) -> list[str]:
     """Return the files of the folder that are not imported, in words."""
     known = f"known: {', '.join(COLLECTIONS)}"
     others = [name for name in sorted(os.listdir(folder)) if name not in COLLECTIONS]

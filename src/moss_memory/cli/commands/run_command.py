@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from moss_memory.cli.args.command import Command
 from moss_memory.cli.render.output import STDOUT, answer, is_terminal, show, width
-from moss_memory.cli.render.style import painted, wants_colour
-from moss_memory.cli.render.wording import spoken
+from moss_memory.cli.render.style import paint, wants_colour
+from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.errors import MossError
 from moss_memory.registry.tool_groups import module
 
@@ -27,14 +27,14 @@ def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
     try:
         result = function(built_in.does)(request.extras.get("home", home), **request.arguments)
     except MossError as error:
-        error.message = spoken(error.message, built_in, written=request.arguments)
+        error.message = to_cli_words(error.message, built_in, written=request.arguments)
         raise
     if isinstance(result, int):
         return result
     table = request.for_people(terminal=is_terminal(STDOUT)) and bool(built_in.table or built_in.answers.fields)
     if table and built_in.table:
         text = function(built_in.table)(result, width=width())
-        show(painted(text, colour=is_terminal(STDOUT) and "table" not in request.extras and wants_colour()))
+        show(paint(text, colour=is_terminal(STDOUT) and "table" not in request.extras and wants_colour()))
     else:
         answer(result, table=built_in.answers if table else None, plain="table" in request.extras)
     return 1 if result.get("failed") or result.get("healthy") is False else 0

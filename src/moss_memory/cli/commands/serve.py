@@ -18,13 +18,13 @@ def serve_client(home: str | None, toolsets: Sequence[str] | None = None) -> int
     from moss_memory.mcp.stdio import serve
 
     if toolsets:
-        _tell_empty(toolsets)
+        _warn_empty(toolsets)
     if is_terminal(STDIN):
         say("moss: serving MCP on stdin and stdout, and waiting for a client; Ctrl-C ends it, `moss --help` tells more")
     return serve(home=home, toolsets=toolsets)
 
 
-def _tell_empty(toolsets: Sequence[str]) -> None:
+def _warn_empty(toolsets: Sequence[str]) -> None:
     """Print a warning if the chosen toolsets have no tools."""
     from moss_memory.mcp.tool_list import tool_lines
     from moss_memory.registry import catalog

@@ -43,7 +43,7 @@ def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only:
             own_home=resolve_home(own_home),
         )
         if not is_terminal(STDIN):
-            return _shown_answering(server)
+            return _check_pages(server)
         return server.run(on_ready=lambda: _announce(server), on_line=lambda: show(server.new_link()))
 
 
@@ -57,7 +57,7 @@ def _announce(server: MossServer) -> None:
     )
 
 
-def _shown_answering(server: MossServer) -> int:
+def _check_pages(server: MossServer) -> int:
     """Request the pages as a browser does, print the result and stop the server; return 0 if all succeeded."""
     import threading
 

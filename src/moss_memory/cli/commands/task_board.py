@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.cli.render.cell import Cell, cells, line_of, printable, wrapped
+from moss_memory.cli.render.cell import Cell, cells, line_of, printable, wrap_text
 from moss_memory.cli.render.columns import share_width
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.responses import LONG, Column
@@ -40,8 +40,8 @@ def board(home: str | None, *, workspace: str, plan: str | None = None) -> dict[
 def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[str, Any]:
     """Return the board of a workspace, or of one plan, from the tools' responses."""
     focus = store.call("tasks_focus", {"workspace": workspace})["focus"]
-    listed = _listed(store, workspace) if plan is None else _listed_of(store, workspace, plan)
-    looks = {name: look for name in listed for look in _look(store, workspace, name)}
+    listed = _list_ids(store, workspace) if plan is None else _list_kind(store, workspace, plan)
+    looks = {name: look for name in listed for look in _radar(store, workspace, name)}
     entries = {name: _entry(look) for name, look in looks.items()}
     for entry in entries.values():
         if entry["status"] == "ACTIVE":
@@ -57,7 +57,7 @@ def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[st
             "tasks": alone}  # fmt: skip
 
 
-def _listed(store: Store, workspace: str, **chosen: str) -> list[str]:
+def _list_ids(store: Store, workspace: str, **chosen: str) -> list[str]:
     """Return the ids of every plan and task, of all pages, each once even if rows are deleted meanwhile."""
     found: dict[str, None] = {}
     offset = 0
@@ -70,7 +70,7 @@ def _listed(store: Store, workspace: str, **chosen: str) -> list[str]:
             return list(found)
 
 
-def _listed_of(store: Store, workspace: str, plan: str) -> list[str]:
+def _list_kind(store: Store, workspace: str, plan: str) -> list[str]:
     try:
         found = store.call("tasks_radar", {"workspace": workspace, "target": plan, "max_chars": 0})["target"]
     except MossError as error:
@@ -80,10 +80,10 @@ def _listed_of(store: Store, workspace: str, plan: str) -> list[str]:
         raise invalid_request(
             f"{plan} is a task; --plan names a plan, and `moss task radar {plan}` shows a task", path="plan"
         )
-    return [plan, *_listed(store, workspace, parent=plan)]
+    return [plan, *_list_ids(store, workspace, parent=plan)]
 
 
-def _look(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
+def _radar(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
     """Return the radar of a plan or task, empty if it was deleted meanwhile."""
     try:
         return [store.call("tasks_radar", {"workspace": workspace, "target": id, "max_chars": 0})]
@@ -140,9 +140,9 @@ def _counts(entries: dict[str, dict[str, Any]]) -> dict[str, int]:
 def board_table(board: dict[str, Any], *, width: int = 0) -> str:
     """Return the board as a tree in aligned columns; completed entries are not expanded."""
     rows = [row for entry in [*board["plans"], *board["tasks"]] for row in _rows(entry, board["focus"], 0)]
-    heading = wrapped(_heading(board), width)
+    heading = wrap_text(_heading(board), width)
     if board["now"]:
-        heading += _in_few_lines(f"* {line_of(board['now'])}", width)
+        heading += _wrap(f"* {line_of(board['now'])}", width)
     if not rows:
         return "\n".join([*heading, "", "(nothing; `moss task create plan TITLE` makes a plan)"])
     titles = [Cell(f"  {column.title}" if column.key == "id" else column.title) for column in _COLUMNS]
@@ -153,7 +153,7 @@ def board_table(board: dict[str, Any], *, width: int = 0) -> str:
     if all(line[4].text == "" for line in lines):
         needed[4] = 0
     widths = share_width(_COLUMNS, needed, width)
-    shown = [text for row in [titles, *rows] for text in _drawn(row, widths, width)]
+    shown = [text for row in [titles, *rows] for text in _render(row, widths, width)]
     return "\n".join([*heading, "", *shown])
 
 
@@ -171,7 +171,7 @@ def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list
     """Yield the rows of a plan or task and its children; a string is a remark on the row above."""
     indent = "  " * level
     mark = "*" if entry["id"] == focus else " "
-    yield _line(f"{mark} {indent}{entry['id']}", entry["status"], entry["title"], _so_far(entry), entry["priority"])
+    yield _line(f"{mark} {indent}{entry['id']}", entry["status"], entry["title"], _progress(entry), entry["priority"])
     if entry["status"] == "DONE":
         return
     shown = entry["blockers"][:BLOCKERS_SHOWN]
@@ -181,7 +181,7 @@ def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list
     for step in entry["steps"]:
         status = "done" if step["done"] else "blocked" if step["blocked"] else "open"
         said = [] if step["done"] else [name for name, on in step["checkpoints"].items() if on]
-        confirmed = ", ".join([*said, *_with(step)])
+        confirmed = ", ".join([*said, *_format_agents(step)])
         deep = "  " * step["path"].count(".")
         yield _line(f"    {indent}{step['path']}", status, step["title"], confirmed, title_indent=deep)
         if "blocker" in step and not step["done"]:
@@ -200,33 +200,33 @@ def _line(
     return [Cell(printable(text)) for text in texts]
 
 
-def _so_far(entry: dict[str, Any]) -> str:
+def _progress(entry: dict[str, Any]) -> str:
     tasks, steps = entry.get("tasks", ()), entry["steps"]
     said = [f"{sum(task['status'] == 'DONE' for task in tasks)}/{len(tasks)} tasks"] if tasks else []
     more = "+" if entry.get("truncated") else ""
     said += [f"{sum(step['done'] for step in steps)}/{len(steps)}{more} steps"] if steps else []
-    return ", ".join([*said, *_with(entry)])
+    return ", ".join([*said, *_format_agents(entry)])
 
 
-def _with(entry: dict[str, Any]) -> list[str]:
+def _format_agents(entry: dict[str, Any]) -> list[str]:
     """Return the agents of a plan, task or step."""
     return [f"with {entry['agent']}"] if "agent" in entry else []
 
 
-def _drawn(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:
+def _render(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:
     """Return a row in its columns, or a remark below the title."""
     if not isinstance(row, str):
         return ["  ".join(cell.fit(wide) for cell, wide in zip(row, widths, strict=True) if wide).rstrip()]
     before = sum(wide + 2 for wide in widths[:_TITLE] if wide)
     room = width - before if width else 0
-    return [" " * before + line for line in _in_few_lines(f"! {line_of(row)}", room)]
+    return [" " * before + line for line in _wrap(f"! {line_of(row)}", room)]
 
 
-def _in_few_lines(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     """Return the text wrapped and indented, cut after a few lines."""
     if not width:
         return [text]
-    lines = wrapped(text, width, indent=2)
+    lines = wrap_text(text, width, indent=2)
     kept = lines[:LINES_SHOWN]
     if len(lines) > LINES_SHOWN:
         kept[-1] = f"{kept[-1]} {lines[LINES_SHOWN].strip()}"

@@ -28,10 +28,10 @@ def run_tool(words: list[str], home: str | None) -> int:
     """Run the tool that the words name and print its response."""
     found = find_command(words)
     if found is None:
-        return _family_or_unknown(words)
+        return _help_or_refuse(words)
     command, rest = found
     if command.operation.name.endswith("_purge"):
-        chosen = _purge_asked_for(command, rest)
+        chosen = _purge_command(command, rest)
         return 0 if chosen is None else _run(chosen, rest, home)
     return _run(command, rest, home)
 
@@ -54,13 +54,13 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
     _read_text(command, request)
     with InterruptHandler(command.operation) as interruptions:
         store = Store(config)
-        _find_out(store, command, request)
+        _infer(store, command, request)
         result = perform(store, command, request, interruptions)
         if "text" in request.extras:
             show_text(text_of(result, command.operation.answers))
         else:
             shape = _shape(command, request) if request.for_people(terminal=is_terminal(STDOUT)) else None
-            told = result if shape is None else _for_people(store, command, result)
+            told = result if shape is None else _add_titles(store, command, result)
             answer(told, table=shape, plain="table" in request.extras)
         if interruptions.deferred:
             # Checkpoint after a write, so that one database file remains.
@@ -68,7 +68,7 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
     return 0
 
 
-def _find_out(store: Store, command: Command, request: CommandRequest) -> None:
+def _infer(store: Store, command: Command, request: CommandRequest) -> None:
     """Set the inferred arguments: the previous version, or the task that radar chooses."""
     name = INFERRED.get(command.operation.name)
     if name is None or name in request.arguments:
@@ -91,7 +91,7 @@ def _shape(command: Command, request: CommandRequest) -> Shape | None:
     return None if called is None else called.answers
 
 
-def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
+def _add_titles(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
     """Return the response with the titles of records, which a timeline has only by id."""
     if command.operation.name != "list_timeline_events":
         return result
@@ -110,7 +110,7 @@ def perform(
         request.arguments.setdefault("dry_run", False)
     only_tried = "yes" in command.options and "dry_run" not in request.arguments
     if request.ambiguous_addresses and not operation.writes(request.arguments):
-        _mean_names(store, operation, request)
+        _resolve_names(store, operation, request)
     progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
     cancelled = interruptions.ask if interruptions is not None and interruptions.deferred else None
     try:
@@ -137,21 +137,21 @@ def _without_copies(store: Store, result: dict[str, Any]) -> dict[str, Any]:
     return {**result, "copies": remove_own_copies(store.config.home, result["copies"])}
 
 
-def _mean_names(store: Store, operation: Operation, request: CommandRequest) -> None:
+def _resolve_names(store: Store, operation: Operation, request: CommandRequest) -> None:
     """Read `a/b` as one name in the default workspace if that exists and workspace `a` has no `b`."""
     fetch = f"{request.arguments.get('type', operation.name.partition('_')[0])}_fetch"
     seen = {name: True for name in ("include_deleted", "include_expired") if request.arguments.get(name)}
     for address in request.ambiguous_addresses:
         workspace, name = address["workspace"], address["name"]
         one_name = {"name": f"{workspace}/{name}", **seen}
-        if not _is_there(store, fetch, {"workspace": workspace, "name": name, **seen}) and _is_there(
+        if not _exists(store, fetch, {"workspace": workspace, "name": name, **seen}) and _exists(
             store, fetch, one_name
         ):
             del address["workspace"]
             address["name"] = one_name["name"]
 
 
-def _is_there(store: Store, fetch: str, address: dict[str, Any]) -> bool:
+def _exists(store: Store, fetch: str, address: dict[str, Any]) -> bool:
     try:
         store.call(fetch, address)
     except MossError:
@@ -200,11 +200,11 @@ def _read_text(command: Command, request: CommandRequest) -> None:
     from moss_memory.cli.args import stdin
 
     if path is not None:
-        request.arguments[name] = _meant(command, name, stdin.read_text(path))
+        request.arguments[name] = _parse_text(command, name, stdin.read_text(path))
     elif name in command.operation.required:
         if is_terminal(STDIN):
             say(f"moss: reading the {name.replace('_', ' ')} from the terminal; end with Ctrl-D")
-        request.arguments[name] = _meant(command, name, stdin.read_stdin())
+        request.arguments[name] = _parse_text(command, name, stdin.read_stdin())
     elif not is_terminal(STDIN):
         if any(argument not in ADDRESS for argument in request.arguments) and stdin.is_silent():
             say("moss: stdin is open but silent; only the options are applied")
@@ -212,7 +212,7 @@ def _read_text(command: Command, request: CommandRequest) -> None:
             request.arguments[name] = text
 
 
-def _meant(command: Command, name: str, text: str) -> Any:
+def _parse_text(command: Command, name: str, text: str) -> Any:
     """Return the text of a file or stdin, parsed as JSON if the tool takes an object."""
     if not takes_json(command.operation.parameters[name]):
         return text
@@ -236,7 +236,7 @@ _NEVER_PURGED = {
 }
 
 
-def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
+def _purge_command(command: Command, words: list[str]) -> Command | None:
     """Return the purge command of the family that `--type` names, with its own options.
 
     Return None if the response was printed already: families without soft deletes have nothing to purge.
@@ -267,7 +267,7 @@ def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
     return Command(chosen, command.words)
 
 
-def _family_or_unknown(words: list[str]) -> int:
+def _help_or_refuse(words: list[str]) -> int:
     """Print the help of a group if the words name one, else refuse."""
     from moss_memory.cli.args.did_you_mean import nearest
 

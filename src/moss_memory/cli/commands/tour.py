@@ -69,7 +69,7 @@ def tour(_: str | None) -> int:
 
     show(_WHAT)
     with tempfile.TemporaryDirectory(prefix="moss-tour-") as home:
-        _guided(home)
+        _run_steps(home)
     show(f"\nConnect your agent; all of them share the one store in {_own_home()}, and --remove undoes it:")
     show("")
     moss = moss_for_people()
@@ -81,7 +81,7 @@ def tour(_: str | None) -> int:
     return 0
 
 
-def _guided(home: str) -> None:
+def _run_steps(home: str) -> None:
     # Ignore the settings of the current folder.
     with Store(load_config(home, cwd=home).replace(workspace="")) as store:
         guide = Guide(store)
@@ -149,17 +149,17 @@ class Guide:
             if error.recovery:
                 show("   " + recovery_line(error.recovery))
             return error
-        raise _broken(f"`moss {line}` was not refused")
+        raise _failure(f"`moss {line}` was not refused")
 
     def expect(self, held: bool, what: str) -> None:
         """Stop the tour if a statement of it is false."""
         if not held:
-            raise _broken(f"not true that {what}")
+            raise _failure(f"not true that {what}")
 
     def _perform(self, line: str, text: str | None) -> tuple[Command, dict[str, Any]]:
         found = find_command(shlex.split(line))
         if found is None:
-            raise _broken(f"there is no command `moss {line}`")
+            raise _failure(f"there is no command `moss {line}`")
         command, words = found
         request = command.parse(words)
         if text is not None and command.text:
@@ -167,5 +167,5 @@ class Guide:
         return command, perform(self._store, command, request)
 
 
-def _broken(what: str) -> MossError:
+def _failure(what: str) -> MossError:
     return MossError("INTERNAL", f"the tour does not do what it says: {what}")

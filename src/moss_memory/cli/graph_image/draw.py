@@ -20,7 +20,7 @@ NEEDED = {".svg": ("pygraphviz",), ".png": ("pygraphviz", "resvg_py")}
 INSTALL = "pip install 'moss-memory[draw]'"
 USUAL_LIMIT = 200
 _ZOOM = 2.0
-_PLACED = ("target", "branch", "doc")
+_SELECTING = ("target", "branch", "doc")
 """Arguments that select a graph; without any the whole workspace is drawn."""
 _PIXELS_MAX = 25_000_000
 _LETTERS = "Mm"
@@ -42,7 +42,7 @@ def draw(home: str | None, **arguments: Any) -> dict[str, Any]:
     _require_extra(NEEDED[ending])
     file = PictureFile(output)
     with Store(load_config(home)) as store:
-        read = read_graph if any(name in arguments for name in _PLACED) else read_workspace
+        read = read_graph if any(name in arguments for name in _SELECTING) else read_workspace
         graph = read(store, arguments, limit=limit)
     heading = f"{arguments['workspace']} \u00b7 {graph.branch} \u00b7 {graph.doc}"
     if graph.tasks:

@@ -75,9 +75,9 @@ class _Part:
 
 def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
     """Set the position of every box and arrow; return the width and height of the whole."""
-    groups = _connected(boxes, arrows)
+    groups = _components(boxes, arrows)
     joined = [(ids, own) for ids, own in groups if own]
-    parts = _placed([_Part([boxes[one] for one in ids], own, 0, 0) for ids, own in joined], boxes, joined)
+    parts = _place_components([_Part([boxes[one] for one in ids], own, 0, 0) for ids, own in joined], boxes, joined)
     alone = [boxes[ids[0]] for ids, own in groups if not own]
     for box in alone:
         box.width = max(one.width for one in alone)
@@ -86,7 +86,7 @@ def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
     return _pack(parts)
 
 
-def _connected(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[str], list[Arrow]]]:
+def _components(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[str], list[Arrow]]]:
     """Return the connected components with their arrows, in the order of their first boxes."""
     root = {one: one for one in boxes}
 
@@ -105,7 +105,9 @@ def _connected(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[st
     return list(groups.values())
 
 
-def _placed(parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]) -> list[_Part]:
+def _place_components(
+    parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]
+) -> list[_Part]:
     """Return the components with the positions that Graphviz computed."""
     asked = []
     for ids, arrows in groups:
@@ -153,7 +155,7 @@ def _ask_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     raise MossError("INVALID_REQUEST", "the graph is too tangled to be drawn in a minute; draw less of it")
 
 
-def _before(part: _Part) -> tuple[bool, float]:
+def _sort_key(part: _Part) -> tuple[bool, float]:
     """Return the sort key of a component: ordered ones first, then the highest."""
     ordered = any(arrow.ordered for arrow in part.arrows)
     return (not ordered, 0.0 if ordered else -part.height)
@@ -166,7 +168,7 @@ def _pack(parts: list[_Part]) -> tuple[float, float]:
     area = sum((part.width + _GAP) * (part.height + _GAP) for part in parts)
     room = max(math.sqrt(area * _SHAPE), max(part.width for part in parts))
     x = y = row = widest = 0.0
-    for part in sorted(parts, key=_before):
+    for part in sorted(parts, key=_sort_key):
         if x and x + part.width > room:
             x, y, row = 0.0, y + row + _GAP, 0.0
         part.move(x, y)

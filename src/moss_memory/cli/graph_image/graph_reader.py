@@ -60,8 +60,8 @@ def read_workspace(store: Store, arguments: dict[str, Any], *, limit: int) -> Gr
             graph.more = True
             break
         own = read_graph(store, {**arguments, "target": target}, limit=room)
-        _take_in(graph, own, target)
-    graph.edges = _in_order(graph)
+        _add_graph(graph, own, target)
+    graph.edges = _sort_edges(graph)
     return graph
 
 
@@ -75,7 +75,7 @@ def _targets(store: Store, workspace: str) -> list[str]:
             return found
 
 
-def _take_in(graph: Graph, own: Graph, target: str) -> None:
+def _add_graph(graph: Graph, own: Graph, target: str) -> None:
     """Add the graph of a plan or task; rename nodes whose id another graph has."""
     if not own.nodes:
         return
@@ -100,7 +100,7 @@ def _place_of(node: dict[str, Any]) -> tuple[int, list[int]]:
     return (0, [int(number)]) if name.startswith("task:") and number.isdecimal() else (2, [])
 
 
-def _in_order(graph: Graph) -> list[tuple[str, str, str]]:
+def _sort_edges(graph: Graph) -> list[tuple[str, str, str]]:
     """Return the edges; those of containment in the order of their targets."""
     place = {one: at for at, one in enumerate(graph.nodes)}
     contained = [edge for edge in graph.edges if edge[1] == CONTAINS]

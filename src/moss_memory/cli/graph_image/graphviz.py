@@ -33,7 +33,7 @@ def place(component: dict[str, Any], *, curved: bool = True) -> dict[str, Any]:
     return {
         "width": width,
         "height": height,
-        "nodes": [_flipped(nodes[f"n{at}"], height) for at in range(len(component["nodes"]))],
+        "nodes": [_flip(nodes[f"n{at}"], height) for at in range(len(component["nodes"]))],
         "edges": [edges[at] for at in range(len(component["edges"]))],
     }
 
@@ -61,10 +61,10 @@ def _edge(one: dict[str, Any], height: float) -> dict[str, Any]:
     end, points = None, []
     for part in one["pos"].replace("\\\n", "").split():
         if part.startswith("e,"):
-            end = _flipped(_numbers(part[2:]), height)
+            end = _flip(_numbers(part[2:]), height)
         elif not part.startswith("s,"):
-            points.append(_flipped(_numbers(part), height))
-    label = _flipped(_numbers(one["lp"]), height) if "lp" in one else None
+            points.append(_flip(_numbers(part), height))
+    label = _flip(_numbers(one["lp"]), height) if "lp" in one else None
     return {"points": points, "end": end or points[-1], "label": label}
 
 
@@ -72,7 +72,7 @@ def _numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
-def _flipped(point: list[float], height: float) -> Point:
+def _flip(point: list[float], height: float) -> Point:
     """Return a point with its y axis inverted: Graphviz counts upwards, images downwards."""
     return (round(point[0], 1), round(height - point[1], 1))
 

@@ -23,7 +23,7 @@ _PAD = 10.0
 _TEXT_ROOM = 210.0
 _LINES = 4
 _REL_ROOM = 130.0
-_TOLD_CHARS = 2000
+_TOOLTIP_CHARS = 2000
 FONTS = (
     "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', 'Noto Sans', 'Nimbus Sans', FreeSans, Ubuntu, Cantarell, "
     "Roboto, 'Open Sans', sans-serif"
@@ -55,7 +55,7 @@ class Card:
         dashes = ' stroke-dasharray="5 4"' if self.missing else ""
         faint = ' fill-opacity="0.35" stroke-opacity="0.45"' if self.settled else ""
         parts = [
-            f"<g><title>{safe(self._told())}</title>",
+            f"<g><title>{safe(self._tooltip())}</title>",
             _rectangle(left, top, box, f'fill="{fill}" stroke="{LINE if self.missing else dark}"{dashes}{faint}'),
             *self._head(left, top, FAINT_INK if self.settled or self.missing else dark),
         ]
@@ -76,11 +76,11 @@ class Card:
             parts.append(_text(left + self.box.width - _PAD, y, status, _SMALL, ink, anchor="end", bold=True))
         return parts
 
-    def _told(self) -> str:
+    def _tooltip(self) -> str:
         """Return the tooltip of the card."""
         node = self.node
         told = [f"{node['id']} ({self.kind}{', ' + self.status if self.status else ''})"]
-        told += [one_line(node[key])[:_TOLD_CHARS] for key in ("title", "text") if node.get(key)]
+        told += [one_line(node[key])[:_TOOLTIP_CHARS] for key in ("title", "text") if node.get(key)]
         return " \u2014 ".join(told)
 
 

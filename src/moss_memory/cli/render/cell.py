@@ -7,7 +7,7 @@ import time
 
 from moss_memory.registry.invisible import replace_invisible
 
-from .style import HIT, HIT_END, closed, unmarked
+from .style import HIT, HIT_END, close_marks, strip_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from moss_memory.registry.responses import Field
 
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&amp;", "&"))
-_MORE = "\u2026"
+_ELLIPSIS = "\u2026"
 _NUMBERS = ("integer", "number")
-_MOMENTS = {"moment": 1, "moment_ms": 1000}
+_TIME_UNITS = {"moment": 1, "moment_ms": 1000}
 """Kinds of times, and their units in a second."""
 
 
@@ -42,8 +42,8 @@ class Cell:
             if cells(text) > wide:
                 while text and cells(text) > wide - 1:
                     text = text[:-1]
-                text += _MORE
-        text = closed(text)
+                text += _ELLIPSIS
+        text = close_marks(text)
         space = " " * (wide - cells(text))
         return space + text if self.right else text + space
 
@@ -51,7 +51,7 @@ class Cell:
         if cells(self.text[: self.end]) < wide:
             return self.text
         before = max(wide - (self.end - self.begin), 3) // 3
-        return _MORE + self.text[max(self.begin - before, 0) :].lstrip()
+        return _ELLIPSIS + self.text[max(self.begin - before, 0) :].lstrip()
 
 
 def cell_of(field: Field, value: Any) -> Cell:
@@ -64,9 +64,9 @@ def cell_of(field: Field, value: Any) -> Cell:
     if kind == "path":
         path = printable(str(value))
         return Cell(path, path.rfind("/") + 1, len(path))
-    if kind in _MOMENTS:
-        return Cell(shown_moment(value // _MOMENTS[kind]))
-    return Cell(line_of(_said(field, value)), right=kind in _NUMBERS)
+    if kind in _TIME_UNITS:
+        return Cell(format_time(value // _TIME_UNITS[kind]))
+    return Cell(line_of(_format(field, value)), right=kind in _NUMBERS)
 
 
 def line_of(text: str) -> str:
@@ -74,7 +74,7 @@ def line_of(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
-def _said(field: Field, value: Any) -> str:
+def _format(field: Field, value: Any) -> str:
     """Return a value on one line: lists with commas, objects by their shape or as JSON."""
     if isinstance(value, str):
         return value
@@ -83,11 +83,11 @@ def _said(field: Field, value: Any) -> str:
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return ", ".join(value) or "-"
     if isinstance(value, dict) and field.kind != "free":
-        return _object(field, value)
+        return _format_object(field, value)
     return json.dumps(value, ensure_ascii=False)
 
 
-def _object(field: Field, value: dict[str, Any]) -> str:
+def _format_object(field: Field, value: dict[str, Any]) -> str:
     """Return an object on one line: by its shape, as counts or flags, else as JSON."""
     if field.kind == "either":
         field = next(one for one in field.of if one.kind == "object")
@@ -107,7 +107,7 @@ def is_counts(field: Field) -> bool:
     return field.kind == "object" and all(part.kind == "integer" for part in field.of.fields.values())
 
 
-def wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:
+def wrap_text(text: str, width: int, *, indent: int = 0) -> list[str]:
     """Return a text in lines of at most `width` columns, all but the first indented; one line if there is no limit."""
     room = max(width - indent, 20)
     if not width or cells(text) <= room:
@@ -134,7 +134,7 @@ def cells(text: str) -> int:
     """Return the number of terminal columns of a text."""
     if text.isascii():
         return len(text)
-    text = unmarked(text)
+    text = strip_marks(text)
     import unicodedata
 
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
@@ -162,7 +162,7 @@ def _plain(marked: str) -> str:
     return printable(marked)
 
 
-def shown_moment(seconds: int) -> str:
+def format_time(seconds: int) -> str:
     """Return a time in the local time zone."""
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

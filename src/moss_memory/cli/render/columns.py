@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .cell import Cell, cells, wrapped
+from .cell import Cell, cells, wrap_text
 from .style import HIT, HIT_END, TITLE, TITLE_END
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ WHOLE = ("name", "workspace")
 """Columns that are never cut, because a row cannot be fetched without them."""
 
 
-def aligned(columns: Sequence[Column], rows: list[list[Cell]], *, width: int = 0, reading: bool = False) -> str:
+def align_rows(columns: Sequence[Column], rows: list[list[Cell]], *, width: int = 0, reading: bool = False) -> str:
     """Return rows under their titles, at most as wide as the terminal; numbers are aligned right.
 
     For `reading`, names and workspaces are not cut; if they leave no width for the other columns, each row is a block.
@@ -26,14 +26,14 @@ def aligned(columns: Sequence[Column], rows: list[list[Cell]], *, width: int = 0
     needed = [max(cells(line[at].text) for line in lines) for at in range(len(columns))]
     widths = share_width(columns, needed, width, whole=WHOLE if reading else ())
     if reading and width and _total(widths) > width:
-        return _stacked(columns, rows, width)
+        return _stack(columns, rows, width)
     first, *others = [
         "  ".join([cell.fit(wide) for cell, wide in zip(line, widths, strict=True) if wide]).rstrip() for line in lines
     ]
     return "\n".join([f"{TITLE}{first}{TITLE_END}", *others])
 
 
-def _stacked(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> str:
+def _stack(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> str:
     """Return each row as a block of lines; nothing is cut."""
     label = max((len(column.title) for column in columns), default=0) + 2
     blocks = []
@@ -44,7 +44,7 @@ def _stacked(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> s
         named = next((one for one in told if one[0] in ("name", "title")), told[0] if told else ("", "-"))
         lines = [f"{HIT}{named[1]}{HIT_END}"]
         for title, text in (one for one in told if one is not named):
-            first, *more = wrapped(text, width, indent=label + 2)
+            first, *more = wrap_text(text, width, indent=label + 2)
             lines += [f"  {title:<{label}}{first}", *more]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
@@ -52,7 +52,7 @@ def _stacked(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> s
 
 def share_width(columns: Sequence[Column], needed: list[int], width: int, *, whole: tuple[str, ...] = ()) -> list[int]:
     """Return the width of each column, 0 if it is left out: long texts shrink first, then columns are dropped."""
-    widths = [_most(column, wide, whole) for column, wide in zip(columns, needed, strict=True)]
+    widths = [_max_width(column, wide, whole) for column, wide in zip(columns, needed, strict=True)]
     while width and _total(widths) > width:
         shrinkable = [
             i
@@ -68,12 +68,12 @@ def share_width(columns: Sequence[Column], needed: list[int], width: int, *, who
         goes = max(left, key=lambda i: columns[i].goes)
         widths[goes] = 0
         widths = [
-            wide and _most(column, need, whole) for wide, need, column in zip(widths, needed, columns, strict=True)
+            wide and _max_width(column, need, whole) for wide, need, column in zip(widths, needed, columns, strict=True)
         ]
     return widths
 
 
-def _most(column: Column, needed: int, whole: tuple[str, ...]) -> int:
+def _max_width(column: Column, needed: int, whole: tuple[str, ...]) -> int:
     """Return the maximal width of a column."""
     return needed if column.key in whole else min(needed, column.widest or needed)
 

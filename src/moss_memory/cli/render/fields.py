@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.registry.responses import NEXT_CALL
 
-from .cell import cell_of, is_counts, printable, wrapped
+from .cell import cell_of, is_counts, printable, wrap_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _SENTENCE_CHARS = 24
 
 
-def found_in(answer: dict[str, Any], shape: Shape) -> Found:
+def labelled_fields(answer: dict[str, Any], shape: Shape) -> Found:
     """Return the fields of a response by label, including those of opened objects."""
     found: Found = {}
     for key, field in shape.fields.items():
         value = answer.get(key)
         if field.shown == "opened":
-            for label, inner in found_in(value or {}, field.of).items():
+            for label, inner in labelled_fields(value or {}, field.of).items():
                 found.setdefault(label, inner)
         elif key in answer and field.shown != "never":
             found[field.label or (key.removesuffix("_ms") if field.kind == "moment_ms" else key)] = (field, value)
@@ -32,31 +32,31 @@ def found_in(answer: dict[str, Any], shape: Shape) -> Found:
 
 def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
     """Return labels and values in two columns, without empty and self-evident values."""
-    told = {label: (field, value) for label, (field, value) in found.items() if _tells(field, value)}
+    told = {label: (field, value) for label, (field, value) in found.items() if _has_value(field, value)}
     column = max((len(label) for label, one in told.items() if not _is_deep(*one)), default=0) + 2
     blank = " " * indent
     lines = []
     for label, (field, value) in told.items():
         if not _is_deep(field, value):
-            first, *more = wrapped(cell_of(field, value).text, width, indent=indent + column)
+            first, *more = wrap_text(cell_of(field, value).text, width, indent=indent + column)
             lines += [f"{blank}{label:<{column}}{first}", *more]
         else:
-            lines += [f"{blank}{label}:", *_below(field, value, width, indent + 2)]
+            lines += [f"{blank}{label}:", *_nested_lines(field, value, width, indent + 2)]
     return lines
 
 
-def _tells(field: Field, value: Any) -> bool:
+def _has_value(field: Field, value: Any) -> bool:
     return value is not None and (field.shown != "if_true" or bool(value))
 
 
-def _below(field: Field, value: Any, width: int, indent: int) -> list[str]:
+def _nested_lines(field: Field, value: Any, width: int, indent: int) -> list[str]:
     if field.of is NEXT_CALL:
-        return [" " * indent + _typed(value)]
+        return [" " * indent + _command_line(value)]
     if isinstance(value, dict):
-        return lines_of(found_in(value, field.of), width, indent)
+        return lines_of(labelled_fields(value, field.of), width, indent)
     lines = []
     for part in value:
-        first, *more = wrapped(cell_of(field.of, part).text, width, indent=indent + 2)
+        first, *more = wrap_text(cell_of(field.of, part).text, width, indent=indent + 2)
         lines += [" " * indent + f"- {first}", *more]
     return lines
 
@@ -70,7 +70,7 @@ def _is_deep(field: Field, value: Any) -> bool:
     return any(len(text) > _SENTENCE_CHARS or "," in text for text in texts)
 
 
-def _typed(call: dict[str, Any]) -> str:
+def _command_line(call: dict[str, Any]) -> str:
     """Return a proposed call as a command line."""
     from .recovery_line import recovery_line
 

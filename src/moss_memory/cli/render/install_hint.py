@@ -6,14 +6,14 @@ import os
 import shlex
 import sys
 
-_SAID = "pip install 'moss-memory["
+_INSTALL = "pip install 'moss-memory["
 
 
 def with_working_install(text: str) -> str:
     """Return the text with `pip install 'moss-memory[…]'` replaced by a command that works here."""
-    if _SAID not in text:
+    if _INSTALL not in text:
         return text
-    before, _, rest = text.partition(_SAID)
+    before, _, rest = text.partition(_INSTALL)
     extra, bracket, after = rest.partition("]'")
     if not bracket:
         return text

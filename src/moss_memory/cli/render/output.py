@@ -104,7 +104,7 @@ def say(text: str) -> None:
         from .cell import printable
 
         text = printable(text, keep_lines=True)
-    _try_to_tell((text + "\n").encode("utf-8", "backslashreplace"))
+    _write_stderr((text + "\n").encode("utf-8", "backslashreplace"))
 
 
 def warn(text: str) -> None:
@@ -112,7 +112,7 @@ def warn(text: str) -> None:
     say(f"moss: warning: {text}")
 
 
-def _try_to_tell(data: bytes) -> bool:
+def _write_stderr(data: bytes) -> bool:
     try:
         _write(STDERR, data)
     except OSError:
@@ -141,11 +141,11 @@ def width() -> int:
     return 0
 
 
-def tell_error(error: MossError) -> None:
+def print_error(error: MossError) -> None:
     """Write `[CODE] message` to stderr, and the proposed next command if there is one."""
     say(f"[{error.code}] {_one_line(error.message)}")
     for line in (error.details or {}).get("errors", ())[:ERRORS_SHOWN]:
-        say(f"  {_place(line)}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
+        say(f"  {_location(line)}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
     if error.recovery:
         from .recovery_line import recovery_line
 
@@ -156,7 +156,7 @@ def tell_error(error: MossError) -> None:
         say(note)
 
 
-def _place(problem: dict[str, Any]) -> str:
+def _location(problem: dict[str, Any]) -> str:
     """Return the location of a problem: the file, if there are several, and the line."""
     line = f"line {problem['line']}" if "line" in problem else ""
     return _one_line(f"{problem.get('file', '')} {line}".strip())
@@ -176,7 +176,7 @@ class Progress:
         self._shown = False
 
     def __call__(self, done: int, total: int | None) -> None:
-        _try_to_tell(f"\r\x1b[K{self.text(done, total)}".encode())
+        _write_stderr(f"\r\x1b[K{self.text(done, total)}".encode())
         self._shown = True
 
     def text(self, done: int, total: int | None) -> str:
@@ -186,7 +186,7 @@ class Progress:
     def clear(self) -> None:
         """Erase the line."""
         if self._shown:
-            _try_to_tell(b"\r\x1b[K")
+            _write_stderr(b"\r\x1b[K")
             self._shown = False
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .cell import line_of, wrapped
+from .cell import line_of, wrap_text
 from .style import HIT, HIT_END
 
 TYPE_CHECKING = False
@@ -26,15 +26,15 @@ def plan_of(shown: dict[str, Any], width: int) -> str:
     about += [f"after {', '.join(shown['depends_on'])}"] if shown["depends_on"] else []
     about += [f"with {shown['agent']}"] if "agent" in shown else []
     about += [f"tagged {', '.join(shown['tags'])}"] if shown["tags"] else []
-    lines = [*wrapped(f"{HIT}{shown['target']}  {line_of(shown['title'])}{HIT_END}", width, indent=2)]
-    lines += wrapped(line_of("; ".join(about)), width)
+    lines = [*wrap_text(f"{HIT}{shown['target']}  {line_of(shown['title'])}{HIT_END}", width, indent=2)]
+    lines += wrap_text(line_of("; ".join(about)), width)
     if shown.get("description"):
-        lines += ["", *wrapped(line_of(shown["description"]), width)]
+        lines += ["", *wrap_text(line_of(shown["description"]), width)]
     lines += [""] if shown["steps"] or shown.get("tasks") else []
     lines += [line for step in shown["steps"] for line in _step(step, width, 0)]
     for task in shown.get("tasks") or ():
         done = f"{task['steps_done']} of {task['steps_total']} steps done"
-        lines += wrapped(f"{task['id']}  {line_of(task['title'])} ({task['status']}, {done})", width, indent=2)
+        lines += wrap_text(f"{task['id']}  {line_of(task['title'])} ({task['status']}, {done})", width, indent=2)
     for label, key in (("evidence", "evidence"), ("notes", "notes")):
         if shown.get(key):
             said = [line for text in shown[key] for line in _bullet(text, width)]
@@ -43,7 +43,7 @@ def plan_of(shown: dict[str, Any], width: int) -> str:
 
 
 def _bullet(text: str, width: int) -> list[str]:
-    first, *more = wrapped(line_of(text), width, indent=4)
+    first, *more = wrap_text(line_of(text), width, indent=4)
     return [f"  - {first}", *more]
 
 
@@ -51,11 +51,11 @@ def _step(step: dict[str, Any], width: int, depth: int) -> list[str]:
     indent = " " * (4 * depth)
     who = f" ({step['agent']})" if "agent" in step else ""
     head = f"{_TICKS[step['status']]} {step['path']}  {line_of(step['title'])}{line_of(who) and f' {line_of(who)}'}"
-    first, *more = wrapped(head, width, indent=len(indent) + 4)
+    first, *more = wrap_text(head, width, indent=len(indent) + 4)
     lines = [indent + first, *more]
     for label, key in _PARTS:
         for text in step[key]:
             begin = f"{indent}    {label}: "
-            said, *rest = wrapped(line_of(text), width, indent=len(begin))
+            said, *rest = wrap_text(line_of(text), width, indent=len(begin))
             lines += [begin + said, *rest]
     return lines + [line for below in step["steps"] for line in _step(below, width, depth + 1)]

@@ -6,8 +6,8 @@ import json
 
 from moss_memory.registry.responses import Column
 
-from .cell import Cell, line_of, printable, wrapped
-from .columns import aligned
+from .cell import Cell, line_of, printable, wrap_text
+from .columns import align_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ def capabilities_table(capabilities: list[dict[str, Any]], width: int) -> str:
         head = f"{one['capability_id']} ({one['entity_type']}, {one['source']}), known by {', '.join(one['identity'])}"
         rows = [
             [Cell(printable(name)), Cell(field["type"]), Cell("yes" if field.get("required") else "-"),
-             Cell(printable(_more(one["entity_type"], field)))]
+             Cell(printable(_details(one["entity_type"], field)))]
             for name, field in one["fields"].items()
         ]  # fmt: skip
-        blocks.append("\n".join([*wrapped(printable(head), width, indent=2), aligned(_FIELDS, rows, width=width)]))
+        blocks.append("\n".join([*wrap_text(printable(head), width, indent=2), align_rows(_FIELDS, rows, width=width)]))
     return "\n\n".join(blocks)
 
 
-def _more(entity_type: str, field: dict[str, Any]) -> str:
+def _details(entity_type: str, field: dict[str, Any]) -> str:
     said = [", ".join(field["enum"])] if "enum" in field else []
     said += ["a set"] if field.get("set") else []
     said += [f"event {entity_type}.{field['event']}"] if "event" in field else []
@@ -70,4 +70,4 @@ def sources_table(entity: dict[str, Any], width: int) -> str:
         told = (name, shown, source["observed_at"], source["agent_id"] or "-", refs or "-")
         rows.append([Cell(line_of(part)) for part in told])
     heading = printable(f"{entity['entity_type']} {entity['entity_id']}:")
-    return f"{heading}\n{aligned(_SOURCES, rows, width=width)}"
+    return f"{heading}\n{align_rows(_SOURCES, rows, width=width)}"

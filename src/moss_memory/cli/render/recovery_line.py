@@ -9,7 +9,7 @@ from moss_memory.cli.args.command_names import words_of
 from moss_memory.cli.args.positional import TEXT
 from moss_memory.registry import catalog
 
-from .wording import spoken
+from .wording import to_cli_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ def recovery_line(recovery: dict[str, Any]) -> str:
     tool, given = recovery["tool"], recovery.get("arguments") or {}
     arguments = {name: value for name, value in given.items() if not (name in TEXT and _is_long(value))}
     operation = catalog.find(tool)
-    line = f"try: {typed(tool, arguments)}"
+    line = f"try: {command_line(tool, arguments)}"
     required = () if operation is None else operation.required
     if len(arguments) < len(given) or any(name in TEXT and name not in given for name in required):
         line += " < FILE"
     reason = recovery.get("reason")
     if reason and operation is not None:
-        reason = spoken(reason, operation)
+        reason = to_cli_words(reason, operation)
     return f"{line}  # {reason}" if reason else line
 
 
@@ -46,7 +46,7 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(part, str) and "," not in part for part in value)
 
 
-def typed(tool: str, arguments: dict[str, Any]) -> str:
+def command_line(tool: str, arguments: dict[str, Any]) -> str:
     """Return a call as a command line."""
     parts = ["moss", words_of(tool)]
     for name, value in arguments.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .cell import cell_of, cells, line_of, wrapped
+from .cell import cell_of, cells, line_of, wrap_text
 from .style import HIT, HIT_END
 
 TYPE_CHECKING = False
@@ -21,19 +21,19 @@ def hits_of(hits: list[dict[str, Any]], shape: Shape, width: int) -> str:
 
 
 def _lines(hit: dict[str, Any], shape: Shape, width: int) -> list[str]:
-    head, about = _named(hit) if hit.get("name") else _nameless(hit)
+    head, about = _describe_named(hit) if hit.get("name") else _describe_nameless(hit)
     about.append(cell_of(shape.fields["updated_at"], hit.get("updated_at")).text)
     told = line_of(", ".join(about))
     first = f"{HIT}{line_of(head)}{HIT_END}"
     if not width or cells(line_of(head)) + 2 + cells(told) <= width:
         lines = [f"{first}  {told}"]
     else:
-        lines = [first, *_indented(told, width)]
+        lines = [first, *_indent(told, width)]
     snippet = cell_of(shape.fields["snippet"], hit.get("snippet")).text
-    return [*lines, *(_indented(snippet, width) if snippet not in ("", "-") else [])]
+    return [*lines, *(_indent(snippet, width) if snippet not in ("", "-") else [])]
 
 
-def _named(hit: dict[str, Any]) -> tuple[str, list[str]]:
+def _describe_named(hit: dict[str, Any]) -> tuple[str, list[str]]:
     """Return the address of a capsule or artifact, and its description."""
     title = hit.get("title")
     about = [title] if title and title != hit["name"] else []
@@ -42,7 +42,7 @@ def _named(hit: dict[str, Any]) -> tuple[str, list[str]]:
     return f"{hit['workspace']}/{hit['name']}", about
 
 
-def _nameless(hit: dict[str, Any]) -> tuple[str, list[str]]:
+def _describe_nameless(hit: dict[str, Any]) -> tuple[str, list[str]]:
     """Return the title of any other hit, and its type and location."""
     kind = hit.get("kind") or hit.get("type") or "capsule"
     about = [f"{kind} {hit['id']}"]
@@ -50,6 +50,6 @@ def _nameless(hit: dict[str, Any]) -> tuple[str, list[str]]:
     return hit.get("title") or str(hit["id"]), [*about, f"in {hit['workspace']}"]
 
 
-def _indented(text: str, width: int) -> list[str]:
-    first, *more = wrapped(text, width, indent=_INDENT)
+def _indent(text: str, width: int) -> list[str]:
+    first, *more = wrap_text(text, width, indent=_INDENT)
     return [" " * _INDENT + first, *more]

@@ -7,9 +7,9 @@ import os
 HIT, HIT_END, TITLE, TITLE_END = "\ue000", "\ue001", "\ue002", "\ue003"
 """Private-use characters; `printable` escapes them, so stored text cannot contain marks."""
 
-_PAINTS = {HIT: "\x1b[1m", HIT_END: "\x1b[22m", TITLE: "\x1b[2m", TITLE_END: "\x1b[22m"}
-_PAINTED = str.maketrans(_PAINTS)
-_PLAIN = str.maketrans(dict.fromkeys(_PAINTS, ""))
+_CODES = {HIT: "\x1b[1m", HIT_END: "\x1b[22m", TITLE: "\x1b[2m", TITLE_END: "\x1b[22m"}
+_COLOURED = str.maketrans(_CODES)
+_PLAIN = str.maketrans(dict.fromkeys(_CODES, ""))
 
 
 def wants_colour() -> bool:
@@ -17,16 +17,16 @@ def wants_colour() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def painted(text: str, *, colour: bool) -> str:
+def paint(text: str, *, colour: bool) -> str:
     """Return the text with its marks replaced by colours, or removed."""
-    return text.translate(_PAINTED if colour else _PLAIN)
+    return text.translate(_COLOURED if colour else _PLAIN)
 
 
-def unmarked(text: str) -> str:
+def strip_marks(text: str) -> str:
     """Return the text without marks."""
     return text.translate(_PLAIN)
 
 
-def closed(text: str) -> str:
+def close_marks(text: str) -> str:
     """Return a cut text with its open mark closed."""
     return text + HIT_END if text.count(HIT) > text.count(HIT_END) else text

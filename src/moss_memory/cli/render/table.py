@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from moss_memory.registry.responses import Column, Field
 
-from .cell import Cell, cell_of, printable, wrapped
-from .columns import aligned
-from .fields import found_in, lines_of
-from .style import painted
+from .cell import Cell, cell_of, printable, wrap_text
+from .columns import align_rows
+from .fields import labelled_fields, lines_of
+from .style import paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .fields import Found
 
 NOTHING = "(nothing)"
-_SAID_CHARS = 40
+_CONSTANT_CHARS = 40
 """Maximal length of a value that is printed once above a list."""
 
 _NAMING = ("name", "id", "title", "path", "tool")
@@ -39,8 +39,8 @@ def table_of(
     if reading and "steps" in shape.fields and "criteria" in _step_fields(shape):
         from .plan_view import plan_of
 
-        return painted(plan_of(answer, width), colour=colour)
-    return painted(_marked(answer, shape, width, reading), colour=colour)
+        return paint(plan_of(answer, width), colour=colour)
+    return paint(_render(answer, shape, width, reading), colour=colour)
 
 
 def _step_fields(shape: Shape) -> dict[str, Field]:
@@ -49,8 +49,8 @@ def _step_fields(shape: Shape) -> dict[str, Field]:
     return fields
 
 
-def _marked(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> str:
-    found = found_in(answer, shape)
+def _render(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> str:
+    found = labelled_fields(answer, shape)
     if not found:
         return NOTHING
     lists = {label: one for label, one in found.items() if _is_rows(one[0])}
@@ -60,7 +60,7 @@ def _marked(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> 
     for label, (field, rows) in lists.items():
         blocks += _listing(label, field, rows, width, reading=reading, alone=len(lists) + len(apart) == 1)
     blocks.append(_sides({label: one for label, one in found.items() if one[0].shown == "side"}, width))
-    blocks += [f"{label}:\n{_marked(part, field.of, width, reading)}" for label, (field, part) in apart.items()]
+    blocks += [f"{label}:\n{_render(part, field.of, width, reading)}" for label, (field, part) in apart.items()]
     blocks.append(_page(found, lists))
     blocks += [printable(text, keep_lines=True).rstrip("\n") for text in _texts(found)]
     return "\n\n".join(block for block in blocks if block) or NOTHING
@@ -68,7 +68,7 @@ def _marked(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> 
 
 def text_in(answer: dict[str, Any], shape: Shape) -> str | None:
     """Return the single text of a response unchanged, None if it has none."""
-    return next(iter(_texts(found_in(answer, shape))), None)
+    return next(iter(_texts(labelled_fields(answer, shape))), None)
 
 
 def _texts(found: Found) -> list[str]:
@@ -116,20 +116,20 @@ def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: b
     shown = [
         [cell_of(field, row.get(column.key)) for column, field in zip(columns, fields, strict=True)] for row in rows
     ]
-    same = _same_everywhere(columns, shown) if reading else {}
+    same = _constant_columns(columns, shown) if reading else {}
     columns, shown = _without(same, columns, shown)
     told = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
-    table = aligned(columns, shown, width=width, reading=reading)
-    return "\n".join([table, "", *wrapped(f"on every line: {told}", width)]) if told else table
+    table = align_rows(columns, shown, width=width, reading=reading)
+    return "\n".join([table, "", *wrap_text(f"on every line: {told}", width)]) if told else table
 
 
-def _same_everywhere(columns: list[Column], rows: list[list[Cell]]) -> dict[Column, str]:
+def _constant_columns(columns: list[Column], rows: list[list[Cell]]) -> dict[Column, str]:
     """Return the columns with the same value in every row, and the value; columns that identify a row are excluded."""
     if len(rows) < 2:
         return {}
     texts = {column: {row[at].text for row in rows} for at, column in enumerate(columns)}
     same = {column: said.pop() for column, said in texts.items() if len(said) == 1 and column.key not in _NAMING}
-    short = {column: text for column, text in same.items() if len(text) <= _SAID_CHARS}
+    short = {column: text for column, text in same.items() if len(text) <= _CONSTANT_CHARS}
     return short if len(short) < len(columns) else {}
 
 
@@ -150,7 +150,7 @@ def _sides(sides: Found, width: int) -> str:
     fields = [key for key in known if any(state.get(key) for state in states)]
     columns = [Column("field"), *(Column(label, least=10) for label in sides)]
     rows = [[Cell(key), *(cell_of(shape.fields[key], state.get(key)) for state in states)] for key in fields]
-    return aligned(columns, rows, width=width) if rows else ""
+    return align_rows(columns, rows, width=width) if rows else ""
 
 
 def _page(found: Found, lists: Found) -> str:

@@ -24,7 +24,7 @@ _MARK = re.compile(r"`(\w+)([.[][^`]*)?(?:: \"?(\w+)\"?)?`")
 """A name, its path inside, and its value."""
 
 
-def spoken(text: str, operation: Operation | BuiltIn, *, written: dict[str, Any] | None = None) -> str:
+def to_cli_words(text: str, operation: Operation | BuiltIn, *, written: dict[str, Any] | None = None) -> str:
     """Return the text with `limit` as --limit, `mode: "replace"` as --mode replace and `capsule_restore` as moss
     restore.
 
