@@ -47,5 +47,5 @@ def run_own(lines: list[list[str]]) -> None:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise invalid_request(f"{line[0]} cannot be run ({error})") from None
         if done.returncode:
-            told = (done.stderr or done.stdout).strip().splitlines()
-            raise invalid_request(f"`{' '.join(line[:3])}` failed: {told[-1][:300] if told else done.returncode}")
+            errors = (done.stderr or done.stdout).strip().splitlines()
+            raise invalid_request(f"`{' '.join(line[:3])}` failed: {errors[-1][:300] if errors else done.returncode}")

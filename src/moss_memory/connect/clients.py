@@ -198,7 +198,7 @@ def _place(written: str) -> str:
         # The variable replaces the folder at the beginning of the default: `~/.codex`, or `~` before `.claude.json`.
         parts = default.split("/")
         if moved:
-            kept = parts[1:] if parts[1].endswith(".json") else parts[2:]
-            return os.path.join(os.path.expanduser(moved), *kept)
+            rest = parts[1:] if parts[1].endswith(".json") else parts[2:]
+            return os.path.join(os.path.expanduser(moved), *rest)
         written = default
     return os.path.abspath(os.path.expanduser(written))

@@ -71,16 +71,16 @@ class ConfigEdit:
             return text
         before = self._replaced()
         if before is not None:
-            tried = [*before.undo_in(text), self._with_source(text, before.alone)]
-            undone = next((one for one in tried if self._is_undone(one, before)), None)
+            candidates = [*before.undo_in(text), self._with_source(text, before.alone)]
+            undone = next((one for one in candidates if self._is_undone(one, before)), None)
             if undone is not None:
                 return None if before.absent and not undone else undone
             value = self.find_in(before.alone)
             if value is not None:
                 return self.readable(lambda: self.write_into(text, value))
-        kept = self._find_backup()
-        if kept is not None and not self.is_present_in(kept[1]):
-            return kept[1]
+        backup = self._find_backup()
+        if backup is not None and not self.is_present_in(backup[1]):
+            return backup[1]
         if text == self.apply_to(""):
             return None
         return self.readable(lambda: self.remove_from(text))
@@ -89,9 +89,9 @@ class ConfigEdit:
         """Store the entry that Moss is about to replace."""
         text = self.file.text
         before = self._replaced()
-        kept = self._find_backup()
+        backup = self._find_backup()
         original: str | None = text if self.file.exists else None
-        if before is not None or (kept is not None and not self.is_present_in(kept[1])):
+        if before is not None or (backup is not None and not self.is_present_in(backup[1])):
             original = self.without()
         value = self.find_in(original or "")
         alone = "" if value is None else self._with_source(self.write_into("", value), original or "")
@@ -99,8 +99,8 @@ class ConfigEdit:
 
     def backup_path(self) -> str:
         """Return the path of a copy that equals the file before Moss, empty if there is none."""
-        kept = self._find_backup() if self.is_present_in(self.file.text) else None
-        return kept[0] if kept else ""
+        backup = self._find_backup() if self.is_present_in(self.file.text) else None
+        return backup[0] if backup else ""
 
     def _replaced(self) -> Before | None:
         """Return the replaced entry, None if the file has it again or has nothing of Moss, so that it is outdated."""

@@ -33,9 +33,9 @@ class ConfigLocation(ConfigEdit):
         self.scope = scope
         self.form: ModuleType = toml_edit if client.toml else jsonc
         self.keys = (client.under, SERVER)
-        self.entry = self.readable(lambda: self.form.found(self.file.text, self.keys))
+        self.entry = self.readable(lambda: self.form.find(self.file.text, self.keys))
 
-    def meaning(self) -> ServerEntry | None:
+    def server_entry(self) -> ServerEntry | None:
         """Return the parsed entry for Moss, None if there is none."""
         return ServerEntry(self.client, self.entry) if isinstance(self.entry, dict) else None
 
@@ -46,7 +46,7 @@ class ConfigLocation(ConfigEdit):
 
     def find_in(self, text: str) -> Any:
         """Return the entry for Moss in a text."""
-        return self.form.found(text, self.keys)
+        return self.form.find(text, self.keys)
 
     def write_into(self, text: str, value: Any) -> str:
         """Return a text with this entry for Moss."""
@@ -75,7 +75,7 @@ def client_of(key: str) -> Client:
 
 
 def wanted_entry(
-    place: ConfigLocation,
+    location: ConfigLocation,
     *,
     home: str | None,
     store_home: str,
@@ -88,15 +88,15 @@ def wanted_entry(
     if not http:
         if url:
             raise invalid_request("`url` is where a server over HTTP is; give `http` too", path="url")
-        return stdio_entry(place.client, place.scope, home=home, toolsets=toolsets, old=place.entry), ""
-    address = _with_toolsets(_check_url(url), chosen_toolsets(place.client, toolsets))
+        return stdio_entry(location.client, location.scope, home=home, toolsets=toolsets, old=location.entry), ""
+    address = _with_toolsets(_check_url(url), chosen_toolsets(location.client, toolsets))
     token = ""
-    if place.scope != PROJECT:
+    if location.scope != PROJECT:
         from moss_memory.http.token_file import token_of, token_path
 
         exists = os.path.lexists(token_path(store_home))
         token = token_of(store_home) if exists or not dry_run else "TOKEN"
-    return http_entry(place.client, place.scope, url=address, token=token), token
+    return http_entry(location.client, location.scope, url=address, token=token), token
 
 
 def _with_toolsets(address: str, toolsets: Sequence[str]) -> str:

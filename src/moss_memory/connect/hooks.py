@@ -61,8 +61,8 @@ class Hooks(ConfigEdit):
 
     def write_into(self, text: str, value: Any) -> str:
         """Return a text with these hooks of Moss and no others."""
-        kept = text if set(self.find_in(text) or ()) <= set(value) else self.remove_from(text)
-        return _put(kept, value)
+        base = text if set(self.find_in(text) or ()) <= set(value) else self.remove_from(text)
+        return _put(base, value)
 
     def content(self, text: str) -> Any:
         """Return the parsed content of a text."""
@@ -71,7 +71,7 @@ class Hooks(ConfigEdit):
     def remove_from(self, text: str) -> str:
         """Return a text without hooks of Moss; remove groups that become empty."""
         for _, place, _ in _ours(text):
-            group = jsonc.found(text, place[:-2])
+            group = jsonc.find(text, place[:-2])
             return self.remove_from(jsonc.remove(text, place[:-2] if len(group[_WITHIN]) == 1 else place))
         return text
 
@@ -83,7 +83,7 @@ def _put(text: str, wanted: dict[str, str]) -> str:
         if place is not None:
             text = jsonc.put(text, (*place, "command"), command)
             continue
-        groups = jsonc.found(text, (_KEY, event))
+        groups = jsonc.find(text, (_KEY, event))
         group = {_WITHIN: [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]}
         text = jsonc.put(text, (_KEY, event, len(groups) if isinstance(groups, list) else 0), group)
     return text
@@ -92,7 +92,7 @@ def _put(text: str, wanted: dict[str, str]) -> str:
 def _ours(text: str) -> Iterator[tuple[str, Path, str]]:
     """Yield every hook of Moss in a text: its event, its path and its command."""
     for event in _RUN:
-        for place, group in enumerate(_list(jsonc.found(text, (_KEY, event)))):
+        for place, group in enumerate(_list(jsonc.find(text, (_KEY, event)))):
             for inner, hook in enumerate(_list(group.get(_WITHIN) if isinstance(group, dict) else None)):
                 command = hook.get("command") if isinstance(hook, dict) else None
                 if isinstance(command, str) and _is_moss(command):

@@ -58,7 +58,7 @@ def read(text: str) -> Any:
     return {} if root is None else root.plain()
 
 
-def found(text: str, path: Path) -> Any:
+def find(text: str, path: Path) -> Any:
     """Return the value at the path, None if there is none."""
     value = read(text)
     for key in path:

@@ -61,8 +61,8 @@ def recall(path: str) -> Before | None:
     """Return the stored change of a file, None if there is none or it cannot be read."""
     try:
         with open(_path(path), "rb") as file:
-            told = json.loads(file.read(_MAX_BYTES))
-        before = Before(**{name: told[name] for name in Before.__slots__})
+            stored = json.loads(file.read(_MAX_BYTES))
+        before = Before(**{name: stored[name] for name in Before.__slots__})
     except (OSError, ValueError, KeyError, TypeError):
         return None
     texts = (before.alone, before.old, before.new)

@@ -93,11 +93,11 @@ def merge_entries(client: Client, old: Any, wanted: dict[str, Any]) -> dict[str,
     if not isinstance(old, dict):
         return wanted
     place = environment_of(client)
-    kept = {key: value for key, value in old.items() if key not in _OWN and key != place}
+    added = {key: value for key, value in old.items() if key not in _OWN and key != place}
     variables: Any = old.get(place)
     variables = variables if isinstance(variables, dict) else {}
     environment = {key: value for key, value in variables.items() if key != _HOME} | wanted.get(place, {})
-    entry = {key: value for key, value in wanted.items() if key != place} | kept
+    entry = {key: value for key, value in wanted.items() if key != place} | added
     return entry | ({place: environment} if environment else {})
 
 

@@ -64,7 +64,7 @@ def _float(written: str) -> float:
     return math.nan if math.isnan(value) else value
 
 
-def found(text: str, path: Path) -> Any:
+def find(text: str, path: Path) -> Any:
     """Return the value at the path, None if there is none."""
     value: Any = read(text)
     for key in path:
@@ -83,9 +83,9 @@ def span(text: str, path: Path) -> tuple[int, int] | None:
 
 def put(text: str, path: Path, value: dict[str, Any]) -> str:
     """Return the text with this table at the path; unchanged if it is there already."""
-    if found(text, path) == value:
+    if find(text, path) == value:
         return text
-    above = found(text, path[:-1])
+    above = find(text, path[:-1])
     if above is not None and not isinstance(above, dict):
         raise ConfigParseError(f"{'.'.join(path[:-1])} is not a table", _line_of_key(text, path))
     changed = _put(text, path, value)
@@ -95,7 +95,7 @@ def put(text: str, path: Path, value: dict[str, Any]) -> str:
 
 def remove(text: str, path: Path) -> str:
     """Return the text without the table at the path; unchanged if there is none."""
-    if found(text, path) is None:
+    if find(text, path) is None:
         return text
     changed = _cut(text, _below(text, path), "")
     _require_alone(text, changed, path, None)
@@ -161,7 +161,7 @@ def _below(text: str, path: Path) -> list[Statement]:
 
 def _statements(text: str) -> list[Statement]:
     """Return the statements of a valid text in order."""
-    made: list[Statement] = []
+    statements: list[Statement] = []
     table: Path = ()
     place = 0
     while place < len(text):
@@ -176,11 +176,11 @@ def _statements(text: str) -> list[Statement]:
             place += 1
         elif text[place] == "[":
             table, place = _header(text, place)
-            made.append(Statement(table, start, place, is_table=True))
+            statements.append(Statement(table, start, place, is_table=True))
         else:
             keys, place = _pair(text, place)
-            made.append(Statement((*table, *keys), start, place, is_table=False))
-    return made
+            statements.append(Statement((*table, *keys), start, place, is_table=False))
+    return statements
 
 
 def _header(text: str, place: int) -> tuple[Path, int]:
@@ -245,8 +245,8 @@ def _prune(value: Any) -> Any:
     """Return the value without empty tables."""
     if not isinstance(value, dict):
         return value
-    kept = {key: _prune(part) for key, part in value.items()}
-    return {key: part for key, part in kept.items() if part != {}}
+    pruned = {key: _prune(part) for key, part in value.items()}
+    return {key: part for key, part in pruned.items() if part != {}}
 
 
 def _render(path: Path, value: dict[str, Any], newline: str) -> str:

@@ -61,8 +61,8 @@ def _translate(word: str, names: list[str]) -> list[str]:
         return [name for name in names if name == words_of(word)]
     family, _, verb = word.rpartition(" ")
     rows = [row for row in SYNONYMS if verb in row]
-    meant = [f"{family} {other}".strip() for row in rows for other in row]
-    found = [name for name in meant if name in names][:1]
+    candidates = [f"{family} {other}".strip() for row in rows for other in row]
+    found = [name for name in candidates if name in names][:1]
     grouped = [] if family else [name for name in names if name.endswith(f" {word}")]
     return [*found, *(name for name in grouped if not name.startswith(("capsule ", "artifact ")) or not found)]
 
@@ -105,8 +105,8 @@ def unexpected_word(word: str, command: Command, *, after: str = "") -> UsageErr
     elif command.text and looks_like_a_file:
         hint = f"did you mean --file {word}?"
     else:
-        meant = next((flag for flag in _PROBABLE if flag in parameters), "")
-        hint = f"did you mean {flag_of(meant)} {word}?" if meant else "this command takes options only"
+        probable = next((flag for flag in _PROBABLE if flag in parameters), "")
+        hint = f"did you mean {flag_of(probable)} {word}?" if probable else "this command takes options only"
         hint = "" if after else hint
     place = f" after {after!r}" if after else ""
     return UsageError(f"unexpected word {word!r}{place}" + (f"; {hint}" if hint else ""))

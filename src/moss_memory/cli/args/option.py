@@ -126,9 +126,11 @@ def options_of(command: Command) -> dict[str, Option]:
         del options["type"]  # the group implies it
     for name, argument in operation.aliases.items():
         if name.islower():  # aliases such as thoughtNumber are for other programs
-            meant = options[argument]
-            said = f"another word for {meant.flag}"
-            options.setdefault(name, Option(name, meant.kind, said, argument=argument, schema=meant.schema))
+            original = options[argument]
+            description = f"another word for {original.flag}"
+            options.setdefault(
+                name, Option(name, original.kind, description, argument=argument, schema=original.schema)
+            )
     everywhere = getattr(operation, "everywhere", ("home", "table", "json", "help"))
     for extra in [*_extra_options(command), *(Option(*one) for one in _COMMON if one[0] in everywhere)]:
         options.setdefault(extra.name, extra)

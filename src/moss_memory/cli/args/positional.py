@@ -107,9 +107,9 @@ def place_words(command: Command, request: CommandRequest, words: list[str]) -> 
 
 def _place_address(command: Command, request: CommandRequest, word: str) -> None:
     """Assign a word to the arguments that address a row, or to those that name a new one."""
-    meant = {**defaults_for(command.operation.name, command.words), **request.arguments}
-    if meant.get("type") in WITHOUT_NAMES:
-        _merge(request, {WITHOUT_NAMES[meant["type"]]: word})
+    arguments = {**defaults_for(command.operation.name, command.words), **request.arguments}
+    if arguments.get("type") in WITHOUT_NAMES:
+        _merge(request, {WITHOUT_NAMES[arguments["type"]]: word})
         return
     is_new = command.positional == NAMED
     if is_new and word.endswith(FILES) and "file" not in request.extras:

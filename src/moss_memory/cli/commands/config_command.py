@@ -43,18 +43,18 @@ def set_setting(home: str | None, *, key: str, value: str) -> dict[str, Any]:
     if key not in DEFAULTS:
         like = nearest(key, list(DEFAULTS))
         raise invalid_request(f"there is no setting {key[:100]!r}; the nearest is {like!r}", path="key")
-    meant = _parse_value(value, DEFAULTS[key])
-    problem = setting_problem(key, meant)
+    parsed = _parse_value(value, DEFAULTS[key])
+    problem = setting_problem(key, parsed)
     if problem:
         raise invalid_request(f"{key} must be {problem}", path="value")
     path = os.path.join(folder, "config.json")
-    kept: dict[str, Any] = {}
+    present: dict[str, Any] = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8-sig") as file:
-            kept = json.load(file)
+            present = json.load(file)
     make_private_folder(folder)
-    write_private(path, (json.dumps({**kept, key: meant}, ensure_ascii=False, indent=2) + "\n").encode())
-    return {"key": key, "value": meant, "file": path}
+    write_private(path, (json.dumps({**present, key: parsed}, ensure_ascii=False, indent=2) + "\n").encode())
+    return {"key": key, "value": parsed, "file": path}
 
 
 def _parse_value(value: str, default: Any) -> Any:

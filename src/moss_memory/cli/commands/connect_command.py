@@ -41,22 +41,23 @@ def connect(
     if client is None:
         _refuse_without_client(http=http, url=url, toolsets=toolsets, hooks=hooks, remove=remove, dry_run=dry_run)
         return overview(scope=scope, check=check)
-    meant = client_of(client)
+    target = client_of(client)
     if check:
-        rows = _rows(meant, scope, check=True)
+        rows = _rows(target, scope, check=True)
         return {"clients": rows, **_failure(rows)}
-    place = ConfigLocation(meant, default_scope(meant, scope))
-    asked = _hooks_of(place) if hooks else None  # before anything is written: the file of the hooks may be unreadable
+    location = ConfigLocation(target, default_scope(target, scope))
+    # Read the hooks before anything is written: their file may be invalid.
+    named_hooks = _hooks_of(location) if hooks else None
     if remove:
-        return _disconnect(place, asked, dry_run=dry_run)
-    run = asked.with_hooks(home) if asked else ""
+        return _disconnect(location, named_hooks, dry_run=dry_run)
+    run = named_hooks.with_hooks(home) if named_hooks else ""
     store_home = load_config(home).home
     refuse_demonstration(store_home)
     wanted, token = wanted_entry(
-        place, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
+        location, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
     )
-    told = _apply(place, place.with_entry(wanted), token, connects=True, dry_run=dry_run)
-    return _with_hooks(told, asked, run, connects=True) if asked else told
+    report = _apply(location, location.with_entry(wanted), token, connects=True, dry_run=dry_run)
+    return _with_hooks(report, named_hooks, run, connects=True) if named_hooks else report
 
 
 def _refuse_without_client(**options: Any) -> None:
@@ -67,30 +68,32 @@ def _refuse_without_client(**options: Any) -> None:
             raise invalid_request(f"`{name}` needs a client: {', '.join(CLIENTS)}", path="client")
 
 
-def _hooks_of(place: ConfigLocation) -> Hooks:
+def _hooks_of(location: ConfigLocation) -> Hooks:
     from moss_memory.connect.hooks import Hooks
 
-    return Hooks(place.client, place.scope)
+    return Hooks(location.client, location.scope)
 
 
-def _disconnect(place: ConfigLocation, asked: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
+def _disconnect(location: ConfigLocation, named_hooks: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
     """Remove the hooks if `--hooks` was given, else everything of Moss."""
-    hooks = asked or (_hooks_of(place) if place.client.hooks else None)
+    hooks = named_hooks or (_hooks_of(location) if location.client.hooks else None)
     left = hooks.without() if hooks else ""
-    if not asked:
-        told = _apply(place, place.without(), "", connects=False, dry_run=dry_run)
+    if not named_hooks:
+        report = _apply(location, location.without(), "", connects=False, dry_run=dry_run)
     else:
-        told = 0 if dry_run else _report(place, "", changed=False, wanted=place.entry is not None)
-    return _with_hooks(told, hooks, left, connects=False) if hooks and (asked or hooks.commands) else told
+        report = 0 if dry_run else _report(location, "", changed=False, wanted=location.entry is not None)
+    return _with_hooks(report, hooks, left, connects=False) if hooks and (named_hooks or hooks.commands) else report
 
 
-def _with_hooks(told: dict[str, Any] | int, hooks: Hooks, text: str | None, *, connects: bool) -> dict[str, Any] | int:
+def _with_hooks(
+    report: dict[str, Any] | int, hooks: Hooks, text: str | None, *, connects: bool
+) -> dict[str, Any] | int:
     """Add the change of the hooks to the report of the entry: written, or shown in a dry run."""
-    if isinstance(told, int):
+    if isinstance(report, int):
         return _show_difference(hooks, text, "")
     changed = _write(hooks, text, connects=connects)
     there = type(hooks)(hooks.client, hooks.scope).commands
-    return {**told, "hooks": {"file": hooks.path, "changed": changed, "events": list(there)}}
+    return {**report, "hooks": {"file": hooks.path, "changed": changed, "events": list(there)}}
 
 
 def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
@@ -104,79 +107,81 @@ def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
     if text is None:
         change.file.delete()
     else:
-        kept = change.backup_path()
-        change.file.write(text, keep=not kept)
-        change.file.backup = kept or change.file.backup
+        backup = change.backup_path()
+        change.file.write(text, keep=not backup)
+        change.file.backup = backup or change.file.backup
     if not connects:
         forget(change.file.real)
     return True
 
 
 def _apply(
-    place: ConfigLocation, text: str | None, token: str, *, connects: bool, dry_run: bool
+    location: ConfigLocation, text: str | None, token: str, *, connects: bool, dry_run: bool
 ) -> dict[str, Any] | int:
     """Show the change of a file, or make it: by the client's own command if it has one, else by Moss."""
     from moss_memory.connect.client_cli import has_own_command, own_command, run_own
     from moss_memory.connect.replaced_entries import forget
 
-    changed = text is None or text != place.file.text
-    entry = place.find_in(text or "")
+    changed = text is None or text != location.file.text
+    entry = location.find_in(text or "")
     lines = []
-    if changed and has_own_command(place.client, place.scope, entry):
-        lines = own_command(place.client, entry, was_there=place.entry is not None)
+    if changed and has_own_command(location.client, location.scope, entry):
+        lines = own_command(location.client, entry, was_there=location.entry is not None)
     if dry_run:
         for line in lines:
             say(f"moss: would run: {shlex.join(line)}")
-        return _show_difference(place, text, token)
+        return _show_difference(location, text, token)
     if not lines:
-        _write(place, text, connects=connects)
+        _write(location, text, connects=connects)
     elif connects:
-        place.remember(text or "")
+        location.remember(text or "")
         run_own(lines)
     else:
         run_own(lines)
-        forget(place.file.real)
-    return _report(place, token, changed=changed, wanted=entry is not None, is_back=not connects)
+        forget(location.file.real)
+    return _report(location, token, changed=changed, wanted=entry is not None, is_back=not connects)
 
 
-def _show_difference(place: ConfigEdit, text: str | None, token: str) -> int:
+def _show_difference(location: ConfigEdit, text: str | None, token: str) -> int:
     from moss_memory.cli.render.unified_diff import diff_lines, show_difference
 
     after = text or ""
     if token:
         after = after.replace(token, _HIDDEN)
-    before = place.file.text.replace(token, _HIDDEN) if token else place.file.text
-    found = diff_lines(place.path, place.path, [("", before, after)])
+    before = location.file.text.replace(token, _HIDDEN) if token else location.file.text
+    found = diff_lines(location.path, location.path, [("", before, after)])
     if found:
         show_difference(found)
     else:
-        say(f"moss: {place.path} would not change")
+        say(f"moss: {location.path} would not change")
     return 0
 
 
-def _report(place: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_back: bool = False) -> dict[str, Any]:
+def _report(
+    location: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_back: bool = False
+) -> dict[str, Any]:
     """Return the report of a change, from the file as it is now."""
     from moss_memory.connect.connect import ConfigLocation
 
-    now = ConfigLocation(place.client, place.scope)
-    meaning = now.meaning()
+    now = ConfigLocation(location.client, location.scope)
+    server_entry = now.server_entry()
     if (now.entry is not None) != wanted:
-        raise MossError("CONFLICT", f"{place.path} is not as it should be: another program wrote it; run this again")
+        raise MossError("CONFLICT", f"{location.path} is not as it should be: another program wrote it; run this again")
     answer: dict[str, Any] = {
-        "client": place.client.key,
-        "scope": place.scope,
-        "file": place.path,
+        "client": location.client.key,
+        "scope": location.scope,
+        "file": location.path,
         "changed": changed,
-        "connected": meaning.transport if meaning else "no",
+        "connected": server_entry.transport if server_entry else "no",
     }
-    if place.file.backup:
-        answer["backup"] = place.file.backup
+    if location.file.backup:
+        answer["backup"] = location.file.backup
     if token and now.file.others_may_read():
-        warn(f"others on this machine may read {place.path}, which now holds the token; chmod 600 {place.path}")
-    if changed and is_back and meaning:
+        warn(f"others on this machine may read {location.path}, which now holds the token; chmod 600 {location.path}")
+    if changed and is_back and server_entry:
         answer["next"] = "the entry `moss` that was there before is back; `--remove` once more takes it out"
-    elif changed and meaning:
-        answer["next"] = f"start {place.client.name} again, then `moss connect {place.client.key} --check`"
+    elif changed and server_entry:
+        answer["next"] = f"start {location.client.name} again, then `moss connect {location.client.key} --check`"
     return answer
 
 
@@ -219,17 +224,17 @@ def _row(client: Client, scope: str, *, found: bool, check: bool) -> dict[str, A
         "file": client.file(scope),
     }
     try:
-        meaning = ConfigLocation(client, scope).meaning()
+        server_entry = ConfigLocation(client, scope).server_entry()
     except MossError as error:
         return {**row, "connected": "unknown", "problem": error.message}
-    if meaning is None:
+    if server_entry is None:
         return row
-    row["connected"] = meaning.transport
+    row["connected"] = server_entry.transport
     if check:
         from moss_memory.connect.handshake import HandshakeError, check_server
 
         try:
-            server, tools = check_server(meaning, scope)
+            server, tools = check_server(server_entry, scope)
             row |= {"answers": "yes", "server": server, "tools": tools}
         except HandshakeError as problem:
             row |= {"answers": "no", "problem": str(problem)}

@@ -26,9 +26,9 @@ def compare(
 ) -> int:
     """Print the difference of two versions, by default that of the last change."""
     with Store(load_settings(home)) as store:
-        asked = {"type": type, **address}
+        arguments = {"type": type, **address}
         if to is None:
-            to = store.call("moss_history", {**asked, "limit": 1})["current"]
+            to = store.call("moss_history", {**arguments, "limit": 1})["current"]
         if version is None:
             version = _before(type, to)
         old, new = (_version(store, type, address, one) for one in (version, to))
@@ -40,15 +40,15 @@ def compare(
     return 0
 
 
-def compare_artifact(home: str | None, **asked: Any) -> int:
+def compare_artifact(home: str | None, **arguments: Any) -> int:
     """Print the difference of two versions of an artifact."""
-    return compare(home, type="artifact", **asked)
+    return compare(home, type="artifact", **arguments)
 
 
-def version_before(store: Store, asked: dict[str, Any]) -> tuple[int, int]:
+def version_before(store: Store, arguments: dict[str, Any]) -> tuple[int, int]:
     """Return the previous and the present version; refuse if there is only one."""
-    current = store.call("moss_history", {**asked, "limit": 1})["current"]
-    return _before(asked["type"], current), current
+    current = store.call("moss_history", {**arguments, "limit": 1})["current"]
+    return _before(arguments["type"], current), current
 
 
 def _before(type: str, version: int) -> int:
@@ -83,8 +83,8 @@ def _parts(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str, str
 
 
 def _metadata(row: dict[str, Any]) -> str:
-    told = {key: row[key] for key in _METADATA if row.get(key)}
-    lines = [f"{key}: {', '.join(value) if isinstance(value, list) else value}\n" for key, value in told.items()]
+    metadata = {key: row[key] for key in _METADATA if row.get(key)}
+    lines = [f"{key}: {', '.join(value) if isinstance(value, list) else value}\n" for key, value in metadata.items()]
     return "".join(lines)
 
 

@@ -33,8 +33,8 @@ def check_place(report: Report, home: str, *, exists: bool) -> bool:
     folder = home
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
-    room = os.statvfs(folder)
-    free = room.f_bavail * room.f_frsize
+    disk = os.statvfs(folder)
+    free = disk.f_bavail * disk.f_frsize
     status = "ok" if free >= ENOUGH_BYTES else "warn" if free >= TOO_LITTLE_BYTES else "fail"
     todo = "" if status == "ok" else "free some space; a full disk refuses every write"
     report.add("free space", status, f"{size(free)} free for {home}", todo)

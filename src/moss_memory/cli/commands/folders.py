@@ -65,14 +65,14 @@ def _import(request: CommandRequest, config: Config) -> int:
 def _export(command: Command, request: CommandRequest, config: Config) -> int:
     from moss_memory.transfer.transfer_calls import SALVAGED, export_folder
 
-    asked = "--all" if "all" in request.extras else "--salvage"
+    option = "--all" if "all" in request.extras else "--salvage"
     others = [name for name in request.arguments if name != "path"]
     if others:
         flag = command.options[others[0]].flag
-        raise UsageError(f"{asked} writes everything there is; leave out {flag}", command=command.words)
+        raise UsageError(f"{option} writes everything there is; leave out {flag}", command=command.words)
     folder = request.arguments.get("path")
     if folder is None or folder == STDOUT:
-        raise UsageError(f"{asked} needs the folder to write to", command=command.words)
+        raise UsageError(f"{option} needs the folder to write to", command=command.words)
     with Store(config) as store:
         if "salvage" in request.extras:
             answer(
@@ -85,8 +85,8 @@ def _export(command: Command, request: CommandRequest, config: Config) -> int:
                 "export", store.export_folder, export_folder, request, folder=folder, with_history=history
             )
         except KeyboardInterrupt:
-            said = f"interrupted; {folder} is unfinished, and the next `moss export --all` into it finishes it"
-            raise MossError("CANCELLED", said) from None
+            message = f"interrupted; {folder} is unfinished, and the next `moss export --all` into it finishes it"
+            raise MossError("CANCELLED", message) from None
     return 0
 
 

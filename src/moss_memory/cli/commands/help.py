@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of, defaults_for, group_of
+from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of, defaults_for
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.converters import are_switches, names_itself
 from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
@@ -74,7 +74,7 @@ def overview() -> str:
             groups.setdefault(group or _ABOUT.get(name, _OWN), []).append(verb)
     ordered = sorted(groups, key=lambda group: _ORDER.index(group) if group in _ORDER else len(_ORDER))
     lines = [line for group in ordered for line in _group_lines(group, groups[group], width() or _WIDTH)]
-    said = "Everywhere: --home DIR, --json, --help, -w WORKSPACE. In a pipe answers are JSON."
+    everywhere = "Everywhere: --home DIR, --json, --help, -w WORKSPACE. In a pipe answers are JSON."
     return "\n".join(
         [
             *_paragraph("Moss: memory for coding agents and for those who work with them."),
@@ -83,17 +83,17 @@ def overview() -> str:
             "",
             *lines,
             "",
-            *_paragraph(said),
+            *_paragraph(everywhere),
             "example: moss store --name auth < capsule.md && moss fetch auth",
         ]
     )
 
 
-def _group_lines(group: str, verbs: list[str], room: int) -> list[str]:
+def _group_lines(group: str, verbs: list[str], width: int) -> list[str]:
     """Return a group and its commands; cut those of a group with its own help to one line."""
-    first, *more = wrap_text(" ".join(verbs), room, indent=_COLUMN)
+    first, *more = wrap_text(" ".join(verbs), width, indent=_COLUMN)
     if more and group != _OWN:
-        cut = first if len(first) + _COLUMN + 2 <= room else first.rpartition(" ")[0]
+        cut = first if len(first) + _COLUMN + 2 <= width else first.rpartition(" ")[0]
         return [f"{group:<{_COLUMN}}{cut} \u2026"]
     return [f"{group:<{_COLUMN}}{first}", *more]
 
@@ -170,17 +170,12 @@ def group_names() -> list[str]:
     )
 
 
-def find_any(asked: str) -> Command | None:
+def find_any(name: str) -> Command | None:
     """Return the command of that name, built-in or tool, None if there is none."""
-    if asked in BUILT_IN:
-        return Command(BUILT_IN[asked], asked)
-    found = find_command(asked.split()) if asked.strip() else None
+    if name in BUILT_IN:
+        return Command(BUILT_IN[name], name)
+    found = find_command(name.split()) if name.strip() else None
     return None if found is None or found[1] else found[0]
-
-
-def _heading(tool: str) -> str:
-    group = group_of(tool)
-    return "across everything" if not group else "capsules" if group == "capsule" else group
 
 
 def _placeholder(option: Option) -> str:

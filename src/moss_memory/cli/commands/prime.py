@@ -52,8 +52,8 @@ def _fence(lines: list[str]) -> str:
     fence = Fence()
     shown, left_out = lines, 0
     while True:
-        told = [*shown, _MORE.format(left_out)] if left_out else shown
-        text = f"What is open in Moss. {fence.rule}\n{fence.around(chr(10).join(told))}"
+        printed = [*shown, _MORE.format(left_out)] if left_out else shown
+        text = f"What is open in Moss. {fence.rule}\n{fence.around(chr(10).join(printed))}"
         if len(text) <= MOST_CHARS:
             return text
         shown, left_out = shown[:-1], left_out + 1
@@ -98,30 +98,32 @@ def _overview_lines(store: Store) -> list[str]:
 
 def _open_counts(store: Store, workspace: str) -> list[str]:
     """Return the numbers of open tasks and plans of a workspace, in words."""
-    told = []
+    counts = []
     for kind in ("task", "plan"):
-        asked = {"workspace": workspace, "kind": kind, "limit": 1}
-        pages = [store.call("tasks_list", {**asked, "status": status})["pagination"] for status in ("ACTIVE", "TODO")]
+        arguments = {"workspace": workspace, "kind": kind, "limit": 1}
+        pages = [
+            store.call("tasks_list", {**arguments, "status": status})["pagination"] for status in ("ACTIVE", "TODO")
+        ]
         total = sum(page["total"] for page in pages)
         if total:
-            told.append(pluralize(total, f"open {kind}"))
-    return told
+            counts.append(pluralize(total, f"open {kind}"))
+    return counts
 
 
 def _focus_lines(store: Store, workspace: str) -> list[str]:
     """Return the state of the focus, or of the only candidate, and the next step."""
     try:
-        told = store.call("tasks_radar", {"workspace": workspace, "max_chars": MOST_CHARS})
+        response = store.call("tasks_radar", {"workspace": workspace, "max_chars": MOST_CHARS})
     except MossError as error:
         if error.code in _UNFOCUSED:
             return []
         raise
-    target, radar = told["target"], told["radar"]
+    target, radar = response["target"], response["radar"]
     lines = [f"- open: {target['id']} {quoted(target['title'])} ({target['status']})"]
     for name in ("now", "next", "blockers"):
-        said = radar.get(name)
-        if said:
-            lines.append(f"- {name}: {quoted(_describe(said))}")
+        action = radar.get(name)
+        if action:
+            lines.append(f"- {name}: {quoted(_describe(action))}")
     return lines
 
 
@@ -148,8 +150,8 @@ def _address(item: dict[str, Any]) -> str:
     return ", ".join([f"{key} {value}" for key, value in shown.items()])
 
 
-def _describe(said: Any) -> str:
+def _describe(action: Any) -> str:
     """Return an action of radar in words: a proposed call by its tool and reason."""
-    if isinstance(said, dict):
-        return f"{said['tool']}, because {said['reason']}" if said.get("reason") else str(said["tool"])
-    return "; ".join(map(str, said)) if isinstance(said, list) else str(said)
+    if isinstance(action, dict):
+        return f"{action['tool']}, because {action['reason']}" if action.get("reason") else str(action["tool"])
+    return "; ".join(map(str, action)) if isinstance(action, list) else str(action)

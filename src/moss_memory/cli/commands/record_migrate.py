@@ -103,9 +103,9 @@ def _refuse_other_folders(folder: str) -> None:
         problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
         raise UsageError(f"{shown!r} {problem}; DIR is the folder of kept records, {MEMORY_FOLDER}", command=COMMAND)
     for below in (MEMORY_FOLDER, os.path.basename(MEMORY_FOLDER)):
-        meant = os.path.join(folder, below)
-        if not _collections(folder) and _collections(meant):
-            raise UsageError(f"{shown!r} holds no kept records; did you mean {shown_path(meant)}?", command=COMMAND)
+        expected = os.path.join(folder, below)
+        if not _collections(folder) and _collections(expected):
+            raise UsageError(f"{shown!r} holds no kept records; did you mean {shown_path(expected)}?", command=COMMAND)
 
 
 def _collections(folder: str) -> list[str]:

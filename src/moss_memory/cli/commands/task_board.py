@@ -62,8 +62,8 @@ def _list_ids(store: Store, workspace: str, **chosen: str) -> list[str]:
     found: dict[str, None] = {}
     offset = 0
     while True:
-        asked = {"workspace": workspace, "limit": PAGE, "offset": offset, "max_chars": 0, **chosen}
-        page = store.call("tasks_list", asked)
+        arguments = {"workspace": workspace, "limit": PAGE, "offset": offset, "max_chars": 0, **chosen}
+        page = store.call("tasks_list", arguments)
         found.update(dict.fromkeys(item["id"] for item in page["items"]))
         offset += len(page["items"])
         if not page["pagination"]["has_more"] or not page["items"]:
@@ -160,11 +160,11 @@ def board_table(board: dict[str, Any], *, width: int = 0) -> str:
 def _heading(board: dict[str, Any]) -> str:
     counts = board["counts"]
     statuses = [f"{counts[status.lower()]} {status}" for status in _STATUSES if counts[status.lower()]]
-    said = f"{pluralize(counts['plans'], 'plan')}, {pluralize(counts['tasks'], 'task')}"
-    said += f" ({', '.join(statuses)})" if statuses else ""
+    summary = f"{pluralize(counts['plans'], 'plan')}, {pluralize(counts['tasks'], 'task')}"
+    summary += f" ({', '.join(statuses)})" if statuses else ""
     if counts["blocked_steps"]:
-        said += f"; {pluralize(counts['blocked_steps'], 'step')} blocked"
-    return f"{line_of(board['workspace'])}: {said}"
+        summary += f"; {pluralize(counts['blocked_steps'], 'step')} blocked"
+    return f"{line_of(board['workspace'])}: {summary}"
 
 
 def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list[Cell] | str]:
@@ -180,8 +180,8 @@ def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list
         yield f"and {len(entry['blockers']) - len(shown)} more"
     for step in entry["steps"]:
         status = "done" if step["done"] else "blocked" if step["blocked"] else "open"
-        said = [] if step["done"] else [name for name, on in step["checkpoints"].items() if on]
-        confirmed = ", ".join([*said, *_format_agents(step)])
+        checkpoints = [] if step["done"] else [name for name, on in step["checkpoints"].items() if on]
+        confirmed = ", ".join([*checkpoints, *_format_agents(step)])
         deep = "  " * step["path"].count(".")
         yield _line(f"    {indent}{step['path']}", status, step["title"], confirmed, title_indent=deep)
         if "blocker" in step and not step["done"]:
@@ -202,10 +202,10 @@ def _line(
 
 def _progress(entry: dict[str, Any]) -> str:
     tasks, steps = entry.get("tasks", ()), entry["steps"]
-    said = [f"{sum(task['status'] == 'DONE' for task in tasks)}/{len(tasks)} tasks"] if tasks else []
+    parts = [f"{sum(task['status'] == 'DONE' for task in tasks)}/{len(tasks)} tasks"] if tasks else []
     more = "+" if entry.get("truncated") else ""
-    said += [f"{sum(step['done'] for step in steps)}/{len(steps)}{more} steps"] if steps else []
-    return ", ".join([*said, *_format_agents(entry)])
+    parts += [f"{sum(step['done'] for step in steps)}/{len(steps)}{more} steps"] if steps else []
+    return ", ".join([*parts, *_format_agents(entry)])
 
 
 def _format_agents(entry: dict[str, Any]) -> list[str]:
@@ -218,8 +218,8 @@ def _render(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:
     if not isinstance(row, str):
         return ["  ".join(cell.fit(wide) for cell, wide in zip(row, widths, strict=True) if wide).rstrip()]
     before = sum(wide + 2 for wide in widths[:_TITLE] if wide)
-    room = width - before if width else 0
-    return [" " * before + line for line in _wrap(f"! {line_of(row)}", room)]
+    available = width - before if width else 0
+    return [" " * before + line for line in _wrap(f"! {line_of(row)}", available)]
 
 
 def _wrap(text: str, width: int) -> list[str]:
@@ -227,7 +227,7 @@ def _wrap(text: str, width: int) -> list[str]:
     if not width:
         return [text]
     lines = wrap_text(text, width, indent=2)
-    kept = lines[:LINES_SHOWN]
+    first = lines[:LINES_SHOWN]
     if len(lines) > LINES_SHOWN:
-        kept[-1] = f"{kept[-1]} {lines[LINES_SHOWN].strip()}"
-    return [Cell(line).fit(width).rstrip() for line in kept]
+        first[-1] = f"{first[-1]} {lines[LINES_SHOWN].strip()}"
+    return [Cell(line).fit(width).rstrip() for line in first]

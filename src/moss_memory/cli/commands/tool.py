@@ -60,8 +60,8 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
             show_text(text_of(result, command.operation.answers))
         else:
             shape = _shape(command, request) if request.for_people(terminal=is_terminal(STDOUT)) else None
-            told = result if shape is None else _add_titles(store, command, result)
-            answer(told, table=shape, plain="table" in request.extras)
+            response = result if shape is None else _add_titles(store, command, result)
+            answer(response, table=shape, plain="table" in request.extras)
         if interruptions.deferred:
             # Checkpoint after a write, so that one database file remains.
             store.close()
@@ -246,19 +246,25 @@ def _purge_command(command: Command, words: list[str]) -> Command | None:
     for operation in purges.values():
         if operation is not None:
             every.options = Command(operation, command.words).options | every.options
-    asked = every.parse(words)
-    kind = asked.extras.get("type")
+    request = every.parse(words)
+    kind = request.extras.get("type")
     family = catalog.toolset_of(command.operation.name)
     if kind is None:
         return command
     if " " in command.words and kind != family:
         raise UsageError(f"`moss {command.words}` and --type {kind} say two things", command=command.words)
     if kind in _NEVER_PURGED:
-        is_tried = bool(asked.arguments.get("dry_run"))
-        told = {"purged": 0, "message": f"There is nothing to purge: {_NEVER_PURGED[kind]}", "erased": not is_tried}
-        shape = command.operation.answers if asked.for_people(terminal=is_terminal(STDOUT)) else None
+        is_dry_run = bool(request.arguments.get("dry_run"))
+        response = {
+            "purged": 0,
+            "message": f"There is nothing to purge: {_NEVER_PURGED[kind]}",
+            "erased": not is_dry_run,
+        }
+        shape = command.operation.answers if request.for_people(terminal=is_terminal(STDOUT)) else None
         answer(
-            {**told, **({"dry_run": True, "ids": []} if is_tried else {})}, table=shape, plain="table" in asked.extras
+            {**response, **({"dry_run": True, "ids": []} if is_dry_run else {})},
+            table=shape,
+            plain="table" in request.extras,
         )
         return None
     chosen = purges.get(_PURGED_WITH.get(kind, kind))

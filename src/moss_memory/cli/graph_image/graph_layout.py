@@ -109,14 +109,14 @@ def _place_components(
     parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]
 ) -> list[_Part]:
     """Return the components with the positions that Graphviz computed."""
-    asked = []
+    components = []
     for ids, arrows in groups:
         number = {one: at for at, one in enumerate(ids)}
         edges = [(number[arrow.tail], number[arrow.head], *arrow.label_size, arrow.loose) for arrow in arrows]
         ordered = sorted({number[arrow.tail] for arrow in arrows if arrow.ordered})
         sizes = [(boxes[one].width, boxes[one].height) for one in ids]
-        asked.append({"nodes": sizes, "edges": edges, "ordered": ordered})
-    for part, place in zip(parts, _ask_graphviz(asked) if asked else [], strict=True):
+        components.append({"nodes": sizes, "edges": edges, "ordered": ordered})
+    for part, place in zip(parts, _ask_graphviz(components) if components else [], strict=True):
         part.width, part.height = place["width"], place["height"]
         for box, (x, y) in zip(part.boxes, place["nodes"], strict=True):
             box.x, box.y = x, y
@@ -141,17 +141,17 @@ def _ask_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     line = [sys.executable, "-P", "-m", "moss_memory.cli.graph_image.graphviz"]
     for curved in (True, False):
-        asked = json.dumps({"parts": parts, "curved": curved})
+        request = json.dumps({"parts": parts, "curved": curved})
         try:
-            done = subprocess.run(line, input=asked, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+            done = subprocess.run(line, input=request, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         except subprocess.TimeoutExpired:
             continue
         if done.returncode == 0:
             answer: list[dict[str, Any]] = json.loads(done.stdout)
             return answer
         if not curved:
-            said = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
-            raise MossError("INTERNAL", f"Graphviz cannot lay this graph out: {said[:200]}")
+            reason = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
+            raise MossError("INTERNAL", f"Graphviz cannot lay this graph out: {reason[:200]}")
     raise MossError("INVALID_REQUEST", "the graph is too tangled to be drawn in a minute; draw less of it")
 
 
@@ -166,10 +166,10 @@ def _pack(parts: list[_Part]) -> tuple[float, float]:
     if not parts:
         return 0.0, 0.0
     area = sum((part.width + _GAP) * (part.height + _GAP) for part in parts)
-    room = max(math.sqrt(area * _SHAPE), max(part.width for part in parts))
+    row_width = max(math.sqrt(area * _SHAPE), max(part.width for part in parts))
     x = y = row = widest = 0.0
     for part in sorted(parts, key=_sort_key):
-        if x and x + part.width > room:
+        if x and x + part.width > row_width:
             x, y, row = 0.0, y + row + _GAP, 0.0
         part.move(x, y)
         x += part.width + _GAP

@@ -55,11 +55,11 @@ def read_workspace(store: Store, arguments: dict[str, Any], *, limit: int) -> Gr
     graph = read_graph(store, arguments, limit=limit)
     closed = "task" in store.config.disabled_types
     for target in [] if closed else _targets(store, arguments["workspace"]):
-        room = limit - len(graph.nodes)
-        if room <= 0:
+        remaining = limit - len(graph.nodes)
+        if remaining <= 0:
             graph.more = True
             break
-        own = read_graph(store, {**arguments, "target": target}, limit=room)
+        own = read_graph(store, {**arguments, "target": target}, limit=remaining)
         _add_graph(graph, own, target)
     graph.edges = _sort_edges(graph)
     return graph
@@ -108,10 +108,10 @@ def _sort_edges(graph: Graph) -> list[tuple[str, str, str]]:
     return [*sorted(contained, key=lambda edge: place.get(edge[2], 0)), *others]
 
 
-def _nodes(store: Store, asked: dict[str, Any], limit: int) -> Graph:
+def _nodes(store: Store, arguments: dict[str, Any], limit: int) -> Graph:
     cursor: dict[str, int] = {}
     while True:
-        page = store.call(QUERY, {**asked, **cursor, **WHOLE, "include_edges": False, "limit": min(limit, _PAGE)})
+        page = store.call(QUERY, {**arguments, **cursor, **WHOLE, "include_edges": False, "limit": min(limit, _PAGE)})
         if not cursor:
             graph = Graph(page["branch"], page["doc"])
         for node in page["nodes"]:

@@ -79,8 +79,8 @@ def _flip(point: list[float], height: float) -> Point:
 
 def main() -> None:
     """Compute the positions of every component on stdin."""
-    asked = json.load(sys.stdin)
-    json.dump([place(one, curved=asked["curved"]) for one in asked["parts"]], sys.stdout)
+    request = json.load(sys.stdin)
+    json.dump([place(one, curved=request["curved"]) for one in request["parts"]], sys.stdout)
 
 
 if __name__ == "__main__":

@@ -39,9 +39,9 @@ class Card:
         self.settled = is_settled(node.get("status"))
         self.kind = "missing" if self.missing else one_line(node["type"])
         self.status = one_line(node.get("status") or "")
-        said = one_line(node.get("title") or node.get("text") or "")
-        self.name = f"{self.kind} \u00b7 {one_line(node['id'])}" if said else self.kind
-        self.lines = wrap(said or node["id"], _BODY, _TEXT_ROOM, _LINES)
+        title = one_line(node.get("title") or node.get("text") or "")
+        self.name = f"{self.kind} \u00b7 {one_line(node['id'])}" if title else self.kind
+        self.lines = wrap(title or node["id"], _BODY, _TEXT_ROOM, _LINES)
         head = measure(f"{self.name}   {self.status}", _SMALL)
         inside = max([min(head, _TEXT_ROOM), *(measure(line, _BODY) for line in self.lines), 90.0])
         self.box = Box(inside + 2 * _PAD, 2 * _PAD + 4 + _LINE_HEIGHT * len(self.lines))
@@ -66,11 +66,11 @@ class Card:
 
     def _head(self, left: float, top: float, ink: str) -> list[str]:
         """Return the SVG of the head: type and id on the left, status on the right."""
-        room = self.box.width - 2 * _PAD
+        available = self.box.width - 2 * _PAD
         y = top + _PAD + 3
-        status = cut(self.status, _SMALL, room * 0.45)
+        status = cut(self.status, _SMALL, available * 0.45)
         taken = measure(status, _SMALL) + (12 if status else 0)
-        name = cut(self.name, _SMALL, room - taken)
+        name = cut(self.name, _SMALL, available - taken)
         parts = [_text(left + _PAD, y, name, _SMALL, ink)]
         if status:
             parts.append(_text(left + self.box.width - _PAD, y, status, _SMALL, ink, anchor="end", bold=True))
@@ -79,9 +79,9 @@ class Card:
     def _tooltip(self) -> str:
         """Return the tooltip of the card."""
         node = self.node
-        told = [f"{node['id']} ({self.kind}{', ' + self.status if self.status else ''})"]
-        told += [one_line(node[key])[:_TOOLTIP_CHARS] for key in ("title", "text") if node.get(key)]
-        return " \u2014 ".join(told)
+        parts = [f"{node['id']} ({self.kind}{', ' + self.status if self.status else ''})"]
+        parts += [one_line(node[key])[:_TOOLTIP_CHARS] for key in ("title", "text") if node.get(key)]
+        return " \u2014 ".join(parts)
 
 
 def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
@@ -120,16 +120,16 @@ def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
 def _arrow_of(edge: tuple[str, str, str], rel: str, *, is_work: bool) -> Arrow:
     """Return the arrow of an edge; containment orders plans and tasks, dependencies do not move them."""
     tail, named, head = edge
-    room = (measure(rel, _SMALL) + 8, 16.0)
-    return Arrow(tail, head, room, ordered=is_work and named == CONTAINS, loose=is_work and named == DEPENDS_ON)
+    label_size = (measure(rel, _SMALL) + 8, 16.0)
+    return Arrow(tail, head, label_size, ordered=is_work and named == CONTAINS, loose=is_work and named == DEPENDS_ON)
 
 
-def _heading(graph: Graph, heading: str, room: float) -> str:
+def _heading(graph: Graph, heading: str, width: float) -> str:
     nodes, edges = len(graph.nodes), len(graph.edges)
     counts = f"{nodes} {'node' if nodes == 1 else 'nodes'}, {edges} {'edge' if edges == 1 else 'edges'}"
     if graph.more:
         counts += f"; only the {nodes} last changed of more"
-    return _text(0, 12, cut(heading, _HEADING, room), _HEADING, INK, bold=True) + _text(0, 32, counts, 12.0, FAINT_INK)
+    return _text(0, 12, cut(heading, _HEADING, width), _HEADING, INK, bold=True) + _text(0, 32, counts, 12.0, FAINT_INK)
 
 
 def _arrow(arrow: Arrow) -> str:
@@ -147,7 +147,7 @@ def _label(arrow: Arrow, rel: str) -> str:
     return _text(x, y + 3.5, rel, _SMALL, INK, anchor="middle", more=halo)
 
 
-def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], room: float) -> tuple[str, float, float]:
+def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], width: float) -> tuple[str, float, float]:
     """Return the legend of colours and borders, wrapped to the width, with its size."""
     counts: dict[str, int] = {}
     for card in cards.values():
@@ -164,12 +164,12 @@ def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], room: f
     if any(card.missing for card in cards.values()):
         entries.append(("no such node", f'fill="{PAPER}" stroke="{LINE}" stroke-dasharray="3 2"'))
     parts, x, y, widest = [], 0.0, 0.0, 0.0
-    for said, look in entries:
-        wide = 22 + measure(said, 11.0) + 18
-        if x and x + wide > room:
+    for label, look in entries:
+        wide = 22 + measure(label, 11.0) + 18
+        if x and x + wide > width:
             x, y = 0.0, y + 20
         parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="15" height="12" rx="3" stroke-width="1.2" {look}/>')
-        parts.append(_text(x + 21, y + 10, said, 11.0, INK))
+        parts.append(_text(x + 21, y + 10, label, 11.0, INK))
         x += wide
         widest = max(widest, x - 18)
     return "\n".join(parts), widest, y + 14 if entries else 0.0
@@ -181,8 +181,8 @@ def _rectangle(left: float, top: float, box: Box, look: str) -> str:
 
 
 def _text(
-    x: float, y: float, said: str, size: float, ink: str, *, anchor: str = "", bold: bool = False, more: str = ""
+    x: float, y: float, text: str, size: float, ink: str, *, anchor: str = "", bold: bool = False, more: str = ""
 ) -> str:
     place = f' text-anchor="{anchor}"' if anchor else ""
     weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{ink}"{place}{weight}{more}>{safe(said)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{ink}"{place}{weight}{more}>{safe(text)}</text>'

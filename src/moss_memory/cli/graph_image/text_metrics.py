@@ -40,25 +40,25 @@ def _ems(character: str) -> float:
     return 1.05 if unicodedata.east_asian_width(character) in "WF" else 0.75
 
 
-def cut(text: str, size: float, room: float) -> str:
+def cut(text: str, size: float, width: float) -> str:
     """Return the text, cut with an ellipsis if it does not fit."""
-    if measure(text, size) <= room:
+    if measure(text, size) <= width:
         return text
-    return _beginning(text, size, room - measure(MORE, size)).rstrip() + MORE
+    return _beginning(text, size, width - measure(MORE, size)).rstrip() + MORE
 
 
-def _beginning(text: str, size: float, room: float) -> str:
+def _beginning(text: str, size: float, width: float) -> str:
     """Return the longest beginning of a text that fits."""
-    kept = 0
+    count = 0
     for character in text:
-        room -= size * _ems(character)
-        if room < 0:
+        width -= size * _ems(character)
+        if width < 0:
             break
-        kept += 1
-    return text[:kept]
+        count += 1
+    return text[:count]
 
 
-def wrap(text: str, size: float, room: float, lines: int) -> list[str]:
+def wrap(text: str, size: float, width: float, lines: int) -> list[str]:
     """Return the text in at most `lines` lines, broken between words, or inside a word that is longer than a line."""
     words = one_line(text).split(" ")
     wrapped: list[str] = []
@@ -66,19 +66,19 @@ def wrap(text: str, size: float, room: float, lines: int) -> list[str]:
     while words:
         word = words.pop(0)
         longer = f"{line} {word}" if line else word
-        if measure(longer, size) <= room:
+        if measure(longer, size) <= width:
             line = longer
         elif line:
             wrapped.append(line)
             line = ""
             words.insert(0, word)
         else:
-            head = _beginning(word, size, room) or word[:1]
+            head = _beginning(word, size, width) or word[:1]
             wrapped.append(head)
             words.insert(0, word[len(head) :])
         if len(wrapped) == lines:
             rest = " ".join([line, *words]).strip()
             if rest:
-                wrapped[-1] = cut(f"{wrapped[-1]} {rest}", size, room)
+                wrapped[-1] = cut(f"{wrapped[-1]} {rest}", size, width)
             return wrapped
     return [*wrapped, line] if line else wrapped

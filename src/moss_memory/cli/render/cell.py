@@ -109,12 +109,12 @@ def is_counts(field: Field) -> bool:
 
 def wrap_text(text: str, width: int, *, indent: int = 0) -> list[str]:
     """Return a text in lines of at most `width` columns, all but the first indented; one line if there is no limit."""
-    room = max(width - indent, 20)
-    if not width or cells(text) <= room:
+    available = max(width - indent, 20)
+    if not width or cells(text) <= available:
         return [text]
     lines, line = [], ""
     for word in text.split():
-        if line and cells(line) + 1 + cells(word) > room:
+        if line and cells(line) + 1 + cells(word) > available:
             lines.append(line)
             line = word
         else:
@@ -125,9 +125,9 @@ def wrap_text(text: str, width: int, *, indent: int = 0) -> list[str]:
 
 def printable(text: str, *, keep_lines: bool = False) -> str:
     """Return a text with control and invisible characters escaped, so that it cannot control a terminal."""
-    kept = "\n\t" if keep_lines else ""
+    allowed = "\n\t" if keep_lines else ""
     shown = replace_invisible(text)
-    return "".join([character if character.isprintable() or character in kept else "\ufffd" for character in shown])
+    return "".join([character if character.isprintable() or character in allowed else "\ufffd" for character in shown])
 
 
 def cells(text: str) -> int:

@@ -38,12 +38,12 @@ def _stack(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> str
     label = max((len(column.title) for column in columns), default=0) + 2
     blocks = []
     for row in rows:
-        told = [
+        fields = [
             (column.title, cell.text) for column, cell in zip(columns, row, strict=True) if cell.text not in ("", "-")
         ]
-        named = next((one for one in told if one[0] in ("name", "title")), told[0] if told else ("", "-"))
+        named = next((one for one in fields if one[0] in ("name", "title")), fields[0] if fields else ("", "-"))
         lines = [f"{HIT}{named[1]}{HIT_END}"]
-        for title, text in (one for one in told if one is not named):
+        for title, text in (one for one in fields if one is not named):
             first, *more = wrap_text(text, width, indent=label + 2)
             lines += [f"  {title:<{label}}{first}", *more]
         blocks.append("\n".join(lines))

@@ -32,11 +32,11 @@ def labelled_fields(answer: dict[str, Any], shape: Shape) -> Found:
 
 def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
     """Return labels and values in two columns, without empty and self-evident values."""
-    told = {label: (field, value) for label, (field, value) in found.items() if _has_value(field, value)}
-    column = max((len(label) for label, one in told.items() if not _is_deep(*one)), default=0) + 2
+    present = {label: (field, value) for label, (field, value) in found.items() if _has_value(field, value)}
+    column = max((len(label) for label, one in present.items() if not _is_deep(*one)), default=0) + 2
     blank = " " * indent
     lines = []
-    for label, (field, value) in told.items():
+    for label, (field, value) in present.items():
         if not _is_deep(field, value):
             first, *more = wrap_text(cell_of(field, value).text, width, indent=indent + column)
             lines += [f"{blank}{label:<{column}}{first}", *more]

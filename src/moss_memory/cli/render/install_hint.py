@@ -28,10 +28,10 @@ def _source() -> str:
     from urllib.parse import unquote, urlparse
 
     try:
-        told = json.loads(distribution("moss-memory").read_text("direct_url.json") or "{}")
+        origin = json.loads(distribution("moss-memory").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         return "moss-memory"
-    place = urlparse(told.get("url", ""))
+    place = urlparse(origin.get("url", ""))
     folder = unquote(place.path)
-    is_there = place.scheme == "file" and os.path.exists(os.path.join(folder, "pyproject.toml"))
-    return folder if is_there else "moss-memory"
+    exists = place.scheme == "file" and os.path.exists(os.path.join(folder, "pyproject.toml"))
+    return folder if exists else "moss-memory"

@@ -37,8 +37,8 @@ def plan_of(shown: dict[str, Any], width: int) -> str:
         lines += wrap_text(f"{task['id']}  {line_of(task['title'])} ({task['status']}, {done})", width, indent=2)
     for label, key in (("evidence", "evidence"), ("notes", "notes")):
         if shown.get(key):
-            said = [line for text in shown[key] for line in _bullet(text, width)]
-            lines += ["", f"{label}:", *said]
+            bullets = [line for text in shown[key] for line in _bullet(text, width)]
+            lines += ["", f"{label}:", *bullets]
     return "\n".join(lines)
 
 
@@ -56,6 +56,6 @@ def _step(step: dict[str, Any], width: int, depth: int) -> list[str]:
     for label, key in _PARTS:
         for text in step[key]:
             begin = f"{indent}    {label}: "
-            said, *rest = wrap_text(line_of(text), width, indent=len(begin))
-            lines += [begin + said, *rest]
+            first, *rest = wrap_text(line_of(text), width, indent=len(begin))
+            lines += [begin + first, *rest]
     return lines + [line for below in step["steps"] for line in _step(below, width, depth + 1)]

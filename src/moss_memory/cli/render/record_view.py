@@ -54,10 +54,10 @@ def capabilities_table(capabilities: list[dict[str, Any]], width: int) -> str:
 
 
 def _details(entity_type: str, field: dict[str, Any]) -> str:
-    said = [", ".join(field["enum"])] if "enum" in field else []
-    said += ["a set"] if field.get("set") else []
-    said += [f"event {entity_type}.{field['event']}"] if "event" in field else []
-    return "; ".join([*said, *(["searched"] if field.get("search") else [])]) or "-"
+    parts = [", ".join(field["enum"])] if "enum" in field else []
+    parts += ["a set"] if field.get("set") else []
+    parts += [f"event {entity_type}.{field['event']}"] if "event" in field else []
+    return "; ".join([*parts, *(["searched"] if field.get("search") else [])]) or "-"
 
 
 def sources_table(entity: dict[str, Any], width: int) -> str:
@@ -67,7 +67,7 @@ def sources_table(entity: dict[str, Any], width: int) -> str:
         value = entity.get("snapshot", {}).get(name)
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         refs = ", ".join(source["source_refs"])
-        told = (name, shown, source["observed_at"], source["agent_id"] or "-", refs or "-")
-        rows.append([Cell(line_of(part)) for part in told])
+        texts = (name, shown, source["observed_at"], source["agent_id"] or "-", refs or "-")
+        rows.append([Cell(line_of(part)) for part in texts])
     heading = printable(f"{entity['entity_type']} {entity['entity_id']}:")
     return f"{heading}\n{align_rows(_SOURCES, rows, width=width)}"

@@ -23,12 +23,12 @@ def hits_of(hits: list[dict[str, Any]], shape: Shape, width: int) -> str:
 def _lines(hit: dict[str, Any], shape: Shape, width: int) -> list[str]:
     head, about = _describe_named(hit) if hit.get("name") else _describe_nameless(hit)
     about.append(cell_of(shape.fields["updated_at"], hit.get("updated_at")).text)
-    told = line_of(", ".join(about))
+    description = line_of(", ".join(about))
     first = f"{HIT}{line_of(head)}{HIT_END}"
-    if not width or cells(line_of(head)) + 2 + cells(told) <= width:
-        lines = [f"{first}  {told}"]
+    if not width or cells(line_of(head)) + 2 + cells(description) <= width:
+        lines = [f"{first}  {description}"]
     else:
-        lines = [first, *_indent(told, width)]
+        lines = [first, *_indent(description, width)]
     snippet = cell_of(shape.fields["snippet"], hit.get("snippet")).text
     return [*lines, *(_indent(snippet, width) if snippet not in ("", "-") else [])]
 

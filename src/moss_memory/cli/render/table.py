@@ -118,9 +118,9 @@ def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: b
     ]
     same = _constant_columns(columns, shown) if reading else {}
     columns, shown = _without(same, columns, shown)
-    told = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
+    constants = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
     table = align_rows(columns, shown, width=width, reading=reading)
-    return "\n".join([table, "", *wrap_text(f"on every line: {told}", width)]) if told else table
+    return "\n".join([table, "", *wrap_text(f"on every line: {constants}", width)]) if constants else table
 
 
 def _constant_columns(columns: list[Column], rows: list[list[Cell]]) -> dict[Column, str]:
@@ -128,7 +128,7 @@ def _constant_columns(columns: list[Column], rows: list[list[Cell]]) -> dict[Col
     if len(rows) < 2:
         return {}
     texts = {column: {row[at].text for row in rows} for at, column in enumerate(columns)}
-    same = {column: said.pop() for column, said in texts.items() if len(said) == 1 and column.key not in _NAMING}
+    same = {column: values.pop() for column, values in texts.items() if len(values) == 1 and column.key not in _NAMING}
     short = {column: text for column, text in same.items() if len(text) <= _CONSTANT_CHARS}
     return short if len(short) < len(columns) else {}
 
@@ -136,8 +136,8 @@ def _constant_columns(columns: list[Column], rows: list[list[Cell]]) -> dict[Col
 def _without(
     same: dict[Column, str], columns: list[Column], rows: list[list[Cell]]
 ) -> tuple[list[Column], list[list[Cell]]]:
-    kept = [at for at, column in enumerate(columns) if column not in same]
-    return [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
+    indexes = [at for at, column in enumerate(columns) if column not in same]
+    return [columns[at] for at in indexes], [[row[at] for at in indexes] for row in rows]
 
 
 def _sides(sides: Found, width: int) -> str:
@@ -160,9 +160,9 @@ def _page(found: Found, lists: Found) -> str:
         return ""
     pluralize = next((value for field, value in lists.values() if field.shown == "answer"), ())
     count = page.get("count", len(pluralize))
-    said = f"{count} of {page['total']}" if "total" in page else f"{count} shown"
+    position = f"{count} of {page['total']}" if "total" in page else f"{count} shown"
     if page["has_more"]:
         where = f"--offset {page['offset'] + count}" if "offset" in page else f"--cursor {page['next_cursor']}"
-        said += f"; more with {where}"
+        position += f"; more with {where}"
     remarks = [_REMARKS[label].format(value) for label, (field, value) in found.items() if field.shown == "remark"]
-    return "\n".join([said, *remarks])
+    return "\n".join([position, *remarks])
