@@ -102,14 +102,14 @@ def remove(text: str, path: Path) -> str:
         node = node and node.member(key)
     if node is None or node.member(path[-1]) is None:
         return text
-    place = [item.key for item in node.items].index(path[-1])
-    shorter = _remove_member(text, node, place)
+    offset = [item.key for item in node.items].index(path[-1])
+    shorter = _remove_member(text, node, offset)
     return remove(shorter, path) if node.kind == "{" else shorter  # a key may be duplicate
 
 
-def _remove_member(text: str, node: Node, place: int) -> str:
+def _remove_member(text: str, node: Node, offset: int) -> str:
     """Return the text without one member, the white space before it, its comma, and a comma that becomes trailing."""
-    item = node.items[place]
+    item = node.items[offset]
     start = item.key_start
     end = item.comma + 1 if item.comma >= 0 else item.end
     while text[start - 1] in " \t\r\n":
@@ -118,16 +118,16 @@ def _remove_member(text: str, node: Node, place: int) -> str:
         end = node.end - 1
     elif "\n" in text[start : item.key_start] and _rest_of_line(text, end):
         start = item.key_start  # the line before may end in a comment, which would include the following text
-    if place and item.comma < 0:
-        comma = node.items[place - 1].comma
+    if offset and item.comma < 0:
+        comma = node.items[offset - 1].comma
         return text[:comma] + text[comma + 1 : start] + text[end:]
     return text[:start] + text[end:]
 
 
-def _rest_of_line(text: str, place: int) -> str:
+def _rest_of_line(text: str, offset: int) -> str:
     """Return the text after an offset on its line, without white space."""
-    end = text.find("\n", place)
-    return text[place : len(text) if end < 0 else end].strip()
+    end = text.find("\n", offset)
+    return text[offset : len(text) if end < 0 else end].strip()
 
 
 def _require_container(text: str, node: Node, key: str | int, above: Path) -> None:
@@ -165,43 +165,43 @@ def _insert(text: str, node: Node, key: str | int, value: Any) -> str:
     indent = _indent_at(text, last.key_start)
     member = newline_of(text) + indent + label + _render(value, text, indent)
     if last.comma >= 0:
-        place = _line_end(text, last.comma + 1, node.end - 1)
-        return text[:place] + member + "," + text[place:]
-    place = _line_end(text, last.end, node.end - 1)
-    return text[: last.end] + "," + text[last.end : place] + member + text[place:]
+        offset = _line_end(text, last.comma + 1, node.end - 1)
+        return text[:offset] + member + "," + text[offset:]
+    offset = _line_end(text, last.end, node.end - 1)
+    return text[: last.end] + "," + text[last.end : offset] + member + text[offset:]
 
 
 def _first_member(text: str, node: Node, label: str, value: Any) -> str:
     outer = _indent_at(text, node.key_start)
     indent = outer + _unit(text)
     newline = newline_of(text)
-    place = _line_end(text, node.start + 1, node.end - 1)
+    offset = _line_end(text, node.start + 1, node.end - 1)
     member = newline + indent + label + _render(value, text, indent)
-    ending = "" if "\n" in text[place : node.end - 1] else newline + outer
-    return text[:place] + member + ending + text[place:]
+    ending = "" if "\n" in text[offset : node.end - 1] else newline + outer
+    return text[:offset] + member + ending + text[offset:]
 
 
-def _line_end(text: str, place: int, most: int) -> int:
+def _line_end(text: str, offset: int, most: int) -> int:
     """Return the end of the comments that follow on the same line."""
-    match = _ON_THE_LINE.match(text, place, most)
-    end = match.end() if match else place
-    while end > place and text[end - 1] in " \t":
+    match = _ON_THE_LINE.match(text, offset, most)
+    end = match.end() if match else offset
+    while end > offset and text[end - 1] in " \t":
         end -= 1
     return end
 
 
-def _own_line(text: str, place: int) -> str | None:
+def _own_line(text: str, offset: int) -> str | None:
     """Return the white space before an offset if it is the first on its line and not on the first line, else None."""
-    start = text.rfind("\n", 0, place) + 1
-    before = text[start:place]
+    start = text.rfind("\n", 0, offset) + 1
+    before = text[start:offset]
     return before if start and not before.strip(" \t") else None
 
 
-def _indent_at(text: str, place: int) -> str:
+def _indent_at(text: str, offset: int) -> str:
     """Return the indentation of the line of an offset."""
-    start = text.rfind("\n", 0, place) + 1
+    start = text.rfind("\n", 0, offset) + 1
     end = start
-    while end < place and text[end] in " \t":
+    while end < offset and text[end] in " \t":
         end += 1
     return text[start:end]
 
@@ -240,11 +240,11 @@ def _root(text: str) -> Node | None:
     """Return the parsed value of a text, None if it has only white space and comments; cached."""
     parser = _Parser(text)
     parser.skip()
-    if parser.place == len(text):
+    if parser.offset == len(text):
         return None
     node = parser.value(0)
     parser.skip()
-    if parser.place < len(text):
+    if parser.offset < len(text):
         raise parser.problem("the JSON ends before this")
     return node
 
@@ -254,82 +254,82 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.place = 0
+        self.offset = 0
 
-    def problem(self, what: str, place: int | None = None) -> ConfigParseError:
-        return ConfigParseError(what, line_of(self.text, self.place if place is None else place))
+    def problem(self, what: str, offset: int | None = None) -> ConfigParseError:
+        return ConfigParseError(what, line_of(self.text, self.offset if offset is None else offset))
 
     def skip(self) -> None:
         """Skip white space and comments."""
-        match = _BETWEEN.match(self.text, self.place)
-        self.place = match.end() if match else self.place
-        if self.text.startswith("/*", self.place):
+        match = _BETWEEN.match(self.text, self.offset)
+        self.offset = match.end() if match else self.offset
+        if self.text.startswith("/*", self.offset):
             raise self.problem("a comment has no end")
 
     def value(self, depth: int) -> Node:
         if depth > _MAX_DEPTH:
             raise self.problem(f"it is nested more than {_MAX_DEPTH} levels deep")
-        sign = self.text[self.place : self.place + 1]
+        sign = self.text[self.offset : self.offset + 1]
         if sign in ("{", "["):
             return self._members(sign, depth)
-        node = Node('"', self.place)
+        node = Node('"', self.offset)
         node.value = self._string() if sign == '"' else self._scalar()
-        node.end = self.place
+        node.end = self.offset
         return node
 
     def _members(self, sign: str, depth: int) -> Node:
-        node = Node(sign, self.place)
+        node = Node(sign, self.offset)
         closing = "}" if sign == "{" else "]"
-        self.place += 1
+        self.offset += 1
         while True:
             self.skip()
-            if self.text.startswith(closing, self.place):
+            if self.text.startswith(closing, self.offset):
                 break
             if node.items and node.items[-1].comma < 0:
                 raise self.problem(f"a comma or {closing} is missing")
             node.items.append(self._member(node, depth))
             self.skip()
-            if self.text.startswith(",", self.place):
-                node.items[-1].comma = self.place
-                self.place += 1
-        self.place += 1
-        node.end = self.place
+            if self.text.startswith(",", self.offset):
+                node.items[-1].comma = self.offset
+                self.offset += 1
+        self.offset += 1
+        node.end = self.offset
         return node
 
     def _member(self, parent: Node, depth: int) -> Node:
-        start = self.place
+        start = self.offset
         key: str | int = len(parent.items)
         if parent.kind == "{":
-            if not self.text.startswith('"', self.place):
+            if not self.text.startswith('"', self.offset):
                 raise self.problem("a key in quotes or } is missing")
             key = self._string()
             self.skip()
-            if not self.text.startswith(":", self.place):
+            if not self.text.startswith(":", self.offset):
                 raise self.problem("a colon is missing")
-            self.place += 1
+            self.offset += 1
             self.skip()
         node = self.value(depth + 1)
         node.key, node.key_start = key, start
         return node
 
     def _string(self) -> str:
-        match = _STRING.match(self.text, self.place)
+        match = _STRING.match(self.text, self.offset)
         if match is None:
             raise self.problem("a string has no end on its line")
         try:
             read: str = json.loads(match[0])
         except ValueError:
             raise self.problem("a string holds an escape that JSON does not know") from None
-        self.place = match.end()
+        self.offset = match.end()
         return read
 
     def _scalar(self) -> Any:
-        match = _SCALAR.match(self.text, self.place)
+        match = _SCALAR.match(self.text, self.offset)
         if match is None:
-            raise self.problem("a value is missing" if self.place == len(self.text) else "this is no JSON value")
+            raise self.problem("a value is missing" if self.offset == len(self.text) else "this is no JSON value")
         try:
             read = json.loads(match[0])
         except ValueError:
             raise self.problem("a number is too long") from None
-        self.place = match.end()
+        self.offset = match.end()
         return read

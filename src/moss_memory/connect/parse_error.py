@@ -12,9 +12,9 @@ class ConfigParseError(Exception):
         self.line = line
 
 
-def line_of(text: str, place: int) -> int:
+def line_of(text: str, offset: int) -> int:
     """Return the number of the line of an offset, from 1."""
-    return text.count("\n", 0, place) + 1
+    return text.count("\n", 0, offset) + 1
 
 
 def newline_of(text: str) -> str:

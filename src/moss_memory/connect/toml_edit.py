@@ -75,7 +75,7 @@ def find(text: str, path: Path) -> Any:
 def span(text: str, path: Path) -> tuple[int, int] | None:
     """Return the start and end of the table at the path, None if there is none or it is not contiguous."""
     statements = _statements(text)
-    places = [place for place, one in enumerate(statements) if one.path[: len(path)] == path]
+    places = [offset for offset, one in enumerate(statements) if one.path[: len(path)] == path]
     if not places or not statements[places[0]].is_table or places[-1] - places[0] >= len(places):
         return None
     return statements[places[0]].start, statements[places[-1]].end
@@ -120,9 +120,9 @@ def _put(text: str, path: Path, value: dict[str, Any]) -> str:
 def _cut(text: str, statements: list[Statement], instead: str) -> str:
     """Return the text without these statements, with `instead` in the position of the first."""
     groups = _groups(statements)
-    for place in range(len(groups) - 1, -1, -1):
-        first, last = groups[place]
-        if place == 0 and instead:
+    for offset in range(len(groups) - 1, -1, -1):
+        first, last = groups[offset]
+        if offset == 0 and instead:
             text = text[: first.start] + instead + text[last.end :]
         else:
             start = _with_blank_line(text, first, last)
@@ -163,46 +163,46 @@ def _statements(text: str) -> list[Statement]:
     """Return the statements of a valid text in order."""
     statements: list[Statement] = []
     table: Path = ()
-    place = 0
-    while place < len(text):
-        rest = _REST.match(text, place)
-        if rest and rest.end() > place:
-            place = rest.end()
+    offset = 0
+    while offset < len(text):
+        rest = _REST.match(text, offset)
+        if rest and rest.end() > offset:
+            offset = rest.end()
             continue
-        start = place
-        while text[place] in " \t\r":
-            place += 1
-        if text[place] == "\n":
-            place += 1
-        elif text[place] == "[":
-            table, place = _header(text, place)
-            statements.append(Statement(table, start, place, is_table=True))
+        start = offset
+        while text[offset] in " \t\r":
+            offset += 1
+        if text[offset] == "\n":
+            offset += 1
+        elif text[offset] == "[":
+            table, offset = _header(text, offset)
+            statements.append(Statement(table, start, offset, is_table=True))
         else:
-            keys, place = _pair(text, place)
-            statements.append(Statement((*table, *keys), start, place, is_table=False))
+            keys, offset = _pair(text, offset)
+            statements.append(Statement((*table, *keys), start, offset, is_table=False))
     return statements
 
 
-def _header(text: str, place: int) -> tuple[Path, int]:
-    brackets = 2 if text.startswith("[[", place) else 1
-    match = _KEYS.match(text, place + brackets)
+def _header(text: str, offset: int) -> tuple[Path, int]:
+    brackets = 2 if text.startswith("[[", offset) else 1
+    match = _KEYS.match(text, offset + brackets)
     assert match is not None, "tomllib read it"
     end = text.find("\n", match.end())
     return _keys(match[1]), len(text) if end < 0 else end + 1
 
 
-def _pair(text: str, place: int) -> tuple[Path, int]:
-    match = _KEYS.match(text, place)
+def _pair(text: str, offset: int) -> tuple[Path, int]:
+    match = _KEYS.match(text, offset)
     assert match is not None, "tomllib read it"
-    place, depth = match.end(), 0
-    while place < len(text):
-        piece = _PIECE.match(text, place)
+    offset, depth = match.end(), 0
+    while offset < len(text):
+        piece = _PIECE.match(text, offset)
         assert piece is not None, "tomllib read it"
-        place = piece.end()
+        offset = piece.end()
         depth += (piece[0] in ("[", "{")) - (piece[0] in ("]", "}"))
         if piece[0] == "\n" and depth == 0:
             break
-    return _keys(match[1]), place
+    return _keys(match[1]), offset
 
 
 def _keys(written: str) -> Path:
@@ -237,8 +237,8 @@ def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | 
 
 def _line_of_key(text: str, path: Path) -> int:
     """Return the first line with the first key of the path."""
-    place = next((one for one in _statements(text) if one.path[0] == path[0]), None)
-    return text.count("\n", 0, place.start) + 1 if place else 1
+    offset = next((one for one in _statements(text) if one.path[0] == path[0]), None)
+    return text.count("\n", 0, offset.start) + 1 if offset else 1
 
 
 def _prune(value: Any) -> Any:

@@ -47,7 +47,8 @@ def _run_editor(path: str, text: str) -> str:
     """Return the text after the editor has ended."""
     import subprocess
 
-    _write(path, text)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(text.encode())
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
         code = subprocess.call([*shlex.split(editor), path])
@@ -58,8 +59,3 @@ def _run_editor(path: str, text: str) -> str:
     from moss_memory.cli.args.stdin import read_text
 
     return read_text(path)
-
-
-def _write(path: str, text: str) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(text.encode())

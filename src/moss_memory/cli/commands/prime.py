@@ -20,7 +20,7 @@ _MAX_WORKSPACES = 500
 _MAX_QUERIED = 20
 _MORE = "- and {} more; moss_workspaces lists them"
 _UNFOCUSED = ("NOT_FOUND", "INVALID_REQUEST")
-"""Actions of radar if there is no work to show."""
+"""Error codes of radar if there is no work to show."""
 
 
 _REMINDER = """\

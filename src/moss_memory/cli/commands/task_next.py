@@ -20,20 +20,12 @@ def next_work(home: str | None, *, claim: bool = False, agent: str | None = None
         if claim:
             claimed = store.call("tasks_claim", {**arguments, "agent": agent})
             step = {"step": claimed["step"]["path"]} if "step" in claimed else {}
-            claim_fields = {
-                "id": claimed["id"],
-                **step,
-                "agent": claimed["agent"],
-                "lease_until_ms": claimed["lease_until_ms"],
-            }
-            return {"next": {**claim_fields, **_title(store, arguments, claimed["id"])}}
+            lease = {"agent": claimed["agent"], "lease_until_ms": claimed["lease_until_ms"]}
+            title = store.call("tasks_show", {**arguments, "target": claimed["id"]})["title"]
+            return {"next": {"id": claimed["id"], **step, **lease, "title": title}}
         found = store.call("tasks_ready", {**arguments, "limit": 1})["tasks"]
     if not found:
         return {"next": None}
     first = found[0]
     step = {"step": f"{first['step']['path']} {first['step']['title']}"} if "step" in first else {}
     return {"next": {"id": first["id"], "title": first["title"], **step, "why": first["why"]}}
-
-
-def _title(store: Store, arguments: dict[str, Any], target: str) -> dict[str, str]:
-    return {"title": store.call("tasks_show", {**arguments, "target": target})["title"]}

@@ -80,7 +80,7 @@ def _add_graph(graph: Graph, own: Graph, target: str) -> None:
     if not own.nodes:
         return
     names = {one: one if one.startswith(_WORK) or one not in graph.nodes else f"{target}/{one}" for one in own.nodes}
-    for one in sorted(own.nodes, key=lambda one: _place_of(own.nodes[one])):
+    for one in sorted(own.nodes, key=lambda one: _node_sort_key(own.nodes[one])):
         graph.nodes.setdefault(names[one], {**own.nodes[one], "id": names[one]})
     moved = [(names.get(tail, tail), rel, names.get(head, head)) for tail, rel, head in own.edges]
     graph.edges = list(dict.fromkeys([*graph.edges, *moved]))
@@ -90,7 +90,7 @@ def _add_graph(graph: Graph, own: Graph, target: str) -> None:
     graph.tasks += 1
 
 
-def _place_of(node: dict[str, Any]) -> tuple[int, list[int]]:
+def _node_sort_key(node: dict[str, Any]) -> tuple[int, list[int]]:
     """Return the sort key of a node of a task: tasks, then steps by number, then cards."""
     name = str(node["id"])
     path = (node.get("meta") or {}).get("path")

@@ -11,12 +11,12 @@ _NARROW, _WIDE = set(" .,:;!|'`()[]{}ijlftrI/\\-\u2026\u00b7"), set("mwMW@%&")
 
 
 def safe(text: str) -> str:
-    """Return the text for SVG: markup escaped, control characters and those that XML forbids removed."""
+    """Return the text for SVG: markup escaped, control characters and those that XML forbids replaced."""
     return escape("".join([character if _is_visible(character) else "\ufffd" for character in text]))
 
 
 def _is_visible(character: str) -> bool:
-    """Return True for visible characters and the joiners of scripts and emoji; the last two are not allowed in XML."""
+    """Return True for visible characters and the joiners of scripts and emoji, without those that XML forbids."""
     return (character.isprintable() or character in _JOINERS) and character not in "\ufffe\uffff"
 
 

@@ -32,7 +32,11 @@ def labelled_fields(answer: dict[str, Any], shape: Shape) -> Found:
 
 def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
     """Return labels and values in two columns, without empty and self-evident values."""
-    present = {label: (field, value) for label, (field, value) in found.items() if _has_value(field, value)}
+    present = {
+        label: (field, value)
+        for label, (field, value) in found.items()
+        if value is not None and (field.shown != "if_true" or value)
+    }
     column = max((len(label) for label, one in present.items() if not _is_deep(*one)), default=0) + 2
     blank = " " * indent
     lines = []
@@ -43,10 +47,6 @@ def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
         else:
             lines += [f"{blank}{label}:", *_nested_lines(field, value, width, indent + 2)]
     return lines
-
-
-def _has_value(field: Field, value: Any) -> bool:
-    return value is not None and (field.shown != "if_true" or bool(value))
 
 
 def _nested_lines(field: Field, value: Any, width: int, indent: int) -> list[str]:
