@@ -17,7 +17,7 @@ VARIABLE = "MOSS_TOKEN"
 
 
 class Client:
-    """A program that speaks MCP: its configuration files and the format of a server entry.
+    """An MCP client: its configuration files and the format of a server entry.
 
     A path begins with `~`, `$CONFIG` (the system's folder for settings) or a variable with a default, `$NAME|default`;
     a project's path is relative to the current folder. Of several paths the first that exists is used, else the first.

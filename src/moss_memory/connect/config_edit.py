@@ -23,7 +23,7 @@ class ConfigEdit:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.file = self.readable(lambda: SettingsFile(path))
+        self.file = self.convert_parse_errors(lambda: SettingsFile(path))
 
     def find_in(self, text: str) -> Any:
         """Return the part of Moss in a text, None if there is none."""
@@ -53,7 +53,7 @@ class ConfigEdit:
         """Return a text with the part of Moss that the file has now."""
         return self.write_into(text, self.find_in(self.file.text))
 
-    def readable(self, work: Callable[[], Result]) -> Result:
+    def convert_parse_errors(self, work: Callable[[], Result]) -> Result:
         """Return the result of `work`; convert a parse error to a refusal with the line."""
         try:
             return work()
@@ -61,7 +61,7 @@ class ConfigEdit:
             message = f"{self.path}, {problem}; the file is left alone, repair that line"
             raise invalid_request(message, line=problem.line) from None
 
-    def without(self) -> str | None:
+    def restore_text(self) -> str | None:
         """Return the text of the file as it was before Moss, with later changes of others; None if there was no file.
 
         An entry that Moss replaced is restored.
@@ -77,13 +77,13 @@ class ConfigEdit:
                 return None if before.absent and not undone else undone
             value = self.find_in(before.alone)
             if value is not None:
-                return self.readable(lambda: self.write_into(text, value))
+                return self.convert_parse_errors(lambda: self.write_into(text, value))
         backup = self._find_backup()
         if backup is not None and not self.is_present_in(backup[1]):
             return backup[1]
         if text == self.apply_to(""):
             return None
-        return self.readable(lambda: self.remove_from(text))
+        return self.convert_parse_errors(lambda: self.remove_from(text))
 
     def remember(self, after: str) -> None:
         """Store the entry that Moss is about to replace."""
@@ -92,7 +92,7 @@ class ConfigEdit:
         backup = self._find_backup()
         original: str | None = text if self.file.exists else None
         if before is not None or (backup is not None and not self.is_present_in(backup[1])):
-            original = self.without()
+            original = self.restore_text()
         value = self.find_in(original or "")
         alone = "" if value is None else self._with_source(self.write_into("", value), original or "")
         remember(self.file.real, change_of(original or "", after, alone=alone, absent=original is None))

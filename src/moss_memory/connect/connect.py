@@ -33,7 +33,7 @@ class ConfigLocation(ConfigEdit):
         self.scope = scope
         self.form: ModuleType = toml_edit if client.toml else jsonc
         self.keys = (client.under, SERVER)
-        self.entry = self.readable(lambda: self.form.find(self.file.text, self.keys))
+        self.entry = self.convert_parse_errors(lambda: self.form.find(self.file.text, self.keys))
 
     def server_entry(self) -> ServerEntry | None:
         """Return the parsed entry for Moss, None if there is none."""
@@ -42,7 +42,7 @@ class ConfigLocation(ConfigEdit):
     def with_entry(self, wanted: dict[str, Any]) -> str:
         """Return the text of the file with the entry for Moss; members that the owner added to an old entry stay."""
         entry = merge_entries(self.client, self.entry, wanted)
-        return self.readable(lambda: str(self.form.put(self.file.text, self.keys, entry)))
+        return self.convert_parse_errors(lambda: str(self.form.put(self.file.text, self.keys, entry)))
 
     def find_in(self, text: str) -> Any:
         """Return the entry for Moss in a text."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .server_entry import ServerEntry
 
 TIMEOUT_S = 20.0
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 _KNOWN_VARIABLES = ("MOSS_HOME", "MOSS_WORKSPACE")
 """Variables that a project's file may set for the server."""
 _HELLO = {
@@ -137,7 +137,7 @@ def _post(entry: ServerEntry, message: dict[str, Any], session: dict[str, str]) 
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", target, json.dumps(message), {**headers, **entry.headers, **session})
         answer = connection.getresponse()
-        body = answer.read(_MOST_BYTES).decode("utf-8", "replace")
+        body = answer.read(_MAX_BYTES).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise HandshakeError(f"nobody answers at {entry.url} ({error}); start `moss serve`") from None
     finally:

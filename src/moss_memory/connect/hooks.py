@@ -39,13 +39,13 @@ class Hooks(ConfigEdit):
         super().__init__(client.hooks_file(scope))
         self.client = client
         self.scope = scope
-        self.commands: dict[str, str] = self.readable(lambda: self.find_in(self.file.text)) or {}
+        self.commands: dict[str, str] = self.convert_parse_errors(lambda: self.find_in(self.file.text)) or {}
         """The commands of Moss by event."""
 
     def with_hooks(self, home: str | None) -> str:
         """Return the text of the file with both hooks."""
         wanted = {event: self._line(words, home) for event, words in _RUN.items()}
-        return self.readable(lambda: _put(self.file.text, wanted))
+        return self.convert_parse_errors(lambda: _put(self.file.text, wanted))
 
     def _line(self, words: list[str], home: str | None) -> str:
         """Return the shell command of a hook; a project's file has no absolute paths of this machine."""

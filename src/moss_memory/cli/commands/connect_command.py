@@ -77,9 +77,9 @@ def _hooks_of(location: ConfigLocation) -> Hooks:
 def _disconnect(location: ConfigLocation, named_hooks: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
     """Remove the hooks if `--hooks` was given, else everything of Moss."""
     hooks = named_hooks or (_hooks_of(location) if location.client.hooks else None)
-    left = hooks.without() if hooks else ""
+    left = hooks.restore_text() if hooks else ""
     if not named_hooks:
-        report = _apply(location, location.without(), "", connects=False, dry_run=dry_run)
+        report = _apply(location, location.restore_text(), "", connects=False, dry_run=dry_run)
     else:
         report = 0 if dry_run else _report(location, "", changed=False, wanted=location.entry is not None)
     return _with_hooks(report, hooks, left, connects=False) if hooks and (named_hooks or hooks.commands) else report

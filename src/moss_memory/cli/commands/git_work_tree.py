@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-_MOST_BYTES = 10_000
+_MAX_BYTES = 10_000
 
 
 def repository_name() -> str:
@@ -42,6 +42,6 @@ def _first_line(path: str) -> str:
     """Return the first line of a small file."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        return os.read(fd, _MOST_BYTES).decode().partition("\n")[0].strip()
+        return os.read(fd, _MAX_BYTES).decode().partition("\n")[0].strip()
     finally:
         os.close(fd)

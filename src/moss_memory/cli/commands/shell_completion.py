@@ -1,4 +1,4 @@
-"""Shell completion scripts: each asks `moss __complete WORDS…` for the candidates of the last word."""
+"""Shell completion scripts, which get the candidates of the last word from `moss __complete WORDS…`."""
 
 from __future__ import annotations
 

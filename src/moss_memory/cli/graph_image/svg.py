@@ -20,9 +20,9 @@ _MARGIN = 24.0
 _SMALL, _BODY, _HEADING = 10.5, 13.0, 16.0
 _LINE_HEIGHT = 17.0
 _PAD = 10.0
-_TEXT_ROOM = 210.0
+_TEXT_WIDTH = 210.0
 _LINES = 4
-_REL_ROOM = 130.0
+_REL_WIDTH = 130.0
 _TOOLTIP_CHARS = 2000
 FONTS = (
     "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', 'Noto Sans', 'Nimbus Sans', FreeSans, Ubuntu, Cantarell, "
@@ -41,9 +41,9 @@ class Card:
         self.status = one_line(node.get("status") or "")
         title = one_line(node.get("title") or node.get("text") or "")
         self.name = f"{self.kind} \u00b7 {one_line(node['id'])}" if title else self.kind
-        self.lines = wrap(title or node["id"], _BODY, _TEXT_ROOM, _LINES)
+        self.lines = wrap(title or node["id"], _BODY, _TEXT_WIDTH, _LINES)
         head = measure(f"{self.name}   {self.status}", _SMALL)
-        inside = max([min(head, _TEXT_ROOM), *(measure(line, _BODY) for line in self.lines), 90.0])
+        inside = max([min(head, _TEXT_WIDTH), *(measure(line, _BODY) for line in self.lines), 90.0])
         self.box = Box(inside + 2 * _PAD, 2 * _PAD + 4 + _LINE_HEIGHT * len(self.lines))
 
     def svg(self, light: str, dark: str) -> str:
@@ -89,7 +89,7 @@ def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
     nodes = [*graph.nodes.values(), *({"id": one} for one in graph.missing)]
     cards = {str(node["id"]): Card(node) for node in nodes}
     colours = colours_of(sorted({card.kind for card in cards.values() if not card.missing}))
-    rels = [cut(one_line(rel), _SMALL, _REL_ROOM) for _, rel, _ in graph.edges]
+    rels = [cut(one_line(rel), _SMALL, _REL_WIDTH) for _, rel, _ in graph.edges]
     arrows = [_arrow_of(edge, rel, is_work=bool(graph.tasks)) for edge, rel in zip(graph.edges, rels, strict=True)]
     width, height = lay_out({name: card.box for name, card in cards.items()}, arrows)
     legend, legend_width, legend_height = _legend(cards, colours, max(width, 480.0))

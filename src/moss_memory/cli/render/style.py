@@ -13,7 +13,7 @@ _PLAIN = str.maketrans(dict.fromkeys(_CODES, ""))
 
 
 def wants_colour() -> bool:
-    """Return True unless the environment asks for plain text."""
+    """Return True unless `NO_COLOR` or `TERM=dumb` is set."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

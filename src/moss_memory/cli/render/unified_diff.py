@@ -35,7 +35,7 @@ def _lines(text: str) -> list[str]:
 
 
 def show_difference(lines: list[Line]) -> None:
-    """Print a diff; use colours only on a terminal and unless the environment asks for none."""
+    """Print a diff, with colours on a terminal unless they are switched off."""
     if not is_terminal(STDOUT):
         show_text("".join([f"{line}\n" for _, line in lines]))
         return
