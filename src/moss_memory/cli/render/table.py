@@ -82,7 +82,7 @@ def _is_rows(field: Field) -> bool:
 def _listing(
     label: str, field: Field, rows: list[dict[str, Any]], width: int, *, reading: bool, alone: bool
 ) -> list[str]:
-    """Return a list under its name; the only list of a response has no name and is printed also if it is empty."""
+    """Return a list under its name; the main list is printed even if empty, and without its name if it is alone."""
     asked_for = field.shown == "answer"
     if not rows and not asked_for:
         return []
