@@ -50,10 +50,9 @@ clients: $(VENV)/.developed ## try the programs of others against Moss: conforma
 	@$(COMPILE)
 	PYTHONPATH=tests $(BIN)/python -m clients
 
-docs: $(VENV)/.developed ## write the generated files: tools, completions, reference
+docs: $(VENV)/.developed ## write the generated files: tools, reference
 	$(BIN)/python -m moss_memory.registry.catalog
 	$(BIN)/python -m moss_memory.mcp.tool_list
-	$(BIN)/python -m moss_memory.cli.commands.shell_completion
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m docs.typed
 	$(BIN)/python -m docs.schema

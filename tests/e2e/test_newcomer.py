@@ -53,7 +53,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     tool = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
     with open(made.folder / "src/moss_memory/tools/capsule/capsule_lists.py", "a", encoding="utf-8") as file:
         file.write(f"\n\n{tool}")
-    for module in ("moss_memory.mcp.tool_list", "moss_memory.cli.commands.shell_completion", "docs.generate"):
+    for module in ("moss_memory.mcp.tool_list", "moss_memory.registry.catalog", "docs.generate"):
         done = made.run(module)
         assert done.returncode == 0, done.stderr
     for tags in ("auth,jwt", "auth", "db"):

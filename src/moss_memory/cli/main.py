@@ -1,4 +1,4 @@
-"""The `moss` command: finds what was asked for, runs it, and ends with a plain exit code."""
+"""The `moss` command: finds the command, runs it and exits with its code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.usage_error import UsageError
-from moss_memory.cli.render.output import STDIN, Unwritable, is_terminal, say, secure_descriptors, show, tell_error
+from moss_memory.cli.render.output import STDIN, Unwritable, is_terminal, print_error, say, secure_descriptors, show
 from moss_memory.errors import MossError
 
 TYPE_CHECKING = False
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
-OFFER = "__offer"
-"""What only completion scripts type: which names, workspaces, tasks or branches there are."""
+COMPLETE = "__complete"
+"""The command of the completion scripts."""
 
 
 def main() -> NoReturn:
-    """Runs the command line of this process and ends it here, without the interpreter's teardown.
+    """Run the command line of this process and exit without the interpreter's teardown.
 
-    Whatever was opened is closed by now; tearing down takes milliseconds from a command, and of a server, whose threads
-    and driver are at rest but still there, it may take longer than the time within which it has to be gone.
+    Everything is closed at this point. Teardown costs milliseconds, and in a server with idle threads and drivers it
+    may exceed the time limit for stopping.
     """
-    # Where meaning is compared, numpy's other threads have little to do, take time to start and spin on a busy machine.
+    # numpy's threads have little to do in vector search, take time to start and spin on a busy machine.
     # A program that uses Moss as a library keeps its own setting.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
-        code = INTERRUPTED  # pressed again while the first was being told
-    os._exit(code)  # nothing waits in a buffer: output.py writes straight to the descriptors
+        code = INTERRUPTED  # Ctrl-C a second time, while the first is reported
+    os._exit(code)  # no buffer to flush: output.py writes to the descriptors
 
 
 def run(words: list[str]) -> int:
-    """Runs one command line and says how it ended: 0 done, 1 refused, 2 misused, 130 interrupted."""
+    """Run one command line and return its exit code: 0 done, 1 refused, 2 usage error, 130 interrupted."""
     if sys.platform == "win32":
         say("moss runs on Linux and macOS; on Windows use it inside WSL (https://aka.ms/wsl)")
         return FAILED
@@ -48,16 +48,16 @@ def run(words: list[str]) -> int:
         return MISUSED
     except MossError as error:
         if error.code == "INTERNAL" and error.__cause__ is not None:
-            _tell_bug(error.__cause__)
+            _report_bug(error.__cause__)
             return FAILED
         if "pip install" in error.message:
             from moss_memory.cli.render.install_hint import with_working_install
 
             error.message = with_working_install(error.message)
-        tell_error(error)
+        print_error(error)
         return INTERRUPTED if error.code == "CANCELLED" else FAILED
     except BrokenPipeError:
-        return DONE  # the reader has seen enough
+        return DONE  # the reader closed the pipe
     except Unwritable as problem:
         say(f"moss: the answer could not be written: {problem}")
         return FAILED
@@ -65,15 +65,20 @@ def run(words: list[str]) -> int:
         say("[CANCELLED] interrupted; nothing was changed")
         return INTERRUPTED
     except Exception as bug:
-        _tell_bug(bug)
+        _report_bug(bug)
         return FAILED
 
 
 def _dispatch(words: list[str]) -> int:
+    if words[:1] == [COMPLETE]:
+        from moss_memory.cli.commands.complete import complete
+
+        secure_descriptors()
+        return complete(words[1:])
     _refuse_bytes(words)
     home, words = _leading_home(words)
     if not words:
-        return _without_a_command(home)
+        return _run_without_command(home)
     first = words[0]
     if first == "mcp" and len(words) == 1:
         return _serve(home)
@@ -83,10 +88,6 @@ def _dispatch(words: list[str]) -> int:
         show(f"moss {__version__}")
         return DONE
     secure_descriptors()
-    if first == OFFER:
-        from moss_memory.cli.commands.complete import offer
-
-        return offer(words[1:], home)
     if first in ("--help", "-h"):
         words = ["help"]
     for count in (2, 1):
@@ -101,7 +102,7 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _refuse_bytes(words: list[str]) -> None:
-    """Refuses words that are no text; Python hides such bytes in halves of surrogate pairs."""
+    """Refuse words that are not valid UTF-8; Python decodes such bytes to lone surrogates."""
     for place, word in enumerate(words, start=1):
         if not word.isascii():
             try:
@@ -112,7 +113,7 @@ def _refuse_bytes(words: list[str]) -> None:
 
 
 def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
-    """`--home DIR` may stand before the command too."""
+    """Return the value of a leading `--home DIR`, None if absent, and the remaining words."""
     first, has_value, home = words[0].partition("=") if words else ("", "", "")
     if first != "--home":
         return None, words
@@ -124,7 +125,7 @@ def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
     return home, rest
 
 
-def _without_a_command(home: str | None) -> int:
+def _run_without_command(home: str | None) -> int:
     if not is_terminal(STDIN):
         return _serve(home)
     from moss_memory.cli.commands.help import overview
@@ -139,8 +140,8 @@ def _serve(home: str | None) -> int:
     return serve_client(home)
 
 
-def _tell_bug(bug: BaseException) -> None:
-    """An error that no caller can be blamed for: its cause is shown only to those who ask."""
+def _report_bug(bug: BaseException) -> None:
+    """Report an unexpected exception; print its traceback only if MOSS_DEBUG is set."""
     if os.environ.get("MOSS_DEBUG"):
         import traceback
 

@@ -1,4 +1,4 @@
-"""A client changed through its own command line, because it writes its file itself while it runs."""
+"""Changes made through a client's own command line, because the client writes its file while it runs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _TIMEOUT_S = 60.0
 
 
 def has_own_command(client: Client, scope: str, entry: dict[str, Any] | None) -> bool:
-    """Whether a change goes through the client's command line: where it has one, and no token is part of it.
+    """Return True if the client has a command line for this scope and the entry has no token.
 
-    What stands on a command line can be read by everyone on the machine.
+    Everyone on the machine can read command lines.
     """
     import shutil
 
@@ -30,7 +30,7 @@ def has_own_command(client: Client, scope: str, entry: dict[str, Any] | None) ->
 
 
 def own_command(client: Client, entry: dict[str, Any] | None, *, was_there: bool) -> list[list[str]]:
-    """The command lines that connect a client, or without an entry let it go."""
+    """Return the command lines that connect a client, or disconnect it if there is no entry."""
     remove = [client.program, *client.own_remove, SERVER]
     if entry is None:
         return [remove]
@@ -38,7 +38,7 @@ def own_command(client: Client, entry: dict[str, Any] | None, *, was_there: bool
 
 
 def run_own(lines: list[list[str]]) -> None:
-    """Runs the command lines, one after the other; what the client says against it is told."""
+    """Run the command lines in order; refuse with the client's message if one fails."""
     import subprocess
 
     for line in lines:
@@ -47,5 +47,5 @@ def run_own(lines: list[list[str]]) -> None:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise invalid_request(f"{line[0]} cannot be run ({error})") from None
         if done.returncode:
-            told = (done.stderr or done.stdout).strip().splitlines()
-            raise invalid_request(f"`{' '.join(line[:3])}` failed: {told[-1][:300] if told else done.returncode}")
+            errors = (done.stderr or done.stdout).strip().splitlines()
+            raise invalid_request(f"`{' '.join(line[:3])}` failed: {errors[-1][:300] if errors else done.returncode}")

@@ -1,4 +1,4 @@
-"""The clients that Moss connects itself to: where each keeps its servers, and in which form."""
+"""The supported clients: the files in which they configure servers, and the format of an entry."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ if TYPE_CHECKING:
 
 USER, PROJECT = SCOPES = ("user", "project")
 SERVER = "moss"
-"""Under which name clients know Moss."""
+"""The name of the Moss server in clients."""
 VARIABLE = "MOSS_TOKEN"
-"""The variable of the environment that a project's file names instead of the token."""
+"""The environment variable that replaces the token in a project's file."""
 
 
 class Client:
-    """A program that speaks MCP: the files it reads, and how an entry for a server looks there.
+    """An MCP client: its configuration files and the format of a server entry.
 
-    A file's place begins with `~`, `$CONFIG` (where programs of this system keep settings) or a variable that moves
-    it, `$NAME|default`; a project's begins at the current folder. Several places are for one file: the first that is
-    there counts, else the first.
+    A path begins with `~`, `$CONFIG` (the system's folder for settings) or a variable with a default, `$NAME|default`;
+    a project's path is relative to the current folder. Of several paths the first that exists is used, else the first.
     """
 
     def __init__(
@@ -45,44 +44,44 @@ class Client:
         self.name = name
         self.files = {USER: user, PROJECT: project}
         self.under = under
-        """The key above all servers."""
+        """The key of the table of servers."""
         self.program = program
         """Its command, by which it is found on this machine."""
         self.stdio = stdio or {}
-        """What an entry holds beside the command."""
+        """Members of a stdio entry beside the command."""
         self.http = http
-        """An entry for a server over HTTP; none where the client cannot."""
+        """The entry of an HTTP server, None if the client supports none."""
         self.variable = variable
-        """How it writes that a value comes from the environment; nothing where it cannot."""
+        """The syntax of an environment variable in a value, empty if there is none."""
         self.own_add = own_add
         self.own_remove = own_remove
-        """What follows its command to add and to remove a server, where its file is its own to write."""
+        """The arguments of its command that add and remove a server, if it writes its file itself."""
         self.hooks = hooks or {}
-        """By scope the file in which it reads what to run at the start of a session and before compaction."""
+        """The file of its hooks, by scope."""
         self.toolsets = toolsets
-        """What it lists unless told otherwise: the few tools that lead to all others, because clients either bear
-        few tools (Cursor, Windsurf) or pay for each with context."""
+        """The toolsets that it lists by default: few, because clients limit the number of tools (Cursor, Windsurf) or
+        spend context on each."""
 
     @property
     def toml(self) -> bool:
-        """Whether its file is TOML; else JSON, with comments where people wrote some."""
+        """Return True if its file is TOML; otherwise it is JSON, possibly with comments."""
         return self.files[USER][0].endswith(".toml")
 
     def scopes(self) -> list[str]:
-        """For whom it can be connected: one user everywhere, or everyone in one project."""
+        """Return the supported scopes: a user, or a project."""
         return [scope for scope in SCOPES if self.files[scope]]
 
     def file(self, scope: str) -> str:
-        """Where its servers stand."""
+        """Return the path of the file with its servers."""
         places = [_place(one) for one in self.files[scope]]
         return next((one for one in places if os.path.lexists(one)), places[0])
 
     def hooks_file(self, scope: str) -> str:
-        """Where its hooks stand."""
+        """Return the path of the file with its hooks."""
         return _place(self.hooks[scope])
 
     def is_here(self) -> bool:
-        """Whether there are signs of it on this machine: its command, or the folder of its settings."""
+        """Return True if its command or its folder of settings exists on this machine."""
         import shutil
 
         folder = os.path.dirname(self.file(USER))
@@ -185,21 +184,21 @@ CLIENTS = {
         ),
     )
 }
-"""By the word that is typed."""
+"""Clients by the name that is typed."""
 
 
 def _place(written: str) -> str:
-    """A place as this system has it."""
+    """Return a path with its variables expanded."""
     if written.startswith("$CONFIG/"):
         base = "~/Library/Application Support" if sys.platform == "darwin" else "$XDG_CONFIG_HOME|~/.config"
         written = base + written.removeprefix("$CONFIG")
     if written.startswith("$"):
         name, _, default = written[1:].partition("|")
         moved = os.environ.get(name)
-        # The variable stands for the folder that the default begins with: `~/.codex` or `~` before `.claude.json`.
+        # The variable replaces the folder at the beginning of the default: `~/.codex`, or `~` before `.claude.json`.
         parts = default.split("/")
         if moved:
-            kept = parts[1:] if parts[1].endswith(".json") else parts[2:]
-            return os.path.join(os.path.expanduser(moved), *kept)
+            rest = parts[1:] if parts[1].endswith(".json") else parts[2:]
+            return os.path.join(os.path.expanduser(moved), *rest)
         written = default
     return os.path.abspath(os.path.expanduser(written))

@@ -1,4 +1,4 @@
-"""What Moss puts into a client's file, and how it is taken out again so that the file is as it was."""
+"""An edit of a client's configuration file that can be reverted byte for byte."""
 
 from __future__ import annotations
 
@@ -19,128 +19,129 @@ if TYPE_CHECKING:
 
 
 class ConfigEdit:
-    """One thing of Moss in one file; what it is, and how it is written there, a kind of change says."""
+    """The part of a file that Moss owns; subclasses define its content and format."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.file = self.readable(lambda: SettingsFile(path))
+        self.file = self.convert_parse_errors(lambda: SettingsFile(path))
 
-    def found_in(self, text: str) -> Any:
-        """What a text has of it; None if nothing."""
+    def find_in(self, text: str) -> Any:
+        """Return the part of Moss in a text, None if there is none."""
         raise NotImplementedError
 
-    def put_into(self, text: str, value: Any) -> str:
-        """A text with this value in the place of what it has."""
+    def write_into(self, text: str, value: Any) -> str:
+        """Return a text in which this value replaces the part of Moss."""
         raise NotImplementedError
 
-    def reverted(self, text: str) -> str:
-        """A text with it, without it."""
+    def remove_from(self, text: str) -> str:
+        """Return a text without the part of Moss."""
         raise NotImplementedError
 
     def span(self, text: str) -> tuple[int, int] | None:
-        """Where it stands in a text, if it stands in one piece."""
+        """Return the start and end of the part of Moss in a text, None if it is not contiguous."""
         return None
 
     def content(self, text: str) -> Any:
-        """Everything that a text says, comments and spacing aside."""
+        """Return the parsed content of a text, without comments and white space."""
         raise NotImplementedError
 
-    def is_in(self, text: str) -> bool:
-        """Whether a text has it."""
-        return self.found_in(text) is not None
+    def is_present_in(self, text: str) -> bool:
+        """Return True if a text has the part of Moss."""
+        return self.find_in(text) is not None
 
-    def applied(self, text: str) -> str:
-        """A text with what the file has of it now put in."""
-        return self.put_into(text, self.found_in(self.file.text))
+    def apply_to(self, text: str) -> str:
+        """Return a text with the part of Moss that the file has now."""
+        return self.write_into(text, self.find_in(self.file.text))
 
-    def readable(self, work: Callable[[], Result]) -> Result:
-        """What the work gives; a file that is not what it should be is refused with its line."""
+    def convert_parse_errors(self, work: Callable[[], Result]) -> Result:
+        """Return the result of `work`; convert a parse error to a refusal with the line."""
         try:
             return work()
         except ConfigParseError as problem:
             message = f"{self.path}, {problem}; the file is left alone, repair that line"
             raise invalid_request(message, line=problem.line) from None
 
-    def without(self) -> str | None:
-        """The text of the file as it was before Moss, with what others changed since; none for no file.
+    def restore_text(self) -> str | None:
+        """Return the text of the file as it was before Moss, with later changes of others; None if there was no file.
 
-        What was there in the place of Moss's own comes back.
+        An entry that Moss replaced is restored.
         """
         text = self.file.text
-        if not self.is_in(text):
+        if not self.is_present_in(text):
             return text
-        before = self._remembered()
+        before = self._replaced()
         if before is not None:
-            tried = [*before.undone_in(text), self._with_source(text, before.alone)]
-            undone = next((one for one in tried if self._is_undone(one, before)), None)
+            candidates = [*before.undo_in(text), self._with_source(text, before.alone)]
+            undone = next((one for one in candidates if self._is_undone(one, before)), None)
             if undone is not None:
                 return None if before.absent and not undone else undone
-            value = self.found_in(before.alone)
+            value = self.find_in(before.alone)
             if value is not None:
-                return self.readable(lambda: self.put_into(text, value))
-        kept = self._kept_before()
-        if kept is not None and not self.is_in(kept[1]):
-            return kept[1]
-        if text == self.applied(""):
+                return self.convert_parse_errors(lambda: self.write_into(text, value))
+        backup = self._find_backup()
+        if backup is not None and not self.is_present_in(backup[1]):
+            return backup[1]
+        if text == self.apply_to(""):
             return None
-        return self.readable(lambda: self.reverted(text))
+        return self.convert_parse_errors(lambda: self.remove_from(text))
 
     def remember(self, after: str) -> None:
-        """Keep what the file has in the place of Moss's own, before it gets another text."""
+        """Store the entry that Moss is about to replace."""
         text = self.file.text
-        before = self._remembered()
-        kept = self._kept_before()
-        original: str | None = text if self.file.is_there else None
-        if before is not None or (kept is not None and not self.is_in(kept[1])):
-            original = self.without()
-        value = self.found_in(original or "")
-        alone = "" if value is None else self._with_source(self.put_into("", value), original or "")
+        before = self._replaced()
+        backup = self._find_backup()
+        original: str | None = text if self.file.exists else None
+        if before is not None or (backup is not None and not self.is_present_in(backup[1])):
+            original = self.restore_text()
+        value = self.find_in(original or "")
+        alone = "" if value is None else self._with_source(self.write_into("", value), original or "")
         remember(self.file.real, change_of(original or "", after, alone=alone, absent=original is None))
 
-    def kept_copy(self) -> str:
-        """The path of a copy that is the file before Moss, and so better than a newer one; empty if there is none."""
-        kept = self._kept_before() if self.is_in(self.file.text) else None
-        return kept[0] if kept else ""
+    def backup_path(self) -> str:
+        """Return the path of a copy that equals the file before Moss, empty if there is none."""
+        backup = self._find_backup() if self.is_present_in(self.file.text) else None
+        return backup[0] if backup else ""
 
-    def _remembered(self) -> Before | None:
-        """What was there before, unless the file has it again or has nothing of Moss: that was another time."""
+    def _replaced(self) -> Before | None:
+        """Return the replaced entry, None if the file has it again or has nothing of Moss, so that it is outdated."""
         before = recall(self.file.real)
         if before is None:
             return None
-        now = self.found_in(self.file.text)
+        now = self.find_in(self.file.text)
         try:
-            return None if now in (None, self.found_in(before.alone)) else before
+            return None if now in (None, self.find_in(before.alone)) else before
         except ConfigParseError:
             return None
 
     def _with_source(self, text: str, source: str) -> str:
-        """A text in which it is written as in another text, to the byte; the same text if it cannot be."""
+        """Return a text with the part of Moss written as in `source`, to the byte; unchanged if that is impossible."""
         ours, theirs = self.span(text), self.span(source)
         if ours is None or theirs is None:
             return text
         written = text[: ours[0]] + source[theirs[0] : theirs[1]] + text[ours[1] :]
         try:
-            return written if self.found_in(written) == self.found_in(source) else text
+            return written if self.find_in(written) == self.find_in(source) else text
         except ConfigParseError:
             return text
 
     def _is_undone(self, text: str, before: Before) -> bool:
-        """Whether a text is the present one with what was there before, and nothing else in it differs."""
+        """Return True if a text differs from the present one only in having the replaced entry."""
         try:
-            if self.found_in(text) != self.found_in(before.alone):
+            if self.find_in(text) != self.find_in(before.alone):
                 return False
-            return bool(self.content(self.applied(text)) == self.content(self.file.text))
+            return bool(self.content(self.apply_to(text)) == self.content(self.file.text))
         except (ConfigParseError, MossError):
             return False
 
-    def _kept_before(self) -> tuple[str, str] | None:
-        """The path and the text of a kept copy that is the present file but for Moss, one without Moss first."""
-        found = [one for one in self.file.kept() if self._is_before(one[1])]
-        return min(found, key=lambda one: self.is_in(one[1])) if found else None
+    def _find_backup(self) -> tuple[str, str] | None:
+        """Return path and text of a copy that differs from the present file only in the part of Moss, None if none
+        does."""
+        found = [one for one in self.file.backups() if self._is_before(one[1])]
+        return min(found, key=lambda one: self.is_present_in(one[1])) if found else None
 
     def _is_before(self, before: str) -> bool:
-        """Whether the present file is that text with Moss put into it and nothing more."""
+        """Return True if the present file equals that text with the part of Moss added."""
         try:
-            return self.applied(before) == self.file.text
+            return self.apply_to(before) == self.file.text
         except (ConfigParseError, MossError):
             return False

@@ -1,4 +1,4 @@
-"""A client connected to Moss, or let go: the change of its file, tried, made, and taken back."""
+"""Adds, previews or removes the entry of Moss in a client's configuration file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from moss_memory.errors import invalid_request
 from . import jsonc, toml_edit
 from .clients import CLIENTS, PROJECT, SERVER, USER
 from .config_edit import ConfigEdit
-from .server_entry import ServerEntry, chosen_toolsets, http_entry, merged, stdio_entry
+from .server_entry import ServerEntry, chosen_toolsets, http_entry, merge_entries, stdio_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ PORT = 8314
 
 
 class ConfigLocation(ConfigEdit):
-    """Where one client keeps its servers, in one scope, and what stands there of Moss."""
+    """The configuration file of a client in one scope, and its entry for Moss."""
 
     def __init__(self, client: Client, scope: str) -> None:
         if scope not in client.scopes():
@@ -33,41 +33,41 @@ class ConfigLocation(ConfigEdit):
         self.scope = scope
         self.form: ModuleType = toml_edit if client.toml else jsonc
         self.keys = (client.under, SERVER)
-        self.entry = self.readable(lambda: self.form.found(self.file.text, self.keys))
+        self.entry = self.convert_parse_errors(lambda: self.form.find(self.file.text, self.keys))
 
-    def meaning(self) -> ServerEntry | None:
-        """What the entry for Moss says, if there is one."""
+    def server_entry(self) -> ServerEntry | None:
+        """Return the parsed entry for Moss, None if there is none."""
         return ServerEntry(self.client, self.entry) if isinstance(self.entry, dict) else None
 
     def with_entry(self, wanted: dict[str, Any]) -> str:
-        """The text of the file with Moss in it; what its owner added to an entry that was there stays."""
-        entry = merged(self.client, self.entry, wanted)
-        return self.readable(lambda: str(self.form.put(self.file.text, self.keys, entry)))
+        """Return the text of the file with the entry for Moss; members that the owner added to an old entry stay."""
+        entry = merge_entries(self.client, self.entry, wanted)
+        return self.convert_parse_errors(lambda: str(self.form.put(self.file.text, self.keys, entry)))
 
-    def found_in(self, text: str) -> Any:
-        """The entry for Moss that a text has."""
-        return self.form.found(text, self.keys)
+    def find_in(self, text: str) -> Any:
+        """Return the entry for Moss in a text."""
+        return self.form.find(text, self.keys)
 
-    def put_into(self, text: str, value: Any) -> str:
-        """A text with this entry for Moss."""
+    def write_into(self, text: str, value: Any) -> str:
+        """Return a text with this entry for Moss."""
         return str(self.form.put(text, self.keys, value))
 
     def span(self, text: str) -> tuple[int, int] | None:
-        """Where the entry for Moss stands in a text, if it stands in one piece."""
+        """Return the start and end of the entry for Moss in a text, None if it is not contiguous."""
         found: tuple[int, int] | None = self.form.span(text, self.keys)
         return found
 
     def content(self, text: str) -> Any:
-        """Everything that a text says."""
+        """Return the parsed content of a text."""
         return self.form.read(text)
 
-    def reverted(self, text: str) -> str:
-        """A text without its entry for Moss."""
+    def remove_from(self, text: str) -> str:
+        """Return a text without the entry for Moss."""
         return str(self.form.remove(text, self.keys))
 
 
 def client_of(key: str) -> Client:
-    """The client of that name."""
+    """Return the client of that name; refuse an unknown one."""
     found = CLIENTS.get(key.lower().replace("_", "-").replace(" ", "-"))
     if found is None:
         raise invalid_request(f"there is no client {key[:60]!r}; known: {', '.join(CLIENTS)}", path="client")
@@ -75,7 +75,7 @@ def client_of(key: str) -> Client:
 
 
 def wanted_entry(
-    place: ConfigLocation,
+    location: ConfigLocation,
     *,
     home: str | None,
     store_home: str,
@@ -84,28 +84,28 @@ def wanted_entry(
     http: bool,
     dry_run: bool,
 ) -> tuple[dict[str, Any], str]:
-    """The entry that connects a client, and the token in it, if there is one; trying makes no token."""
+    """Return the entry that connects a client, and its token, empty if it has none; a dry run creates no token."""
     if not http:
         if url:
             raise invalid_request("`url` is where a server over HTTP is; give `http` too", path="url")
-        return stdio_entry(place.client, place.scope, home=home, toolsets=toolsets, old=place.entry), ""
-    address = _with_toolsets(_checked_url(url), chosen_toolsets(place.client, toolsets))
+        return stdio_entry(location.client, location.scope, home=home, toolsets=toolsets, old=location.entry), ""
+    address = _with_toolsets(_check_url(url), chosen_toolsets(location.client, toolsets))
     token = ""
-    if place.scope != PROJECT:
+    if location.scope != PROJECT:
         from moss_memory.http.token_file import token_of, token_path
 
         exists = os.path.lexists(token_path(store_home))
         token = token_of(store_home) if exists or not dry_run else "TOKEN"
-    return http_entry(place.client, place.scope, url=address, token=token), token
+    return http_entry(location.client, location.scope, url=address, token=token), token
 
 
 def _with_toolsets(address: str, toolsets: Sequence[str]) -> str:
-    """Return the address of an endpoint that lists these toolsets; without any it lists everything."""
+    """Return the URL of an endpoint with these toolsets; without any it lists all."""
     return f"{address}?toolsets={','.join(toolsets)}" if toolsets else address
 
 
-def _checked_url(url: str | None) -> str:
-    """The address of the endpoint; the token goes nowhere in the clear but to this machine."""
+def _check_url(url: str | None) -> str:
+    """Return the URL of the endpoint; refuse plain HTTP to another machine, which would expose the token."""
     from urllib.parse import urlsplit
 
     address = url or f"http://127.0.0.1:{PORT}"
@@ -124,7 +124,7 @@ def _checked_url(url: str | None) -> str:
 
 
 def is_local(host: str | None) -> bool:
-    """Whether an address never leaves this machine; a name that only begins as one (`127.0.0.1.example.com`) does."""
+    """Return True if a host is a loopback address; `127.0.0.1.example.com` is not."""
     from ipaddress import ip_address
 
     try:
@@ -134,7 +134,7 @@ def is_local(host: str | None) -> bool:
 
 
 def default_scope(client: Client, scope: str | None) -> str:
-    """The scope that is meant where none is named: oneself, everywhere."""
+    """Return the scope, by default that of the user."""
     if scope is not None and scope not in (USER, PROJECT):
         raise invalid_request("`scope` must be user or project", path="scope")
     return scope or client.scopes()[0]

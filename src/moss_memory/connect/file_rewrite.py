@@ -1,4 +1,4 @@
-"""A file given another content: everything else of it stays, its owner, group, mode, attributes and links."""
+"""Rewrites a file and preserves its owner, group, mode, attributes and links."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _PRIVATE = 0o600
 
 
 def make(path: str, data: bytes, owner: os.stat_result | None = None) -> None:
-    """Make a file for its owner alone, whole or not at all; raise `FileExistsError` if the name is taken."""
+    """Create a file for its owner alone, atomically; raise `FileExistsError` if the name is taken."""
 
     def prepare(fd: int) -> None:
         os.fchmod(fd, _PRIVATE)
         if owner is not None:
-            with suppress(PermissionError):  # only root gives files away; the copy is then the caller's
+            with suppress(PermissionError):  # only root can change the owner; otherwise the copy belongs to the caller
                 os.fchown(fd, owner.st_uid, owner.st_gid)
 
-    temporary = _temporary(path, data, prepare)
+    temporary = _write_temporary(path, data, prepare)
     try:
         os.link(temporary, path, follow_symlinks=False)
     finally:
@@ -33,19 +33,19 @@ def make(path: str, data: bytes, owner: os.stat_result | None = None) -> None:
 
 
 def rewrite(path: str, old: bytes, data: bytes) -> None:
-    """Give a file another content, in one step if that keeps everything else of it, else in place."""
+    """Rewrite a file: by an atomic rename if that preserves its metadata, else in place."""
     status = os.stat(path)
-    if status.st_nlink == 1 and _is_replaced(path, data, status):
+    if status.st_nlink == 1 and _try_replace(path, data, status):
         return
     _write_in_place(path, old, data, status)
 
 
-class _NotKept(Exception):  # noqa: N818 - it names the state of a file
-    """The new file cannot have what the old one has."""
+class _MetadataError(Exception):
+    """The new file cannot have the metadata of the old one."""
 
 
-def _is_replaced(path: str, data: bytes, status: os.stat_result) -> bool:
-    """Put a new file in the place of the old one; say no if it cannot have the owner and attributes of the old one."""
+def _try_replace(path: str, data: bytes, status: os.stat_result) -> bool:
+    """Replace a file by a new one; return False if it cannot have the owner and attributes of the old one."""
 
     def prepare(fd: int) -> None:
         try:
@@ -53,11 +53,11 @@ def _is_replaced(path: str, data: bytes, status: os.stat_result) -> bool:
             os.fchmod(fd, stat.S_IMODE(status.st_mode))
             _copy_attributes(path, fd)
         except OSError:
-            raise _NotKept from None
+            raise _MetadataError from None
 
     try:
-        temporary = _temporary(path, data, prepare)
-    except _NotKept:
+        temporary = _write_temporary(path, data, prepare)
+    except _MetadataError:
         return False
     try:
         os.rename(temporary, path)
@@ -68,9 +68,9 @@ def _is_replaced(path: str, data: bytes, status: os.stat_result) -> bool:
 
 
 def _copy_attributes(path: str, fd: int) -> None:
-    """Give an open file the extended attributes of another, lists of access rights included, and no others."""
-    if not hasattr(os, "listxattr"):  # as on macOS: what cannot be read cannot be copied
-        raise _NotKept
+    """Copy the extended attributes of a file to an open file, access control lists included, and remove others."""
+    if not hasattr(os, "listxattr"):  # macOS: Python has no functions for attributes
+        raise _MetadataError
     wanted = {name: os.getxattr(path, name) for name in os.listxattr(path)}
     found = {name: os.getxattr(fd, name) for name in os.listxattr(fd)}
     for name, value in wanted.items():
@@ -82,7 +82,7 @@ def _copy_attributes(path: str, fd: int) -> None:
 
 
 def _write_in_place(path: str, old: bytes, data: bytes, owner: os.stat_result) -> None:
-    """Write over a file; on failure its old content is put back, from a copy on the disk if that fails too."""
+    """Overwrite a file; on failure restore its old content, or leave a copy of it on the disk."""
     copy = f"{path}.{os.urandom(6).hex()}.tmp"
     make(copy, old, owner)
     try:
@@ -108,8 +108,8 @@ def _overwrite(path: str, data: bytes) -> None:
         os.close(fd)
 
 
-def _temporary(path: str, data: bytes, prepare: Callable[[int], None]) -> str:
-    """Make a file with this content beside a path, and return its name."""
+def _write_temporary(path: str, data: bytes, prepare: Callable[[int], None]) -> str:
+    """Create a file with this content in the same folder and return its path."""
     temporary = f"{path}.{os.urandom(6).hex()}.tmp"
     fd = os.open(temporary, _MAKE, _PRIVATE)
     try:

@@ -1,4 +1,4 @@
-"""Whether a server answers: a real handshake, and its tools counted."""
+"""Checks a server by an MCP handshake and counts its tools."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from .server_entry import ServerEntry
 
 TIMEOUT_S = 20.0
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 _KNOWN_VARIABLES = ("MOSS_HOME", "MOSS_WORKSPACE")
-"""What a project's file may set for the server."""
+"""Variables that a project's file may set for the server."""
 _HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
@@ -27,47 +27,47 @@ _HELLO = {
 
 
 class HandshakeError(Exception):
-    """The server did not answer as one; the message says why."""
+    """The server did not answer the handshake; the message has the reason."""
 
 
-def shake_hands(meaning: ServerEntry, scope: str) -> tuple[str, int]:
-    """Starts or calls the server as the client would; its name with version, and how many tools it lists."""
-    if meaning.url:
-        _require_safe_address(meaning, scope)
-        return _over_http(meaning)
-    if not meaning.words:
+def check_server(entry: ServerEntry, scope: str) -> tuple[str, int]:
+    """Start or call the server as the client would; return its name with version and its number of tools."""
+    if entry.url:
+        _require_safe_address(entry, scope)
+        return _over_http(entry)
+    if not entry.words:
         raise HandshakeError("the entry names neither a command nor an address")
     if scope == PROJECT:
-        _require_safe_start(meaning)
-    return _over_stdio(meaning)
+        _require_safe_start(entry)
+    return _over_stdio(entry)
 
 
-def _require_safe_start(meaning: ServerEntry) -> None:
-    """A project's file comes from others: it starts the server of this Moss, and changes nothing of how that starts."""
-    if not starts_this_moss(meaning.words):
-        raise HandshakeError(f"not tried: the project's file starts {meaning.words[0]!r}, which is not this Moss")
-    if (after_moss(meaning.words) or [])[:1] != ["mcp"]:
+def _require_safe_start(entry: ServerEntry) -> None:
+    """Refuse an entry of a project's file that starts anything else than this Moss: the file may come from others."""
+    if not starts_this_moss(entry.words):
+        raise HandshakeError(f"not tried: the project's file starts {entry.words[0]!r}, which is not this Moss")
+    if (after_moss(entry.words) or [])[:1] != ["mcp"]:
         raise HandshakeError(
-            f"not tried: the project's file runs {' '.join(meaning.words)[:200]!r}, which is not `moss mcp`"
+            f"not tried: the project's file runs {' '.join(entry.words)[:200]!r}, which is not `moss mcp`"
         )
-    odd = next((name for name in meaning.environment if name not in _KNOWN_VARIABLES), None)
+    odd = next((name for name in entry.environment if name not in _KNOWN_VARIABLES), None)
     if odd is not None:
         raise HandshakeError(f"not tried: the project's file sets {odd[:60]!r}, which may start another program")
 
 
-def _require_safe_address(meaning: ServerEntry, scope: str) -> None:
+def _require_safe_address(entry: ServerEntry, scope: str) -> None:
     from urllib.parse import urlsplit
 
     try:
-        parts = urlsplit(meaning.url)
+        parts = urlsplit(entry.url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise HandshakeError(f"the entry's address is none: {meaning.url[:200]}") from None
+        raise HandshakeError(f"the entry's address is none: {entry.url[:200]}") from None
     if scope == PROJECT and not is_local(host):
         raise HandshakeError("not tried: the project's file names another machine, and the token would go there")
 
 
-def _told(hello: Any, listed: Any) -> tuple[str, int]:
+def _server_of(hello: Any, listed: Any) -> tuple[str, int]:
     try:
         server = hello["result"]["serverInfo"]
         return f"{server['name']} {server['version']}", len(listed["result"]["tools"])
@@ -79,7 +79,7 @@ def _request(number: int, method: str, parameters: dict[str, Any]) -> dict[str, 
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
 
 
-def _over_stdio(meaning: ServerEntry) -> tuple[str, int]:
+def _over_stdio(entry: ServerEntry) -> tuple[str, int]:
     import subprocess
 
     lines = [
@@ -87,18 +87,18 @@ def _over_stdio(meaning: ServerEntry) -> tuple[str, int]:
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         _request(2, "tools/list", {}),
     ]
-    said = "".join([json.dumps(line) + "\n" for line in lines])
+    messages = "".join([json.dumps(line) + "\n" for line in lines])
     try:
         done = subprocess.run(
-            meaning.words,
-            input=said,
+            entry.words,
+            input=messages,
             capture_output=True,
             text=True,
             timeout=TIMEOUT_S,
-            env={**os.environ, **meaning.environment},
+            env={**os.environ, **entry.environment},
         )
     except OSError as error:
-        raise HandshakeError(f"{meaning.words[0]} cannot be started ({error.strerror})") from None
+        raise HandshakeError(f"{entry.words[0]} cannot be started ({error.strerror})") from None
     except subprocess.TimeoutExpired:
         raise HandshakeError(f"no answer within {TIMEOUT_S:.0f} seconds") from None
     except ValueError:
@@ -112,34 +112,34 @@ def _over_stdio(meaning: ServerEntry) -> tuple[str, int]:
         if isinstance(message, dict):
             answers[message.get("id")] = message
     if 1 not in answers:
-        told = done.stderr.strip().splitlines()
-        raise HandshakeError(f"it ended without an answer{': ' + told[-1][:200] if told else ''}")
-    return _told(answers.get(1), answers.get(2))
+        errors = done.stderr.strip().splitlines()
+        raise HandshakeError(f"it ended without an answer{': ' + errors[-1][:200] if errors else ''}")
+    return _server_of(answers.get(1), answers.get(2))
 
 
-def _over_http(meaning: ServerEntry) -> tuple[str, int]:
+def _over_http(entry: ServerEntry) -> tuple[str, int]:
     session: dict[str, str] = {}
-    hello = _posted(meaning, _request(1, "initialize", _HELLO), session)
-    _posted(meaning, {"jsonrpc": "2.0", "method": "notifications/initialized"}, session)
-    return _told(hello, _posted(meaning, _request(2, "tools/list", {}), session))
+    hello = _post(entry, _request(1, "initialize", _HELLO), session)
+    _post(entry, {"jsonrpc": "2.0", "method": "notifications/initialized"}, session)
+    return _server_of(hello, _post(entry, _request(2, "tools/list", {}), session))
 
 
-def _posted(meaning: ServerEntry, message: dict[str, Any], session: dict[str, str]) -> Any:
-    """The answer to one message; keeps what the server wants to be called by from then on."""
+def _post(entry: ServerEntry, message: dict[str, Any], session: dict[str, str]) -> Any:
+    """Return the response to one message; store the session id of the server."""
     import http.client
     from urllib.parse import urlsplit
 
-    parts = urlsplit(meaning.url)
+    parts = urlsplit(entry.url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.request("POST", target, json.dumps(message), {**headers, **meaning.headers, **session})
+        connection.request("POST", target, json.dumps(message), {**headers, **entry.headers, **session})
         answer = connection.getresponse()
-        body = answer.read(_MOST_BYTES).decode("utf-8", "replace")
+        body = answer.read(_MAX_BYTES).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise HandshakeError(f"nobody answers at {meaning.url} ({error}); start `moss serve`") from None
+        raise HandshakeError(f"nobody answers at {entry.url} ({error}); start `moss serve`") from None
     finally:
         connection.close()
     if answer.status in (401, 403):
@@ -153,7 +153,7 @@ def _posted(meaning: ServerEntry, message: dict[str, Any], session: dict[str, st
 
 
 def _message_in(body: str) -> Any:
-    """The JSON of an answer, alone or in a stream of events."""
+    """Return the JSON of a response, plain or in an event stream."""
     data = [line.removeprefix("data:").strip() for line in body.splitlines() if line.startswith("data:")]
     try:
         return json.loads(next((part for part in data if '"id"' in part), "null") if data else body)

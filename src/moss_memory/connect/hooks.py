@@ -1,4 +1,4 @@
-"""What a client runs of Moss by itself, where someone asked for it: at the start of a session and before compaction."""
+"""Optional hooks that a client runs at the start of a session and before compaction."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 _KEY, _WITHIN = "hooks", "hooks"
 _RUN = {"SessionStart": ["prime"], "PreCompact": ["prime", "--before-compaction"]}
-"""What each event runs: what is open here goes to the model, the reminder to whatever writes the summary."""
+"""The command of each event: open work for the model, a reminder for the model that writes the summary."""
 _TIMEOUT_S = 10
-"""A session begins without it rather than late."""
+"""A short timeout, so that a session does not begin late."""
 
 
 class Hooks(ConfigEdit):
-    """Where one client keeps its hooks, in one scope, and which of them are Moss's."""
+    """The hooks of a client in one scope, and those of Moss among them."""
 
     def __init__(self, client: Client, scope: str) -> None:
         if scope not in client.hooks:
@@ -39,60 +39,60 @@ class Hooks(ConfigEdit):
         super().__init__(client.hooks_file(scope))
         self.client = client
         self.scope = scope
-        self.commands: dict[str, str] = self.readable(lambda: self.found_in(self.file.text)) or {}
-        """What the file runs of Moss, by event."""
+        self.commands: dict[str, str] = self.convert_parse_errors(lambda: self.find_in(self.file.text)) or {}
+        """The commands of Moss by event."""
 
     def with_hooks(self, home: str | None) -> str:
-        """The text of the file with both hooks."""
+        """Return the text of the file with both hooks."""
         wanted = {event: self._line(words, home) for event, words in _RUN.items()}
-        return self.readable(lambda: _put(self.file.text, wanted))
+        return self.convert_parse_errors(lambda: _put(self.file.text, wanted))
 
     def _line(self, words: list[str], home: str | None) -> str:
-        """What the client gives to a shell; a project's file names no place of this machine."""
+        """Return the shell command of a hook; a project's file has no absolute paths of this machine."""
         if self.scope == PROJECT:
             return shlex.join(["moss", *words])
         named = home or os.environ.get("MOSS_HOME")
         place = ["--home", os.path.abspath(os.path.expanduser(named))] if named else []
         return shlex.join([*moss_for_clients(), *words, *place])
 
-    def found_in(self, text: str) -> Any:
-        """What a text runs of Moss, by event."""
+    def find_in(self, text: str) -> Any:
+        """Return the commands of Moss in a text, by event."""
         return {event: command for event, _, command in _ours(text)} or None
 
-    def put_into(self, text: str, value: Any) -> str:
-        """A text with these hooks of Moss and no others."""
-        kept = text if set(self.found_in(text) or ()) <= set(value) else self.reverted(text)
-        return _put(kept, value)
+    def write_into(self, text: str, value: Any) -> str:
+        """Return a text with these hooks of Moss and no others."""
+        base = text if set(self.find_in(text) or ()) <= set(value) else self.remove_from(text)
+        return _put(base, value)
 
     def content(self, text: str) -> Any:
-        """Everything that a text says."""
+        """Return the parsed content of a text."""
         return jsonc.read(text)
 
-    def reverted(self, text: str) -> str:
-        """A text without a hook of Moss; a group that held nothing else goes too."""
+    def remove_from(self, text: str) -> str:
+        """Return a text without hooks of Moss; remove groups that become empty."""
         for _, place, _ in _ours(text):
-            group = jsonc.found(text, place[:-2])
-            return self.reverted(jsonc.remove(text, place[:-2] if len(group[_WITHIN]) == 1 else place))
+            group = jsonc.find(text, place[:-2])
+            return self.remove_from(jsonc.remove(text, place[:-2] if len(group[_WITHIN]) == 1 else place))
         return text
 
 
 def _put(text: str, wanted: dict[str, str]) -> str:
-    """The text in which each event runs this: where it runs something else of Moss, that is changed."""
+    """Return a text in which each event runs this command; replace another command of Moss."""
     for event, command in wanted.items():
         place = next((path for name, path, _ in _ours(text) if name == event), None)
         if place is not None:
             text = jsonc.put(text, (*place, "command"), command)
             continue
-        groups = jsonc.found(text, (_KEY, event))
+        groups = jsonc.find(text, (_KEY, event))
         group = {_WITHIN: [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]}
         text = jsonc.put(text, (_KEY, event, len(groups) if isinstance(groups, list) else 0), group)
     return text
 
 
 def _ours(text: str) -> Iterator[tuple[str, Path, str]]:
-    """Every hook of Moss in a text: its event, the keys that lead to it, and its command."""
+    """Yield every hook of Moss in a text: its event, its path and its command."""
     for event in _RUN:
-        for place, group in enumerate(_list(jsonc.found(text, (_KEY, event)))):
+        for place, group in enumerate(_list(jsonc.find(text, (_KEY, event)))):
             for inner, hook in enumerate(_list(group.get(_WITHIN) if isinstance(group, dict) else None)):
                 command = hook.get("command") if isinstance(hook, dict) else None
                 if isinstance(command, str) and _is_moss(command):

@@ -1,4 +1,4 @@
-"""JSON with comments and trailing commas, changed in one place: every other byte stays as it is."""
+"""Editor for JSON with comments and trailing commas: one value is changed, every other byte is preserved."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     Path = tuple[str | int, ...]
-    """The keys that lead to a value; in a list its index, and the length of the list for one more."""
+    """The keys of a value; in a list its index, or the length of the list to append."""
 
 _BETWEEN = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _ON_THE_LINE = re.compile(r"(?:[ \t]+|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
 _SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _INDENT = re.compile(r"\n([ \t]+)[^ \t\r\n]")
-_DEEPEST = 100
+_MAX_DEPTH = 100
 
 
 class Node:
-    """A value and where it stands; of a list or an object also what is in it."""
+    """A value with its position; a list or an object has members."""
 
     __slots__ = ("comma", "end", "items", "key", "key_start", "kind", "start", "value")
 
@@ -37,29 +37,29 @@ class Node:
         self.value: Any = None
         self.key: str | int = ""
         self.key_start = start
-        """Where the member begins: its key, or in a list the value itself."""
+        """The offset of the member: of its key, or of the value in a list."""
         self.comma = -1
-        """Where the comma behind it stands."""
+        """The offset of the following comma."""
 
     def plain(self) -> Any:
-        """The value as Python has it; of a key that stands twice the last one counts."""
+        """Return the value as a Python object; of duplicate keys the last one counts."""
         if self.kind == "{":
             return {item.key: item.plain() for item in self.items}
         return [item.plain() for item in self.items] if self.kind == "[" else self.value
 
     def member(self, key: str | int) -> Node | None:
-        """What a key or an index leads to."""
+        """Return the member with a key or an index, None if there is none."""
         return next((item for item in reversed(self.items) if item.key == key), None)
 
 
 def read(text: str) -> Any:
-    """The value that a text holds, an empty object where it holds none; raises `ConfigParseError` with the line."""
+    """Return the value of a text, an empty object if it has none; raise `ConfigParseError` with the line."""
     root = _root(text)
     return {} if root is None else root.plain()
 
 
-def found(text: str, path: Path) -> Any:
-    """What the path leads to, or None."""
+def find(text: str, path: Path) -> Any:
+    """Return the value at the path, None if there is none."""
     value = read(text)
     for key in path:
         try:
@@ -70,7 +70,7 @@ def found(text: str, path: Path) -> Any:
 
 
 def span(text: str, path: Path) -> tuple[int, int] | None:
-    """Return where the value begins and ends that the path leads to; None if it leads to nothing."""
+    """Return the start and end of the value at the path, None if there is none."""
     node = _root(text)
     for key in path:
         node = node and node.member(key)
@@ -78,38 +78,38 @@ def span(text: str, path: Path) -> tuple[int, int] | None:
 
 
 def put(text: str, path: Path, value: Any) -> str:
-    """The text with the value at the path, made where it is missing; the same text where it is there already."""
+    """Return the text with the value at the path; missing objects are created, an equal value changes nothing."""
     root = _root(text)
     if root is None:
-        return _begun(text, path, value)
+        return _create_root(text, path, value)
     node = root
     for depth, key in enumerate(path):
-        _require_room(text, node, key, path[:depth])
+        _require_container(text, node, key, path[:depth])
         inner = node.member(key)
         if inner is None:
-            return _inserted(text, node, key, _wrapped(path[depth + 1 :], value))
+            return _insert(text, node, key, _nest(path[depth + 1 :], value))
         node = inner
     if json.dumps(node.plain(), sort_keys=True) == json.dumps(value, sort_keys=True):
         return text
     indent = _indent_at(text, node.key_start)
-    return text[: node.start] + _rendered(value, text, indent) + text[node.end :]
+    return text[: node.start] + _render(value, text, indent) + text[node.end :]
 
 
 def remove(text: str, path: Path) -> str:
-    """The text without what the path leads to; the same text where it leads to nothing."""
+    """Return the text without the value at the path; unchanged if there is none."""
     node = _root(text)
     for key in path[:-1]:
         node = node and node.member(key)
     if node is None or node.member(path[-1]) is None:
         return text
-    place = [item.key for item in node.items].index(path[-1])
-    shorter = _without(text, node, place)
-    return remove(shorter, path) if node.kind == "{" else shorter  # a key may stand twice
+    offset = [item.key for item in node.items].index(path[-1])
+    shorter = _remove_member(text, node, offset)
+    return remove(shorter, path) if node.kind == "{" else shorter  # a key may be duplicate
 
 
-def _without(text: str, node: Node, place: int) -> str:
-    """The text without one member: with the space before it, its comma, and a comma that would lead to nothing."""
-    item = node.items[place]
+def _remove_member(text: str, node: Node, offset: int) -> str:
+    """Return the text without one member, the white space before it, its comma, and a comma that becomes trailing."""
+    item = node.items[offset]
     start = item.key_start
     end = item.comma + 1 if item.comma >= 0 else item.end
     while text[start - 1] in " \t\r\n":
@@ -117,109 +117,109 @@ def _without(text: str, node: Node, place: int) -> str:
     if start == node.start + 1 and len(node.items) == 1 and not text[end : node.end - 1].strip():
         end = node.end - 1
     elif "\n" in text[start : item.key_start] and _rest_of_line(text, end):
-        start = item.key_start  # the line before may end in a comment, which must not swallow what follows here
-    if place and item.comma < 0:
-        comma = node.items[place - 1].comma
+        start = item.key_start  # the line before may end in a comment, which would include the following text
+    if offset and item.comma < 0:
+        comma = node.items[offset - 1].comma
         return text[:comma] + text[comma + 1 : start] + text[end:]
     return text[:start] + text[end:]
 
 
-def _rest_of_line(text: str, place: int) -> str:
-    """What stands behind a place on its line, space aside."""
-    end = text.find("\n", place)
-    return text[place : len(text) if end < 0 else end].strip()
+def _rest_of_line(text: str, offset: int) -> str:
+    """Return the text after an offset on its line, without white space."""
+    end = text.find("\n", offset)
+    return text[offset : len(text) if end < 0 else end].strip()
 
 
-def _require_room(text: str, node: Node, key: str | int, above: Path) -> None:
-    """Refuses to go on below what cannot hold the key."""
+def _require_container(text: str, node: Node, key: str | int, above: Path) -> None:
+    """Refuse a node that cannot have the key."""
     kind, name = ("{", "object") if isinstance(key, str) else ("[", "list")
     if node.kind != kind:
         what = ".".join(map(str, above)) or "the whole file"
         raise ConfigParseError(f"{what} is not a JSON {name}", line_of(text, node.start))
 
 
-def _begun(text: str, path: Path, value: Any) -> str:
-    """A text that held nothing, or comments alone, with its first object."""
+def _create_root(text: str, path: Path, value: Any) -> str:
+    """Return a text with its first object, if it was empty or had comments only."""
     newline = newline_of(text)
     between = "" if not text or text.endswith("\n") else newline
-    return text + between + _rendered(_wrapped(path, value), text, "") + newline
+    return text + between + _render(_nest(path, value), text, "") + newline
 
 
-def _wrapped(path: Path, value: Any) -> Any:
+def _nest(path: Path, value: Any) -> Any:
     for key in reversed(path):
         value = {key: value} if isinstance(key, str) else [value]
     return value
 
 
-def _inserted(text: str, node: Node, key: str | int, value: Any) -> str:
-    """The text with one more member at the end of an object or a list."""
-    label = f"{_dumped(key)}: " if isinstance(key, str) else ""
+def _insert(text: str, node: Node, key: str | int, value: Any) -> str:
+    """Return the text with one more member at the end of an object or a list."""
+    label = f"{_dump(key)}: " if isinstance(key, str) else ""
     if not node.items:
         return _first_member(text, node, label, value)
     last = node.items[-1]
     if _own_line(text, last.key_start) is None:
-        member = label + _dumped(value)
+        member = label + _dump(value)
         if last.comma >= 0:
             return text[: last.comma + 1] + " " + member + "," + text[last.comma + 1 :]
         return text[: last.end] + ", " + member + text[last.end :]
     indent = _indent_at(text, last.key_start)
-    member = newline_of(text) + indent + label + _rendered(value, text, indent)
+    member = newline_of(text) + indent + label + _render(value, text, indent)
     if last.comma >= 0:
-        place = _line_end(text, last.comma + 1, node.end - 1)
-        return text[:place] + member + "," + text[place:]
-    place = _line_end(text, last.end, node.end - 1)
-    return text[: last.end] + "," + text[last.end : place] + member + text[place:]
+        offset = _line_end(text, last.comma + 1, node.end - 1)
+        return text[:offset] + member + "," + text[offset:]
+    offset = _line_end(text, last.end, node.end - 1)
+    return text[: last.end] + "," + text[last.end : offset] + member + text[offset:]
 
 
 def _first_member(text: str, node: Node, label: str, value: Any) -> str:
     outer = _indent_at(text, node.key_start)
     indent = outer + _unit(text)
     newline = newline_of(text)
-    place = _line_end(text, node.start + 1, node.end - 1)
-    member = newline + indent + label + _rendered(value, text, indent)
-    ending = "" if "\n" in text[place : node.end - 1] else newline + outer
-    return text[:place] + member + ending + text[place:]
+    offset = _line_end(text, node.start + 1, node.end - 1)
+    member = newline + indent + label + _render(value, text, indent)
+    ending = "" if "\n" in text[offset : node.end - 1] else newline + outer
+    return text[:offset] + member + ending + text[offset:]
 
 
-def _line_end(text: str, place: int, most: int) -> int:
-    """Where the comments that follow on the same line end; behind them the line may go on no further."""
-    match = _ON_THE_LINE.match(text, place, most)
-    end = match.end() if match else place
-    while end > place and text[end - 1] in " \t":
+def _line_end(text: str, offset: int, most: int) -> int:
+    """Return the end of the comments that follow on the same line."""
+    match = _ON_THE_LINE.match(text, offset, most)
+    end = match.end() if match else offset
+    while end > offset and text[end - 1] in " \t":
         end -= 1
     return end
 
 
-def _own_line(text: str, place: int) -> str | None:
-    """The space before a place, if nothing else stands before it on its line and there is a line before."""
-    start = text.rfind("\n", 0, place) + 1
-    before = text[start:place]
+def _own_line(text: str, offset: int) -> str | None:
+    """Return the white space before an offset if it is the first on its line and not on the first line, else None."""
+    start = text.rfind("\n", 0, offset) + 1
+    before = text[start:offset]
     return before if start and not before.strip(" \t") else None
 
 
-def _indent_at(text: str, place: int) -> str:
-    """The space that the line of a place begins with."""
-    start = text.rfind("\n", 0, place) + 1
+def _indent_at(text: str, offset: int) -> str:
+    """Return the indentation of the line of an offset."""
+    start = text.rfind("\n", 0, offset) + 1
     end = start
-    while end < place and text[end] in " \t":
+    while end < offset and text[end] in " \t":
         end += 1
     return text[start:end]
 
 
 def _unit(text: str) -> str:
-    """By how much the text indents: as its first indented line does."""
+    """Return the indentation unit of the text: that of its first indented line."""
     match = _INDENT.search(text)
     return match[1] if match else "  "
 
 
-def _rendered(value: Any, text: str, indent: str) -> str:
-    """The value as it is written in this text, at an indentation."""
-    written = _dumped(value, indent=_unit(text))
+def _render(value: Any, text: str, indent: str) -> str:
+    """Return the value as JSON in the style of this text."""
+    written = _dump(value, indent=_unit(text))
     return re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", _one_line, written).replace("\n", newline_of(text) + indent)
 
 
-def _dumped(value: Any, indent: str | None = None) -> str:
-    """The value as JSON; escaped where it holds what no file can, halves of surrogate pairs."""
+def _dump(value: Any, indent: str | None = None) -> str:
+    """Return the value as JSON; escape lone surrogates, which UTF-8 cannot encode."""
     written = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
         written.encode()
@@ -229,7 +229,7 @@ def _dumped(value: Any, indent: str | None = None) -> str:
 
 
 def _one_line(match: re.Match[str]) -> str:
-    """A short list of plain values on one line, as people write arguments."""
+    """Return a short list of scalars on one line."""
     parts = [part.strip() for part in match[1].split("\n")]
     joined = "[" + " ".join(parts) + "]"
     return joined if len(joined) <= 100 else match[0]
@@ -237,99 +237,99 @@ def _one_line(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=2)
 def _root(text: str) -> Node | None:
-    """The one value of a text; none where it holds only space and comments. Kept: a file is asked several times."""
+    """Return the parsed value of a text, None if it has only white space and comments; cached."""
     parser = _Parser(text)
     parser.skip()
-    if parser.place == len(text):
+    if parser.offset == len(text):
         return None
     node = parser.value(0)
     parser.skip()
-    if parser.place < len(text):
+    if parser.offset < len(text):
         raise parser.problem("the JSON ends before this")
     return node
 
 
 class _Parser:
-    """Reads a text from its start to its end, once."""
+    """A parser for one text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.place = 0
+        self.offset = 0
 
-    def problem(self, what: str, place: int | None = None) -> ConfigParseError:
-        return ConfigParseError(what, line_of(self.text, self.place if place is None else place))
+    def problem(self, what: str, offset: int | None = None) -> ConfigParseError:
+        return ConfigParseError(what, line_of(self.text, self.offset if offset is None else offset))
 
     def skip(self) -> None:
-        """Goes past space and comments."""
-        match = _BETWEEN.match(self.text, self.place)
-        self.place = match.end() if match else self.place
-        if self.text.startswith("/*", self.place):
+        """Skip white space and comments."""
+        match = _BETWEEN.match(self.text, self.offset)
+        self.offset = match.end() if match else self.offset
+        if self.text.startswith("/*", self.offset):
             raise self.problem("a comment has no end")
 
     def value(self, depth: int) -> Node:
-        if depth > _DEEPEST:
-            raise self.problem(f"it is nested more than {_DEEPEST} levels deep")
-        sign = self.text[self.place : self.place + 1]
+        if depth > _MAX_DEPTH:
+            raise self.problem(f"it is nested more than {_MAX_DEPTH} levels deep")
+        sign = self.text[self.offset : self.offset + 1]
         if sign in ("{", "["):
             return self._members(sign, depth)
-        node = Node('"', self.place)
+        node = Node('"', self.offset)
         node.value = self._string() if sign == '"' else self._scalar()
-        node.end = self.place
+        node.end = self.offset
         return node
 
     def _members(self, sign: str, depth: int) -> Node:
-        node = Node(sign, self.place)
+        node = Node(sign, self.offset)
         closing = "}" if sign == "{" else "]"
-        self.place += 1
+        self.offset += 1
         while True:
             self.skip()
-            if self.text.startswith(closing, self.place):
+            if self.text.startswith(closing, self.offset):
                 break
             if node.items and node.items[-1].comma < 0:
                 raise self.problem(f"a comma or {closing} is missing")
             node.items.append(self._member(node, depth))
             self.skip()
-            if self.text.startswith(",", self.place):
-                node.items[-1].comma = self.place
-                self.place += 1
-        self.place += 1
-        node.end = self.place
+            if self.text.startswith(",", self.offset):
+                node.items[-1].comma = self.offset
+                self.offset += 1
+        self.offset += 1
+        node.end = self.offset
         return node
 
     def _member(self, parent: Node, depth: int) -> Node:
-        start = self.place
+        start = self.offset
         key: str | int = len(parent.items)
         if parent.kind == "{":
-            if not self.text.startswith('"', self.place):
+            if not self.text.startswith('"', self.offset):
                 raise self.problem("a key in quotes or } is missing")
             key = self._string()
             self.skip()
-            if not self.text.startswith(":", self.place):
+            if not self.text.startswith(":", self.offset):
                 raise self.problem("a colon is missing")
-            self.place += 1
+            self.offset += 1
             self.skip()
         node = self.value(depth + 1)
         node.key, node.key_start = key, start
         return node
 
     def _string(self) -> str:
-        match = _STRING.match(self.text, self.place)
+        match = _STRING.match(self.text, self.offset)
         if match is None:
             raise self.problem("a string has no end on its line")
         try:
             read: str = json.loads(match[0])
         except ValueError:
             raise self.problem("a string holds an escape that JSON does not know") from None
-        self.place = match.end()
+        self.offset = match.end()
         return read
 
     def _scalar(self) -> Any:
-        match = _SCALAR.match(self.text, self.place)
+        match = _SCALAR.match(self.text, self.offset)
         if match is None:
-            raise self.problem("a value is missing" if self.place == len(self.text) else "this is no JSON value")
+            raise self.problem("a value is missing" if self.offset == len(self.text) else "this is no JSON value")
         try:
             read = json.loads(match[0])
         except ValueError:
             raise self.problem("a number is too long") from None
-        self.place = match.end()
+        self.offset = match.end()
         return read

@@ -1,4 +1,4 @@
-"""The command by which clients and people start this Moss."""
+"""The command that starts this Moss."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = ("moss", "moss-memory")
 
 
 def moss_for_clients() -> list[str]:
-    """Return the words that start this Moss from any folder, in a shell or a desktop with any PATH."""
+    """Return the words that start this Moss from any folder, with any PATH."""
     started = os.path.abspath(sys.argv[0])
     beside = os.path.join(os.path.dirname(sys.executable), "moss")
     for path in (started, beside):
@@ -23,7 +23,7 @@ def moss_for_clients() -> list[str]:
 
 
 def moss_for_people() -> str:
-    """Return what a person types in this shell to start this Moss: its name if the PATH leads to it."""
+    """Return the command that starts this Moss in this shell: its name if it is on the PATH."""
     import shutil
 
     words = moss_for_clients()
@@ -34,26 +34,26 @@ def moss_for_people() -> str:
 
 
 def connecting_lines(*options: str) -> list[tuple[str, str]]:
-    """Return each client's name, and the line that a person types to connect it to this Moss."""
+    """Return the name of each client, and the command that connects it to this Moss."""
     moss = moss_for_people()
     return [(client.name, f"{moss} {shlex.join(['connect', client.key, *options])}") for client in CLIENTS.values()]
 
 
 def after_moss(words: list[str]) -> list[str] | None:
-    """Return the words that follow a Moss at the beginning of a command; none if another program stands there."""
+    """Return the arguments of a Moss command, None if it runs another program."""
     if words and os.path.basename(words[0]) in _NAMES:
         return words[1:]
     return words[3:] if words[1:3] == _MODULE else None
 
 
 def starts_this_moss(words: list[str]) -> bool:
-    """Say whether a command starts this Moss and no other program."""
+    """Return True if a command starts this Moss and no other program."""
     mine = moss_for_clients()
     return words[:1] == ["moss"] or words[: len(mine)] == mine or (len(mine) == 1 and _is_on_path(words[:1]))
 
 
 def is_program(path: str) -> bool:
-    """Say whether an absolute path leads to a file that can be run."""
+    """Return True if an absolute path is an executable file."""
     return os.path.isabs(path) and os.path.isfile(path) and os.access(path, os.X_OK)
 
 

@@ -1,10 +1,10 @@
-"""What a file that cannot be read or changed is refused with."""
+"""The error for a configuration file that cannot be parsed or edited."""
 
 from __future__ import annotations
 
 
 class ConfigParseError(Exception):
-    """A text that is not what it should be, and the line where that shows."""
+    """A text with invalid content, and the line of it."""
 
     def __init__(self, problem: str, line: int) -> None:
         super().__init__(f"line {line}: {problem}")
@@ -12,12 +12,12 @@ class ConfigParseError(Exception):
         self.line = line
 
 
-def line_of(text: str, place: int) -> int:
-    """The number of the line in which a place stands, from 1."""
-    return text.count("\n", 0, place) + 1
+def line_of(text: str, offset: int) -> int:
+    """Return the number of the line of an offset, from 1."""
+    return text.count("\n", 0, offset) + 1
 
 
 def newline_of(text: str) -> str:
-    """How the lines of a text end: as its first one does."""
+    """Return the newline of a text: that of its first line."""
     end = text.find("\n")
     return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"

@@ -1,4 +1,4 @@
-"""What stood in a client's file before Moss was connected, kept in the home so that it can be put back."""
+"""Entries that Moss replaced in clients' files, stored in the home folder for undo."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from moss_memory.config import resolve_home
 from moss_memory.errors import invalid_request
 
 FOLDER = "connected"
-_MOST_BYTES = 64 * 1024 * 1024
+_MAX_BYTES = 64 * 1024 * 1024
 
 
 class Before:
-    """The change that connecting made to a file, as the lines that went and the lines that came."""
+    """The change that connecting made to a file: removed and added lines."""
 
     __slots__ = ("absent", "alone", "at", "new", "old")
 
     def __init__(self, *, alone: str, absent: bool, at: int, old: str, new: str) -> None:
         self.alone = alone
-        """What was there, as a text with nothing else in it; empty if nothing was."""
+        """The replaced entry as a text of its own, empty if there was none."""
         self.absent = absent
-        """Whether there was no file."""
+        """True if there was no file."""
         self.at = at
         self.old = old
         self.new = new
 
-    def undone_in(self, text: str) -> list[str]:
-        """Return the texts that taking the change back may give: in its place, or in the only place that has it."""
+    def undo_in(self, text: str) -> list[str]:
+        """Return the possible results of undoing the change: at its position, or at the only match."""
         found = []
         if text.startswith(self.new, self.at):
             found.append(text[: self.at] + self.old + text[self.at + len(self.new) :])
@@ -52,17 +52,17 @@ def change_of(before: str, after: str, *, alone: str, absent: bool) -> Before:
 
 
 def _equal_chars(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their beginning."""
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def recall(path: str) -> Before | None:
-    """Return what is remembered of a file; none if nothing is, or if it cannot be read."""
+    """Return the stored change of a file, None if there is none or it cannot be read."""
     try:
-        with open(_place(path), "rb") as file:
-            told = json.loads(file.read(_MOST_BYTES))
-        before = Before(**{name: told[name] for name in Before.__slots__})
+        with open(_path(path), "rb") as file:
+            stored = json.loads(file.read(_MAX_BYTES))
+        before = Before(**{name: stored[name] for name in Before.__slots__})
     except (OSError, ValueError, KeyError, TypeError):
         return None
     texts = (before.alone, before.old, before.new)
@@ -71,10 +71,10 @@ def recall(path: str) -> Before | None:
 
 
 def remember(path: str, before: Before) -> None:
-    """Keep what was in a file, for its owner alone."""
+    """Store the change of a file, readable by its owner alone."""
     from moss_memory.storage.files.private_files import make_private_folder, write_private
 
-    place = _place(path)
+    place = _path(path)
     content = {"file": path, **{name: getattr(before, name) for name in Before.__slots__}}
     try:
         make_private_folder(os.path.dirname(place))
@@ -84,15 +84,15 @@ def remember(path: str, before: Before) -> None:
 
 
 def forget(path: str) -> None:
-    """Remove what is remembered of a file."""
+    """Delete the stored change of a file."""
     try:
-        os.unlink(_place(path))
+        os.unlink(_path(path))
     except FileNotFoundError:
         return
 
 
-def _place(path: str) -> str:
-    """Return the file that remembers a client's file: always in the user's own home, whichever store is connected."""
+def _path(path: str) -> str:
+    """Return the path of the stored change: always in the user's home, whichever store is connected."""
     from hashlib import sha256
 
     return os.path.join(resolve_home(), FOLDER, sha256(os.fsencode(path)).hexdigest()[:32] + ".json")

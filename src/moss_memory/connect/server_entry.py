@@ -1,4 +1,4 @@
-"""What a client's file says of Moss: the entry as it should be, and what an entry there means."""
+"""Server entries in clients' files: written and parsed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 _OWN = {
     "type", "command", "args", "url", "httpUrl", "serverUrl", "headers", "http_headers", "bearer_token_env_var"
 }  # fmt: skip
-"""What Moss writes into an entry; everything else there is its owner's and stays."""
+"""Members that Moss writes; all others belong to the owner and stay."""
 _HOME = "MOSS_HOME"
 
 
 def stdio_entry(
     client: Client, scope: str, *, home: str | None, toolsets: Sequence[str] | None, old: Any = None
 ) -> dict[str, Any]:
-    """The entry of a client that starts Moss itself; `old` is the one that is there."""
+    """Return the entry of a client that starts Moss itself; `old` is the present one."""
     from .moss_command import moss_for_clients
 
     chosen = chosen_toolsets(client, toolsets)
@@ -37,13 +37,13 @@ def stdio_entry(
         started = {"command": words[0], "args": words[1:]}
     entry = {**client.stdio, **started}
     named = home or (os.environ.get(_HOME) if scope != PROJECT else None)
-    if named:  # a client that a desktop starts does not know the environment of this shell
+    if named:  # a client started from a desktop has another environment than this shell
         entry[environment_of(client)] = {_HOME: os.path.abspath(os.path.expanduser(named))}
     return entry
 
 
 def _shared_command(client: Client, old: Any) -> list[str]:
-    """Return how a project's file starts Moss: by its name, or by a path that its owner wrote and that works here."""
+    """Return the command in a project's file: the name of Moss, or its owner's path if that is executable here."""
     from .moss_command import is_program
 
     words = ServerEntry(client, old).words if isinstance(old, dict) else []
@@ -51,7 +51,7 @@ def _shared_command(client: Client, old: Any) -> list[str]:
 
 
 def chosen_toolsets(client: Client, toolsets: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the toolsets that a client lists, its own if none are named; refuse a name that does not exist."""
+    """Return the toolsets that a client lists, its own if none are named; refuse an unknown name."""
     from moss_memory.mcp.tool_list import unknown_toolsets
     from moss_memory.registry.catalog import TOOLSETS
 
@@ -61,13 +61,14 @@ def chosen_toolsets(client: Client, toolsets: Sequence[str] | None) -> tuple[str
 
 
 def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str, Any]:
-    """The entry of a client that talks to `moss serve`; in a project's file the token is a variable's name."""
+    """Return the entry of a client that connects to `moss serve`; a project's file names a variable instead of the
+    token."""
     if client.http is None:
         raise invalid_request(
             f"{client.name} reads no server over HTTP from its file; connect it without `http`", path="http"
         )
     if scope != PROJECT:
-        return {key: _filled(value, url=url, token=token) for key, value in client.http.items()}
+        return {key: _fill(value, url=url, token=token) for key, value in client.http.items()}
     if not client.variable:
         raise invalid_request(
             f"{client.name} takes no token from the environment, and a project's file is no place for one; connect it "
@@ -76,42 +77,42 @@ def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str,
         )
     if client.toml:
         return {"url": url, "bearer_token_env_var": client.variable}
-    return {key: _filled(value, url=url, token=client.variable) for key, value in client.http.items()}
+    return {key: _fill(value, url=url, token=client.variable) for key, value in client.http.items()}
 
 
-def _filled(value: Any, **filled: str) -> Any:
+def _fill(value: Any, **filled: str) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(part, **filled) for key, part in value.items()}
+        return {key: _fill(part, **filled) for key, part in value.items()}
     for name, text in filled.items():
         value = value.replace("{" + name + "}", text)
     return value
 
 
-def merged(client: Client, old: Any, wanted: dict[str, Any]) -> dict[str, Any]:
-    """The wanted entry with what its owner added to the old one: other settings, other variables."""
+def merge_entries(client: Client, old: Any, wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return the wanted entry with the members and variables that its owner added to the old one."""
     if not isinstance(old, dict):
         return wanted
     place = environment_of(client)
-    kept = {key: value for key, value in old.items() if key not in _OWN and key != place}
+    added = {key: value for key, value in old.items() if key not in _OWN and key != place}
     variables: Any = old.get(place)
     variables = variables if isinstance(variables, dict) else {}
     environment = {key: value for key, value in variables.items() if key != _HOME} | wanted.get(place, {})
-    entry = {key: value for key, value in wanted.items() if key != place} | kept
+    entry = {key: value for key, value in wanted.items() if key != place} | added
     return entry | ({place: environment} if environment else {})
 
 
 def environment_of(client: Client) -> str:
-    """Under which key an entry gives the server its environment."""
+    """Return the key of the environment in an entry."""
     return "environment" if client.stdio.get("type") == "local" else "env"
 
 
 def _texts(value: Any) -> dict[str, str]:
-    """The texts of a table; none where people wrote something else."""
+    """Return the texts of a table, empty if the value is no table."""
     return {str(key): str(part) for key, part in value.items()} if isinstance(value, dict) else {}
 
 
 class ServerEntry:
-    """What an entry asks the client to do: start a command, or talk to an address."""
+    """A parsed entry: a command to start, or a URL."""
 
     def __init__(self, client: Client, entry: dict[str, Any]) -> None:
         command = entry.get("command")
@@ -129,5 +130,5 @@ class ServerEntry:
 
     @property
     def transport(self) -> str:
-        """How the client reaches Moss."""
+        """Return the transport: stdio or http."""
         return "http" if self.url else "stdio"

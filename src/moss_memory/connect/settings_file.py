@@ -1,4 +1,4 @@
-"""A client's file: read whole, changed in one step, and kept beside as it was."""
+"""A client's configuration file: read at once, written atomically, with a backup."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from .parse_error import ConfigParseError
 
 _BOM = "\ufeff"
 _BEFORE = ".before-moss"
-_MOST_BYTES = 32 * 1024 * 1024
+_MAX_BYTES = 32 * 1024 * 1024
 
 
 class SettingsFile:
-    """The file at a path, or the one that a link there leads to; it may not be there yet."""
+    """The file at a path, or at the target of a link; it may not exist."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.real = os.path.realpath(path)
         self._data = _read(path, self.real)
-        self.text = "" if self._data is None else _decoded(self._data, path)
-        """Its text without the mark of byte order that it may begin with."""
+        self.text = "" if self._data is None else _decode(self._data, path)
+        """Its text without a byte order mark."""
         self.backup = ""
-        """The path of the copy of the file as it was, once there is one."""
+        """The path of the backup, empty if there is none."""
 
     @property
-    def is_there(self) -> bool:
-        """Whether there is a file."""
+    def exists(self) -> bool:
+        """Return True if the file exists."""
         return self._data is not None
 
-    def kept(self) -> list[tuple[str, str]]:
-        """The copies that were kept beside the file: the path and the text of each that can be read."""
+    def backups(self) -> list[tuple[str, str]]:
+        """Return path and text of each readable backup."""
         folder, name = os.path.split(self.real)
         try:
             paths = [os.path.join(folder, one) for one in os.listdir(folder) if one.startswith(name + _BEFORE)]
@@ -43,13 +43,13 @@ class SettingsFile:
         for path in sorted(paths):
             try:
                 data = _read(path, os.path.realpath(path))
-                found.append((path, _decoded(data or b"", path)))
+                found.append((path, _decode(data or b"", path)))
             except (MossError, ConfigParseError):
                 continue
         return found
 
     def write(self, text: str, *, keep: bool) -> None:
-        """Puts the text in the file's place, whole or not at all; `keep` leaves a copy of what was there."""
+        """Write the text atomically; `keep` keeps a backup of the old content."""
         mark = _BOM.encode() if self._data is not None and self._data.startswith(_BOM.encode()) else b""
         try:
             self._write(mark + text.encode(), keep=keep)
@@ -80,7 +80,7 @@ class SettingsFile:
         return MossError("CONFLICT", f"{self.path} was changed by another program just now; run this again")
 
     def _keep(self, data: bytes, owner: os.stat_result) -> str:
-        """Keep a copy under the first name that is free, and return its path; a copy that is there already counts."""
+        """Keep a backup under the first free name and return its path; an equal one is reused."""
         number = 1
         while True:
             path = self.real + _BEFORE + (f"-{number}" if number > 1 else "")
@@ -88,21 +88,21 @@ class SettingsFile:
                 make(path, data, owner)
                 return path
             except FileExistsError:
-                if _holds(path, data):
+                if _has_content(path, data):
                     return path
             number += 1
 
     def delete(self) -> None:
-        """Takes the file away again."""
+        """Delete the file."""
         os.unlink(self.real)
 
     def others_may_read(self) -> bool:
-        """Whether someone else on this machine could see what stands in it."""
-        return self.is_there and bool(os.stat(self.real).st_mode & 0o044)
+        """Return True if other users may read the file."""
+        return self.exists and bool(os.stat(self.real).st_mode & 0o044)
 
 
 def _read(path: str, real: str) -> bytes | None:
-    """The bytes of a file, none where there is no file; refuses what is no plain file."""
+    """Return the bytes of a file, None if it does not exist; refuse other kinds of files."""
     try:
         if not os.path.lexists(real):
             if os.path.lexists(path):
@@ -111,7 +111,7 @@ def _read(path: str, real: str) -> bytes | None:
         fd = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
                 raise invalid_request(f"{path} is no plain file of at most 32 MB; it is left alone")
             with os.fdopen(os.dup(fd), "rb") as file:
                 return file.read()
@@ -121,15 +121,15 @@ def _read(path: str, real: str) -> bytes | None:
         raise invalid_request(f"{path} cannot be read ({error.strerror}); nothing was changed") from None
 
 
-def _decoded(data: bytes, path: str) -> str:
+def _decode(data: bytes, path: str) -> str:
     try:
         return data.decode().removeprefix(_BOM)
     except UnicodeDecodeError as error:
         raise ConfigParseError("it is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
 
 
-def _holds(path: str, data: bytes) -> bool:
-    """Say whether a file has this content."""
+def _has_content(path: str, data: bytes) -> bool:
+    """Return True if a file has this content."""
     try:
         return _read(path, path) == data
     except MossError:

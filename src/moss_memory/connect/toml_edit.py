@@ -1,4 +1,8 @@
-"""TOML, changed in one table: every other byte stays as it is."""
+"""Editor for TOML: one table is changed, every other byte is preserved.
+
+Not tomlkit, which moves tables that are not adjacent to their siblings: it writes `[a.x]`, `[[b]]`, `[a.y]` as `[a.x]`,
+`[a.y]`, `[[b]]`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ _PIECE = re.compile(
 
 
 class Statement:
-    """A line that opens a table, or a key with its value: what it is about, and where it stands."""
+    """A table header or a key with its value: its path and its position."""
 
     __slots__ = ("end", "is_table", "path", "start")
 
@@ -38,12 +42,12 @@ class Statement:
         self.path = path
         self.start = start
         self.end = end
-        """Behind the end of its last line."""
+        """The offset after its last line."""
         self.is_table = is_table
 
 
 def read(text: str) -> dict[str, Any]:
-    """The values that a text holds; raises `ConfigParseError` with the line."""
+    """Return the values of a text; raise `ConfigParseError` with the line."""
     import tomllib
 
     try:
@@ -55,13 +59,13 @@ def read(text: str) -> dict[str, Any]:
 
 
 def _float(written: str) -> float:
-    """A number; what is no number (`nan`) is always the same one, or a text would differ from itself."""
+    """Return a float; every `nan` is the same object, so that equal texts have equal values."""
     value = float(written)
     return math.nan if math.isnan(value) else value
 
 
-def found(text: str, path: Path) -> Any:
-    """What the path leads to, or None."""
+def find(text: str, path: Path) -> Any:
+    """Return the value at the path, None if there is none."""
     value: Any = read(text)
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -69,29 +73,29 @@ def found(text: str, path: Path) -> Any:
 
 
 def span(text: str, path: Path) -> tuple[int, int] | None:
-    """Return where the table at the path begins and ends; None if there is none, or if others stand within it."""
+    """Return the start and end of the table at the path, None if there is none or it is not contiguous."""
     statements = _statements(text)
-    places = [place for place, one in enumerate(statements) if one.path[: len(path)] == path]
+    places = [offset for offset, one in enumerate(statements) if one.path[: len(path)] == path]
     if not places or not statements[places[0]].is_table or places[-1] - places[0] >= len(places):
         return None
     return statements[places[0]].start, statements[places[-1]].end
 
 
 def put(text: str, path: Path, value: dict[str, Any]) -> str:
-    """The text with this table at the path; the same text where it is there already."""
-    if found(text, path) == value:
+    """Return the text with this table at the path; unchanged if it is there already."""
+    if find(text, path) == value:
         return text
-    above = found(text, path[:-1])
+    above = find(text, path[:-1])
     if above is not None and not isinstance(above, dict):
-        raise ConfigParseError(f"{'.'.join(path[:-1])} is not a table", _line_about(text, path))
+        raise ConfigParseError(f"{'.'.join(path[:-1])} is not a table", _line_of_key(text, path))
     changed = _put(text, path, value)
     _require_alone(text, changed, path, value)
     return changed
 
 
 def remove(text: str, path: Path) -> str:
-    """The text without the table that the path leads to; the same text where it leads to nothing."""
-    if found(text, path) is None:
+    """Return the text without the table at the path; unchanged if there is none."""
+    if find(text, path) is None:
         return text
     changed = _cut(text, _below(text, path), "")
     _require_alone(text, changed, path, None)
@@ -100,7 +104,7 @@ def remove(text: str, path: Path) -> str:
 
 def _put(text: str, path: Path, value: dict[str, Any]) -> str:
     newline = newline_of(text)
-    block = _rendered(path, value, newline)
+    block = _render(path, value, newline)
     old = _below(text, path)
     if old and old[0].is_table:
         ends_in_newline = text[old[0].start : old[-1].end].endswith("\n")
@@ -114,11 +118,11 @@ def _put(text: str, path: Path, value: dict[str, Any]) -> str:
 
 
 def _cut(text: str, statements: list[Statement], instead: str) -> str:
-    """The text without these statements; what comes instead stands where the first one stood."""
+    """Return the text without these statements, with `instead` in the position of the first."""
     groups = _groups(statements)
-    for place in range(len(groups) - 1, -1, -1):
-        first, last = groups[place]
-        if place == 0 and instead:
+    for offset in range(len(groups) - 1, -1, -1):
+        first, last = groups[offset]
+        if offset == 0 and instead:
             text = text[: first.start] + instead + text[last.end :]
         else:
             start = _with_blank_line(text, first, last)
@@ -127,7 +131,7 @@ def _cut(text: str, statements: list[Statement], instead: str) -> str:
 
 
 def _groups(statements: list[Statement]) -> list[tuple[Statement, Statement]]:
-    """Each table with what is in it: its first and its last statement."""
+    """Return the first and the last statement of each table."""
     groups: list[tuple[Statement, Statement]] = []
     for one in statements:
         if groups and not one.is_table and groups[-1][0].is_table:
@@ -138,7 +142,7 @@ def _groups(statements: list[Statement]) -> list[tuple[Statement, Statement]]:
 
 
 def _with_blank_line(text: str, first: Statement, last: Statement) -> int:
-    """Where to cut so that the blank line before a table goes with it; without a line end at the end, that too."""
+    """Return the offset to cut from, so that the blank line before a table is removed too."""
     start = first.start
     if not first.is_table:
         return start
@@ -151,58 +155,58 @@ def _with_blank_line(text: str, first: Statement, last: Statement) -> int:
 
 
 def _below(text: str, path: Path) -> list[Statement]:
-    """The statements that make the table at a path and what is in it."""
+    """Return the statements of the table at a path and of its subtables."""
     return [one for one in _statements(text) if one.path[: len(path)] == path]
 
 
 def _statements(text: str) -> list[Statement]:
-    """What a text that was read states, in its order."""
-    made: list[Statement] = []
+    """Return the statements of a valid text in order."""
+    statements: list[Statement] = []
     table: Path = ()
-    place = 0
-    while place < len(text):
-        rest = _REST.match(text, place)
-        if rest and rest.end() > place:
-            place = rest.end()
+    offset = 0
+    while offset < len(text):
+        rest = _REST.match(text, offset)
+        if rest and rest.end() > offset:
+            offset = rest.end()
             continue
-        start = place
-        while text[place] in " \t\r":
-            place += 1
-        if text[place] == "\n":
-            place += 1
-        elif text[place] == "[":
-            table, place = _header(text, place)
-            made.append(Statement(table, start, place, is_table=True))
+        start = offset
+        while text[offset] in " \t\r":
+            offset += 1
+        if text[offset] == "\n":
+            offset += 1
+        elif text[offset] == "[":
+            table, offset = _header(text, offset)
+            statements.append(Statement(table, start, offset, is_table=True))
         else:
-            keys, place = _pair(text, place)
-            made.append(Statement((*table, *keys), start, place, is_table=False))
-    return made
+            keys, offset = _pair(text, offset)
+            statements.append(Statement((*table, *keys), start, offset, is_table=False))
+    return statements
 
 
-def _header(text: str, place: int) -> tuple[Path, int]:
-    brackets = 2 if text.startswith("[[", place) else 1
-    match = _KEYS.match(text, place + brackets)
+def _header(text: str, offset: int) -> tuple[Path, int]:
+    brackets = 2 if text.startswith("[[", offset) else 1
+    match = _KEYS.match(text, offset + brackets)
     assert match is not None, "tomllib read it"
     end = text.find("\n", match.end())
     return _keys(match[1]), len(text) if end < 0 else end + 1
 
 
-def _pair(text: str, place: int) -> tuple[Path, int]:
-    match = _KEYS.match(text, place)
+def _pair(text: str, offset: int) -> tuple[Path, int]:
+    match = _KEYS.match(text, offset)
     assert match is not None, "tomllib read it"
-    place, depth = match.end(), 0
-    while place < len(text):
-        piece = _PIECE.match(text, place)
+    offset, depth = match.end(), 0
+    while offset < len(text):
+        piece = _PIECE.match(text, offset)
         assert piece is not None, "tomllib read it"
-        place = piece.end()
+        offset = piece.end()
         depth += (piece[0] in ("[", "{")) - (piece[0] in ("]", "}"))
         if piece[0] == "\n" and depth == 0:
             break
-    return _keys(match[1]), place
+    return _keys(match[1]), offset
 
 
 def _keys(written: str) -> Path:
-    """The names in a dotted key."""
+    """Return the parts of a dotted key."""
     import tomllib
 
     found, value = [], tomllib.loads(f"{written} = 0")
@@ -213,7 +217,7 @@ def _keys(written: str) -> Path:
 
 
 def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | None) -> None:
-    """Makes sure that the change is what was meant and nothing else; refuses a form that cannot be changed so."""
+    """Refuse a text whose form does not allow the change without other effects."""
     wanted = read(before)
     inner = wanted
     for key in path[:-1]:
@@ -223,47 +227,47 @@ def _require_alone(before: str, after: str, path: Path, value: dict[str, Any] | 
     else:
         inner[path[-1]] = value
     try:
-        same = _pruned(read(after)) == _pruned(wanted)
+        same = _prune(read(after)) == _prune(wanted)
     except ConfigParseError:
         same = False
     if not same:
         form = f"write it as tables, [{'.'.join(path[:-1])}.NAME]"
-        raise ConfigParseError(f"{path[0]} is written in one line; {form}", _line_about(before, path))
+        raise ConfigParseError(f"{path[0]} is written in one line; {form}", _line_of_key(before, path))
 
 
-def _line_about(text: str, path: Path) -> int:
-    """The line that first speaks of what the path begins with."""
-    place = next((one for one in _statements(text) if one.path[0] == path[0]), None)
-    return text.count("\n", 0, place.start) + 1 if place else 1
+def _line_of_key(text: str, path: Path) -> int:
+    """Return the first line with the first key of the path."""
+    offset = next((one for one in _statements(text) if one.path[0] == path[0]), None)
+    return text.count("\n", 0, offset.start) + 1 if offset else 1
 
 
-def _pruned(value: Any) -> Any:
-    """The value without empty tables, which come and go with what is in them."""
+def _prune(value: Any) -> Any:
+    """Return the value without empty tables."""
     if not isinstance(value, dict):
         return value
-    kept = {key: _pruned(part) for key, part in value.items()}
-    return {key: part for key, part in kept.items() if part != {}}
+    pruned = {key: _prune(part) for key, part in value.items()}
+    return {key: part for key, part in pruned.items() if part != {}}
 
 
-def _rendered(path: Path, value: dict[str, Any], newline: str) -> str:
-    """The table as lines, the last one without its end."""
-    lines = [f"[{'.'.join(map(_written_key, path))}]"]
-    lines += [f"{_written_key(key)} = {_written(part)}" for key, part in value.items()]
+def _render(path: Path, value: dict[str, Any], newline: str) -> str:
+    """Return the table as text without a final newline."""
+    lines = [f"[{'.'.join(map(_format_key, path))}]"]
+    lines += [f"{_format_key(key)} = {_format(part)}" for key, part in value.items()]
     return newline.join(lines)
 
 
-def _written_key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _written(key)
+def _format_key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _format(key)
 
 
-def _written(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_written, value)) + "]"
+        return "[" + ", ".join(map(_format, value)) + "]"
     if isinstance(value, dict):
-        inner = ", ".join([f"{_written_key(key)} = {_written(part)}" for key, part in value.items()])
+        inner = ", ".join([f"{_format_key(key)} = {_format(part)}" for key, part in value.items()])
         return f"{{ {inner} }}" if inner else "{}"
     return value.isoformat() if hasattr(value, "isoformat") else repr(value)

@@ -1,4 +1,4 @@
-"""A store filled with a believable project, for looking around: nine weeks of three workspaces."""
+"""The demonstration: a store with nine weeks of an invented project in three workspaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the folder of a demonstration is known: it is thrown away, so no client may keep anything in it."""
+"""Detects the temporary folder of a demonstration, which no client may use as its home."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 from moss_memory.errors import MossError
 
 PREFIX = "moss-demo-"
-"""How the name of a demonstration's folder begins, in the system's folder for temporary files."""
+"""Prefix of a demonstration's folder in the system's temporary folder."""
 BANNER = "Demonstration, thrown away when the server stops"
 _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - compared with, nothing is made there
 
 
 def refuse_demonstration(home: str) -> None:
-    """Refuse the folder of a demonstration as a home, whether it is still there or not."""
+    """Refuse the folder of a demonstration as a home, even if it no longer exists."""
     if os.path.basename(home).startswith(PREFIX) and _is_temporary(os.path.dirname(home)):
         raise MossError(
             "NOT_A_STORE",

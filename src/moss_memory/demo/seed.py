@@ -1,32 +1,37 @@
-"""Plays the story of the demonstration into a store, each call at its own time in the past."""
+"""Fills a store from story.jsonl: one call a line, with its age in hours, the oldest first."""
 
 from __future__ import annotations
 
-from moss_memory.rows.values import wall_clock_ms
-from moss_memory.store import Store
+import json
+import os
 
-from . import days, handovers, tasks_and_records, thoughts
+from moss_memory.rows.values import shown_time, wall_clock_ms
+from moss_memory.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .story import Line
+    from typing import Any
 
+_STORY = os.path.join(os.path.dirname(__file__), "story.jsonl")
 _HOUR_MS = 3_600_000
 
 
-def story() -> list[Line]:
-    """Every call of the story, the oldest first."""
-    lines = [*handovers.lines(), *thoughts.lines(), *tasks_and_records.lines(), *days.lines()]
-    return sorted(lines, key=lambda line: -line.hours_ago)
-
-
 def fill(store: Store) -> None:
-    """Fills an empty store with the story: what it tells is dated as if it had happened in the last nine weeks."""
+    """Fill an empty store with the calls of the story, each at its own time in the last nine weeks."""
+    with open(_STORY, encoding="utf-8") as file:
+        calls = [json.loads(line) for line in file]
     now_ms = wall_clock_ms()
-    at_ms = [now_ms]
-    lines = story()
-    begun_ms = now_ms - int(lines[0].hours_ago * _HOUR_MS)
-    with Store(store.config, clock_ms=lambda: at_ms[0]) as past:
-        for line in lines:
-            at_ms[0] = now_ms - int(line.hours_ago * _HOUR_MS)
-            past.call(line.tool, line.told(at_ms[0], begun_ms))
+    times_ms = [now_ms - int(call["hours_ago"] * _HOUR_MS) for call in calls]
+    clock = [now_ms]
+    with Store(store.config, clock_ms=lambda: clock[0]) as past:
+        for call, time_ms in zip(calls, times_ms, strict=True):
+            clock[0] = time_ms
+            times = {"(now)": shown_time(time_ms), "(begun)": shown_time(times_ms[0])}
+            past.call(call["tool"], _replace_times(call["arguments"], times))
+
+
+def _replace_times(value: Any, times: dict[str, str]) -> Any:
+    """Return a value in which each placeholder is the time of the call, or that of the first call."""
+    if isinstance(value, dict):
+        return {name: _replace_times(part, times) for name, part in value.items()}
+    return times.get(value, value) if isinstance(value, str) else value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -14,27 +13,24 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory import open_store
-from moss_memory.cli.commands import shell_completion
+from moss_memory.cli.commands import complete, shell_completion
+from moss_memory.cli.commands import help as help_command
 from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_shipped_completion_is_not_stale(cli: Cli, shell: str) -> None:
-    fresh = shell_completion.script(shell)
-    assert cli("completion", shell).out == fresh, "run python -m moss_memory.cli.commands.shell_completion"
-
-
 def offered(cli: Cli, *typed: str) -> set[str]:
     """What bash offers for the last word."""
-    words = " ".join(f"'{word}'" for word in typed)
-    script = shell_completion.script("bash")
-    line = f"{script}\nCOMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _moss; echo ${{COMPREPLY[*]}}"
-    done = subprocess.run(["bash", "-c", line], env=cli.environment, capture_output=True, timeout=TIMEOUT_S, check=True)
-    assert done.stderr == b""
-    return set(done.stdout.decode().split())
+    return set(filter(None, _bash(cli, *typed)))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_is_printed_and_short(cli: Cli, shell: str) -> None:
+    printed = cli("completion", shell).out
+    assert printed == shell_completion.script(shell)
+    assert len(printed.splitlines()) < 30
 
 
 @pytest.mark.parametrize(
@@ -81,20 +77,38 @@ def test_bash_offers_files_where_a_file_is_wanted(cli: Cli, tmp_path: Path, type
     assert offered(cli, "moss", *typed, "not") == {"notes.md"}
 
 
-def test_fish_tells_the_commands_of_two_families_apart() -> None:
-    script = shell_completion.script("fish")
-    assert "__fish_seen_subcommand_from" not in script
-    conditions = set(re.findall(r"-n '__moss_on ([^']*)' -l capsule-text", script))
-    assert conditions == {'store "capsule store"', 'update "capsule update"'}
+def test_every_command_of_the_help_is_offered(cli: Cli) -> None:
+    assert set(complete.command_names()) == set(help_command.command_names())
+    firsts = {name.partition(" ")[0] for name in help_command.command_names()}
+    assert {one for one in offered(cli, "moss", "") if not one.startswith("-")} == firsts
 
 
-def test_fish_offers_what_an_option_can_be_given_and_nothing_else() -> None:
-    lines = shell_completion.script("fish").splitlines()
-    mode = next(line for line in lines if "__moss_on store " in line and "-l mode " in line)
-    assert " -x -a 'error replace'" in mode
-    workspace = next(line for line in lines if "__moss_on fetch " in line and "-l workspace " in line)
-    assert " -s w -x -a '(__moss_named workspaces)' -d " in workspace
-    assert any("__moss_on help' -a " in line and " store" in line for line in lines)
+def test_the_commands_of_two_families_are_told_apart(cli: Cli) -> None:
+    for command, has_text in (("store", True), ("capsule store", True), ("artifact store", False)):
+        words = ["moss", *command.split(), "--capsule"]
+        assert offered(cli, *words) == ({"--capsule-text"} if has_text else set()), command
+
+
+def test_an_option_comes_with_its_description(cli: Cli) -> None:
+    lines = cli("__complete", "fetch", "--work").out.splitlines()
+    assert [line.partition("\t")[0] for line in lines] == ["--workspace"]
+    assert "namespace" in lines[0].partition("\t")[2]
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        (["store", "--mode=re"], "--mode=replace\t\n"),
+        (["store", "--mode", "=", "re"], "replace\t\n"),
+        (["--home", "/nowhere", "sto"], "store\t\n"),
+        (["--home", "=", "/nowhere", "capsule", "sto"], "store\t\n"),
+        (["--home", ""], "folders\n"),
+        (["fetch", "--home", ""], "folders\n"),
+        (["config", "se"], "set\t\n"),
+    ],
+)
+def test_the_program_answers_with_a_candidate_a_line(cli: Cli, typed: list[str], expected: str) -> None:
+    assert cli("__complete", *typed).out == expected
 
 
 # What is in the store
@@ -189,16 +203,18 @@ def test_bash_escapes_a_name_of_two_words_unless_a_quote_is_open(cli: Cli) -> No
 
 def test_completing_makes_no_store_loads_no_model_and_refuses_nothing(cli: Cli) -> None:
     for words in (
-        ["capsules", "fetch", ""],
-        ["workspaces", "-w", ""],
-        ["nonsense"],
-        [],
-        ["tasks", "-w", "x" * 300, ""],
+        ["fetch", "--name", ""],
+        ["fetch", "-w", ""],
+        ["nonsense", ""],
+        ["task", "note", "-w", "x" * 300, "--target", ""],
+        ["fetch", "--home", "/dev/null", "--name", ""],
+        ["fetch", "--name", os.fsdecode(b"\xff")],
     ):
-        done = cli("__offer", *words)
+        done = cli("__complete", *words)
         assert (done.code, done.out, done.err) == (0, "", "")
     assert not os.path.exists(os.path.join(cli.home, "moss.db"))
     fill(cli)
-    asked = "import sys; from moss_memory.cli.main import run; run(['__offer', 'capsules', 'fetch', 'a'])"
-    slow = "print([one for one in ('numpy', 'onnxruntime', 'asyncio', 'typing') if one in sys.modules])"
-    assert _shell(cli, [sys.executable], f"{asked}; {slow}")[-1] == "[]"
+    for typed in (["fetch", "a"], ["fetch", "--"], [""]):
+        asked = f"import sys; from moss_memory.cli.main import run; run(['__complete', *{typed!r}])"
+        slow = "print([one for one in ('numpy', 'onnxruntime', 'asyncio', 'typing') if one in sys.modules])"
+        assert _shell(cli, [sys.executable], f"{asked}; {slow}")[-1] == "[]"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from moss_memory.cli.render.wording import spoken
+from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry import catalog
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def tool(name: str) -> Operation:
     ],
 )  # fmt: skip
 def test_a_refusal_names_options_and_commands(name: str, said: str, expected: str) -> None:
-    assert spoken(said, tool(name)) == expected
+    assert to_cli_words(said, tool(name)) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_refusal_names_options_and_commands(name: str, said: str, expected: st
     ],
 )
 def test_plain_words_settings_and_paths_stay_as_they_are(said: str) -> None:
-    assert spoken(said, tool("capsule_store")) == said
+    assert to_cli_words(said, tool("capsule_store")) == said
 
 
 def test_what_the_caller_wrote_is_repeated_as_it_was(cli: Cli) -> None:

@@ -15,7 +15,7 @@ import pytest
 from moss_memory import __version__
 from moss_memory.cli.commands import tour
 from moss_memory.cli.commands.help import command_names
-from moss_memory.cli.commands.serve import _tell_empty
+from moss_memory.cli.commands.serve import _warn_empty
 from moss_memory.connect.moss_command import connecting_lines, moss_for_clients
 from moss_memory.mcp import tool_list
 from support.patience import TIMEOUT_S
@@ -181,7 +181,7 @@ def test_toolsets_without_a_single_tool_are_told(
     cli: Cli, toolsets: str, says: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(tool_list, "tool_lines", lambda: [("capsule_store", "{}"), ("moss_search", "{}")])
-    _tell_empty(toolsets.split(","))
+    _warn_empty(toolsets.split(","))
     told = capfd.readouterr().err
     assert told.startswith(says)
     assert bool(told) is bool(says)

@@ -89,7 +89,7 @@ def _comes_and_goes(client: str, text: str) -> None:
         now = ConfigLocation(CLIENTS[client], USER)
         assert _others(now) == _others(place)
         assert now.with_entry(ENTRY) == now.file.text, "twice changes nothing"
-        now.file.write(now.without() or "", keep=False)
+        now.file.write(now.restore_text() or "", keep=False)
         assert path.read_bytes() == text.encode()
 
 

@@ -67,7 +67,7 @@ def attributes(path: Path) -> dict[str, bytes]:
 
 
 def is_connected(path: Path) -> bool:
-    return jsonc.found(path.read_text(), ("mcpServers", "moss")) is not None
+    return jsonc.find(path.read_text(), ("mcpServers", "moss")) is not None
 
 
 def names_beside(path: Path) -> set[str]:

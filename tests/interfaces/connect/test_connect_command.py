@@ -37,7 +37,7 @@ def active(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 def entry_of(client: str, scope: str = USER) -> Any:
     form = toml_edit if CLIENTS[client].toml else jsonc
-    return form.found(Path(CLIENTS[client].file(scope)).read_text(), (CLIENTS[client].under, "moss"))
+    return form.find(Path(CLIENTS[client].file(scope)).read_text(), (CLIENTS[client].under, "moss"))
 
 
 def words_of(client: str, scope: str = USER) -> list[str]:

@@ -120,7 +120,7 @@ def test_numbers_that_are_none_stay(number: str) -> None:
     assert changed.startswith(text)
     assert toml_edit.remove(changed, PATH) == text
     owned = changed + f"c = {number}\n"
-    assert toml_edit.put(owned, PATH, toml_edit.found(owned, PATH)) == owned, "the second time changes nothing"
+    assert toml_edit.put(owned, PATH, toml_edit.find(owned, PATH)) == owned, "the second time changes nothing"
 
 
 def test_what_is_no_toml_is_refused_with_its_line() -> None:

@@ -1,7 +1,7 @@
-"""Which commands a family's tools are: the table of groups, and the way back from two words to a tool.
+"""The names of commands: tool to words and words to tool.
 
-A family without a line here is a group of its own name (`artifact_store` is `moss artifact store`), and the
-capsule tools also answer without theirs (`moss store`).
+A family without an entry here is a group of its own name (`artifact_store` is `moss artifact store`); the group of the
+capsule tools may be left out (`moss store`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PREFIXES = (
     ("branchmind_trace_", "trace"),
     ("tasks_", "task"),
 )
-"""Tools whose name begins so are commands of that group: `branchmind_graph_conflict_show` is `graph conflict-show`."""
+"""Prefix of a tool's name and its group: `branchmind_graph_conflict_show` is `graph conflict-show`."""
 
 NAMED = {
     "branchmind_init": "branch init",
@@ -43,10 +43,10 @@ NAMED = {
     "moss_workspace_rename": "workspace rename",
     "moss_workspace_delete": "workspace delete",
 }
-"""Tools whose command is not made from their name."""
+"""Tools whose command is not derived from their name."""
 
 DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}}
-"""What a command means where its tool would mean something else: `notes show` shows the notes, not the trace."""
+"""Arguments whose default in the command differs from that of the tool: `notes show` shows notes, not the trace."""
 
 SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_rename", "erase": "moss_erase"}
 """Commands of tools that take a `type`: `moss versions` means capsules, `moss artifact versions` artifacts."""
@@ -55,61 +55,64 @@ UNLISTED = (
     "record_capabilities", "moss_activity", "moss_changes", "moss_recent", "moss_workspace_rename",
     "moss_workspace_delete",
 )  # fmt: skip
-"""Tools that are commands although no agent is told of them."""
+"""Commands of tools that MCP does not list."""
+
+INTERNAL = ("artifact_purge", "branchmind_purge")
+"""Tools that are not commands: `moss purge --type` calls them."""
 
 _TOOLS = {words: tool for tool, words in NAMED.items()}
 
 
 INFERRED = {"moss_revert": "version", "tasks_show": "target"}
-"""Arguments that tools need and commands find out where they are left out: `moss revert` goes back by one version,
-`moss task show` shows the task that radar would choose."""
+"""Required arguments that a command computes if they are not given: `moss revert` goes back by one version, `moss task
+show` shows the task that radar chooses."""
 
 
 def is_grouped(tool: str) -> bool:
-    """Whether a command stands in one of the groups above; its required arguments are then also words."""
+    """Return True if a command belongs to one of these groups; its required arguments are then positional too."""
     in_group = " " in tool and not tool.startswith(("capsule ", "artifact "))
     return tool in NAMED or in_group or tool.startswith(tuple(prefix for prefix, _ in PREFIXES))
 
 
 def words_of(tool: str) -> str:
-    """How a tool is typed: `capsule_store` is `store`, `artifact_store` is `artifact store`."""
+    """Return the words of a tool: `capsule_store` is `store`, `artifact_store` is `artifact store`."""
     if tool in NAMED:
         return NAMED[tool]
     if tool in SHARED.values():
         return next(verb for verb, shared in SHARED.items() if shared == tool)
     for prefix, group in PREFIXES:
         if tool.startswith(prefix):
-            return f"{group} {_hyphened(tool[len(prefix) :])}"
+            return f"{group} {_hyphenate(tool[len(prefix) :])}"
     family, _, verb = tool.replace("moss.", "capsule_").partition("_")
-    verb = _hyphened(verb)
+    verb = _hyphenate(verb)
     if family == "moss" or (family == "capsule" and verb != "search"):
         return verb
     return f"{family} {verb}"
 
 
 def long_words_of(tool: str) -> str:
-    """The same with the family in front, where it may also be left out: `capsule store`."""
+    """Return the words of a tool with its group, also if that may be left out: `capsule store`."""
     words = words_of(tool)
     family = tool.partition("_")[0]
     return words if " " in words or family == "moss" else f"{family} {words}"
 
 
 def all_words_of(tool: str) -> list[str]:
-    """Every way in which a tool is typed, the shortest first."""
+    """Return every name of a tool's command, the shortest first."""
     words = words_of(tool)
     shared = [f"{family} {words}" for family in _groups_of(tool)]
     return list(dict.fromkeys([words, long_words_of(tool), *shared]))
 
 
 def _groups_of(tool: str) -> list[str]:
-    """The groups in which a shared command stands; that of reasoning is no type of anything."""
+    """Return the groups of a shared command; `reasoning` is no type of a row."""
     return (
         [family for family in TOOL_GROUPS[""].serves[tool] if family != "reasoning"] if tool in SHARED.values() else []
     )
 
 
 def defaults_for(tool: str, words: str) -> dict[str, str]:
-    """What a command means where its options leave it open; the group of a shared one says its `type`."""
+    """Return the default arguments of a command; the group of a shared one is its `type`."""
     if tool in SHARED.values():
         group, space, _ = words.partition(" ")
         return {"type": group if space else "capsule"}
@@ -117,7 +120,7 @@ def defaults_for(tool: str, words: str) -> dict[str, str]:
 
 
 def tool_alone(word: str) -> str:
-    """The tool that `moss WORD` means, whether or not there is one of that name."""
+    """Return the name of the tool for `moss WORD`; the tool may not exist."""
     if word in SHARED:
         return SHARED[word]
     verb = word.replace("-", "_")
@@ -126,20 +129,20 @@ def tool_alone(word: str) -> str:
 
 
 def tool_of(group: str, verb: str) -> str:
-    """The tool that `moss GROUP VERB` means, whether or not there is one of that name."""
+    """Return the name of the tool for `moss GROUP VERB`; the tool may not exist."""
     if verb in SHARED and group in TOOL_GROUPS[""].serves.get(SHARED[verb], ()):
         return SHARED[verb]
     verb = verb.replace("-", "_")
-    named = _TOOLS.get(f"{group} {_hyphened(verb)}")
+    named = _TOOLS.get(f"{group} {_hyphenate(verb)}")
     prefix = next((prefix for prefix, name in PREFIXES if name == group), f"{group.replace('-', '_')}_")
     return named or prefix + verb
 
 
 def group_of(tool: str) -> str:
-    """The group under which a tool is listed; empty for those that belong to no family."""
+    """Return the group under which a tool is listed, empty if it belongs to no family."""
     family = tool.partition("_")[0]
     return "" if family == "moss" else long_words_of(tool).partition(" ")[0]
 
 
-def _hyphened(verb: str) -> str:
+def _hyphenate(verb: str) -> str:
     return verb.replace("_", "-")

@@ -1,4 +1,4 @@
-"""Moss's own commands, which are no tools: what each takes, what it promises, and which function does it."""
+"""The built-in commands, which are not tools: parameters, description and implementation."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ SCOPES = ["user", "project"]
 
 
 class BuiltIn:
-    """A command of Moss itself, described in the way in which tools are.
+    """A built-in command, declared like a tool.
 
-    The function that `does` it is imported when it is called; it is given the home folder and the arguments, and
-    answers what is to be shown, or an exit code. `table` names the function that shows the answer to people, instead
-    of the one for every answer.
+    The function `does` is imported when it is called; it gets the home folder and the arguments and returns a response
+    or an exit code. `table` names a function that renders the response, if the default one does not fit.
     """
 
     mutates = False
@@ -70,9 +69,9 @@ class BuiltIn:
         self.required = required
         self.aliases = aliases or {}
         self.everywhere = everywhere
-        """Which of the options that every command takes mean something to this one."""
+        """The common options that this command takes."""
         self.heading = heading
-        """Under what the overview lists it."""
+        """The heading in the overview."""
 
 
 def _text(description: str, **more: Any) -> dict[str, Any]:
@@ -549,4 +548,4 @@ _ALL = (
 )
 
 BUILT_IN = {one.name: one for one in _ALL}
-"""By the words that are typed."""
+"""Commands by their words."""

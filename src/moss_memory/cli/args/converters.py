@@ -1,4 +1,4 @@
-"""Words of a command line as values: numbers, flags, lists, JSON, references and places."""
+"""Conversion of words to values: numbers, flags, lists, JSON, addresses and branches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TARGETS = ("PLAN-", "TASK-")
 
 
 def read_value(kind: str, text: str, flag: str, *, nullable: bool = False) -> Any:
-    """The value that a word stands for, read strictly; raises `UsageError` when it is no such value."""
+    """Return the value of a word; raise `UsageError` if the word is invalid."""
     if nullable and text == "null":
         return None
     if kind == "integer":
@@ -47,7 +47,7 @@ def _days(text: str, flag: str) -> int:
 
 
 def list_from(text: str, *, separator: str = ",") -> list[Any]:
-    """`a,b` as a list; nothing as the empty list; a JSON list where an entry holds a comma."""
+    """Return `a,b` as a list; an empty text is an empty list, and a JSON list may have entries with commas."""
     if not text:
         return []
     if text.startswith("["):
@@ -63,7 +63,7 @@ def list_from(text: str, *, separator: str = ",") -> list[Any]:
 
 
 def address_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:
-    """What one word addresses: a ULID or `id:ID` an id, `WORKSPACE/NAME` both, anything else a name."""
+    """Return the address in a word: a ULID or `id:ID` is an id, `WORKSPACE/NAME` both, anything else a name."""
     if text.startswith("id:"):
         return {"id": text[3:]}
     if len(text) == _ULID_CHARS and not text.strip(_CROCKFORD):
@@ -72,19 +72,19 @@ def address_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:
 
 
 def name_from(text: str, *, workspace_given: bool = False) -> dict[str, str]:
-    """What one word names: `WORKSPACE/NAME` both, anything else a name."""
+    """Return the name in a word: `WORKSPACE/NAME` is both, anything else a name."""
     workspace, slash, name = text.partition("/")
     return {"workspace": workspace, "name": name} if slash and not workspace_given else {"name": text}
 
 
 def new_names_from(text: str) -> dict[str, str]:
-    """What a row is to be called: `WORKSPACE/NAME` both, anything else its name."""
+    """Return the new name in a word: `WORKSPACE/NAME` is both, anything else a name."""
     workspace, slash, name = text.partition("/")
     return {"new_workspace": workspace, "new_name": name} if slash else {"new_name": text}
 
 
 def place_from(text: str, parameters: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Where a word says that something lies: `TASK-001` a target, anything else a branch; or what to do there."""
+    """Return the argument for a word: `TASK-001` is a target, a known action an action, anything else a branch."""
     if text in parameters.get("action", {}).get("enum", ()):
         return {"action": text}
     is_target = "target" in parameters and text.startswith(_TARGETS) and text[5:].isdigit()
@@ -93,7 +93,7 @@ def place_from(text: str, parameters: dict[str, dict[str, Any]]) -> dict[str, st
 
 
 def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
-    """A JSON value written on the command line, or in a file that `@` names."""
+    """Return a JSON value from the command line, or from the file that follows `@`."""
     if text.startswith("@"):
         from .stdin import read_text
 
@@ -113,9 +113,9 @@ def object_from(text: str, schema: dict[str, Any], flag: str) -> Any:
 
 
 def pairs_from(text: str, flag: str, before: dict[str, Any]) -> Any:
-    """What was given before and one more `NAME=VALUE`, or the members of a JSON object.
+    """Return `before` with one more `NAME=VALUE`, or with the members of a JSON object.
 
-    The value is text, so that a version 1.0 stays one; numbers and flags are written as JSON.
+    The value is text, so that a version 1.0 remains one; numbers and flags are written as JSON.
     """
     name, equals, value = text.partition("=")
     if text.lstrip().startswith(("{", "[")) or text.startswith("@"):
@@ -133,11 +133,11 @@ def pairs_from(text: str, flag: str, before: dict[str, Any]) -> Any:
 
 
 def names_itself(schema: dict[str, Any]) -> bool:
-    """Whether an object needs nothing but a name, so that a word can stand for it."""
+    """Return True if `name` is the only required property of an object, so that a word can replace it."""
     return schema.get("required") == ["name"]
 
 
 def are_switches(schema: dict[str, Any]) -> bool:
-    """Whether an object holds nothing but flags, so that their names alone say which are on."""
+    """Return True if all properties of an object are flags, so that a list of names can replace it."""
     parts = schema.get("properties", {}).values()
     return bool(parts) and all(part.get("type") == "boolean" for part in parts)

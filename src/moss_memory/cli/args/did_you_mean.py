@@ -1,4 +1,4 @@
-"""What was probably meant: the nearest command, option or place for a word; only a mistake imports this."""
+"""Suggestions for unknown commands, options and words; imported only after a mistake."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .command import Command
 
 ALIKE = 0.7
-"""How alike two words must be for one to be taken for a slip of the other."""
+"""Minimal similarity of two words for a suggestion."""
 
 SYNONYMS = (
     ("fetch", "show", "log", "query", "get", "load", "cat", "read", "view"),
@@ -33,52 +33,52 @@ SYNONYMS = (
     ("board", "kanban", "overview"),
     ("draw", "plot", "picture", "svg", "render"),
 )
-"""Words that people type for one another; the first of a row that is a verb here is what was meant."""
+"""Synonyms; the first of a row that is a verb here is suggested."""
 
 
-_MEANT = ("name", "entity_type", "workspace")
-"""What a word without an option probably is, where a command takes options only."""
+_PROBABLE = ("name", "entity_type", "workspace")
+"""Arguments that a positional word is probably for, if a command takes options only."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence that suggests the known word most like the one typed; empty when none is."""
-    import difflib  # only a mistake needs it
+    """Return the end of a sentence that suggests the most similar known word, empty if none is similar."""
+    import difflib  # imported only after a mistake
 
     names = list(known)
-    return _asked(_meant(word, names) or difflib.get_close_matches(word, names, n=1, cutoff=ALIKE))
+    return _did_you_mean(_translate(word, names) or difflib.get_close_matches(word, names, n=1, cutoff=ALIKE))
 
 
-def _asked(found: list[str]) -> str:
+def _did_you_mean(found: list[str]) -> str:
     *others, last = found or [""]
     return f"; did you mean {', '.join(others) + ' or ' if others else ''}{last}?" if found else ""
 
 
-def _meant(word: str, names: list[str]) -> list[str]:
-    """The names that another word stands for: a tool's own name, a synonym, or a verb without its group."""
+def _translate(word: str, names: list[str]) -> list[str]:
+    """Return the commands for another word: the name of a tool, a synonym, or a verb without its group."""
     if "_" in word:
         from .command_names import words_of
 
         return [name for name in names if name == words_of(word)]
     family, _, verb = word.rpartition(" ")
     rows = [row for row in SYNONYMS if verb in row]
-    meant = [f"{family} {other}".strip() for row in rows for other in row]
-    found = [name for name in meant if name in names][:1]
+    candidates = [f"{family} {other}".strip() for row in rows for other in row]
+    found = [name for name in candidates if name in names][:1]
     grouped = [] if family else [name for name in names if name.endswith(f" {word}")]
     return [*found, *(name for name in grouped if not name.startswith(("capsule ", "artifact ")) or not found)]
 
 
 def unknown_option(word: str, command: Command) -> UsageError:
-    """The refusal of an option: with the command that has it, or the option that is most like it."""
+    """Return the refusal of an option, with the command that has it or the most similar option."""
     shown = word.partition("=")[0]
     known = [option.flag for option in command.options.values()]
     longer = [flag for flag in known if flag == f"{shown}s" or flag.endswith(f"-{shown[2:]}")]
     elsewhere = "" if longer else _command_with(shown[2:].replace("-", "_"), command)
-    hint = f"; `moss {elsewhere}` has it" if elsewhere else _asked(longer) or nearest(shown, known)
+    hint = f"; `moss {elsewhere}` has it" if elsewhere else _did_you_mean(longer) or nearest(shown, known)
     return UsageError(f"unknown option {shown}{hint}")
 
 
 def _command_with(argument: str, command: Command) -> str:
-    """The command of the same family that takes an argument which this one does not; empty when none does."""
+    """Return the command of the same family that takes an argument, empty if none does."""
     from moss_memory.registry import catalog
 
     from .command_names import group_of, words_of
@@ -95,7 +95,7 @@ def _command_with(argument: str, command: Command) -> str:
 
 
 def unexpected_word(word: str, command: Command, *, after: str = "") -> UsageError:
-    """The refusal of a word that stands without an option, with the option that it probably belongs to."""
+    """Return the refusal of a positional word, with the option that it probably belongs to."""
     import os
 
     parameters = command.operation.parameters
@@ -105,8 +105,8 @@ def unexpected_word(word: str, command: Command, *, after: str = "") -> UsageErr
     elif command.text and looks_like_a_file:
         hint = f"did you mean --file {word}?"
     else:
-        meant = next((flag for flag in _MEANT if flag in parameters), "")
-        hint = f"did you mean {flag_of(meant)} {word}?" if meant else "this command takes options only"
+        probable = next((flag for flag in _PROBABLE if flag in parameters), "")
+        hint = f"did you mean {flag_of(probable)} {word}?" if probable else "this command takes options only"
         hint = "" if after else hint
     place = f" after {after!r}" if after else ""
     return UsageError(f"unexpected word {word!r}{place}" + (f"; {hint}" if hint else ""))

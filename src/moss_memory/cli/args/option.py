@@ -1,4 +1,4 @@
-"""The options of a command: its tool's arguments, other spellings of them, and the few that only a terminal has."""
+"""The options of a command: the arguments of its tool, their aliases, and options that only the command line has."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 SINGULAR = "item"
 SHOWS_TEXT = ("_fetch", "_latest", "_compose")
-"""How the names of those tools end whose answer holds one text, which `--text` prints alone."""
+"""Suffixes of tools whose response has one text, which `--text` prints."""
 
 MANY = ("list", "sentences", "item", "pairs")
-"""Kinds that may be repeated."""
+"""Kinds of options that may be repeated."""
 
 SENTENCES = ("success_criteria", "tests", "blockers", "links", "checks", "texts", "search")
-"""Lists of whole sentences, in which a comma is a comma; several are given by repeating the option."""
+"""Lists of sentences, which commas do not separate; the option is repeated instead."""
 
 PAIRS = ("properties",)
-"""Objects that are also written as NAME=VALUE, several by repeating the option."""
+"""Objects that may be given as NAME=VALUE; the option may be repeated."""
 
-_LISTED = {"capability_id": "record capabilities"}
-"""Arguments whose values a command lists."""
+_LISTING_COMMANDS = {"capability_id": "record capabilities"}
+"""Arguments, and the command that lists their values."""
 
 _HELP = {
     "ids": "their ids",
@@ -47,29 +47,29 @@ _HELP = {
     "revises_thought": "the number of the thought that it revises",
     "branch_from_thought": "the number of the thought that it branches off",
 }
-"""What an argument is for where its schema, which every agent has to read, spends no words on it."""
+"""Descriptions of arguments that have none in the schema, to keep the tool list of agents short."""
 
 
-_MORE = {
+_EXTRA_HELP = {
     "capsule_export": "; - is stdout",
     "capsule_import": ", or a folder: one that `moss export --all` wrote, or of Markdown files",
 }
-"""What `--path` may name beside what the tool takes."""
+"""Additions to the description of `--path`."""
 
-_EVERYWHERE = (
+_COMMON = (
     ("home", "extra", "folder of the store, instead of MOSS_HOME or ~/.moss"),
     ("table", "switch", "a plain table with every column, instead of JSON"),
     ("json", "switch", "JSON, also on a terminal"),
     ("help", "switch", "this help"),
 )
-"""Options that every command has to which they mean something."""
+"""Common options of commands."""
 
-_SHORT = {"workspace": "-w", "output": "-o", "help": "-h"}
-"""Options that are typed so often that a letter stands for them."""
+_SHORT_OPTIONS = {"workspace": "-w", "output": "-o", "help": "-h"}
+"""Short options."""
 
 
 class Option:
-    """One option of a command: its name, what it takes, what it means."""
+    """An option of a command: its name, kind and description."""
 
     __slots__ = ("argument", "default", "description", "kind", "name", "schema")
 
@@ -85,58 +85,60 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """The option as it is typed."""
+        """Return the option as it is typed."""
         return flag_of(self.name)
 
     @property
     def short(self) -> str:
-        """The letter that stands for it, or nothing."""
-        return _SHORT.get(self.name, "")
+        """Return the short option, empty if there is none."""
+        return _SHORT_OPTIONS.get(self.name, "")
 
     @property
     def denied(self) -> str:
-        """How a flag that is on by itself is switched off; empty for all others."""
+        """Return the option that switches off a flag whose default is true, empty for other options."""
         return f"--no-{self.flag[2:]}" if self.kind == "boolean" and self.default is True else ""
 
     @property
     def takes_value(self) -> bool:
-        """Whether it must be given one."""
+        """Return True if the option needs a value."""
         return self.kind not in ("boolean", "switch")
 
     @property
     def choices(self) -> list[str]:
-        """The closed set of its values, of a list's entries too; empty when it is open."""
+        """Return the allowed values of the option or of a list's items, empty if any value is allowed."""
         return list(self.schema.get("enum") or self.schema.get("items", {}).get("enum") or ())
 
 
 def flag_of(name: str) -> str:
-    """An argument as an option: `include_text` is `--include-text`."""
+    """Return the option of an argument: `include_text` is `--include-text`."""
     return "--" + name.replace("_", "-")
 
 
 def options_of(command: Command) -> dict[str, Option]:
-    """Every option of a command by its name."""
+    """Return the options of a command by name."""
     operation = command.operation
     by_itself = defaults_for(operation.name, command.words)
     defaults = operation.defaults | by_itself
     options = {name: _option(name, schema, defaults.get(name)) for name, schema in operation.parameters.items()}
-    if operation.name in _MORE:
-        options["path"].description += _MORE[operation.name]
+    if operation.name in _EXTRA_HELP:
+        options["path"].description += _EXTRA_HELP[operation.name]
     if "type" in by_itself and " " in command.words:
-        del options["type"]  # the group has said it
+        del options["type"]  # the group implies it
     for name, argument in operation.aliases.items():
-        if name.islower():  # spellings of other programs, such as thoughtNumber, are for their callers
-            meant = options[argument]
-            said = f"another word for {meant.flag}"
-            options.setdefault(name, Option(name, meant.kind, said, argument=argument, schema=meant.schema))
+        if name.islower():  # aliases such as thoughtNumber are for other programs
+            original = options[argument]
+            description = f"another word for {original.flag}"
+            options.setdefault(
+                name, Option(name, original.kind, description, argument=argument, schema=original.schema)
+            )
     everywhere = getattr(operation, "everywhere", ("home", "table", "json", "help"))
-    for extra in [*_extras(command), *(Option(*one) for one in _EVERYWHERE if one[0] in everywhere)]:
+    for extra in [*_extra_options(command), *(Option(*one) for one in _COMMON if one[0] in everywhere)]:
         options.setdefault(extra.name, extra)
     return options
 
 
 def kind_of(schema: dict[str, Any]) -> str:
-    """How the words of an argument are read; where a tool takes several types, as the one that words can give."""
+    """Return the kind of an argument; if a schema allows several types, the one that words can give."""
     kind = schema["type"]
     if isinstance(kind, list):
         return "list" if "array" in kind else "string" if "string" in kind else str(kind[0])
@@ -153,8 +155,8 @@ def _option(name: str, schema: dict[str, Any], default: Any) -> Option:
     if kind == "object" and name in PAIRS:
         kind = "pairs"
         description += "; numbers, true and false as JSON"
-    if name in _LISTED:
-        description += f"; `moss {_LISTED[name]}` lists them"
+    if name in _LISTING_COMMANDS:
+        description += f"; `moss {_LISTING_COMMANDS[name]}` lists them"
     if kind == "items":
         description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
     elif not description and "enum" not in schema.get("items", schema):
@@ -162,8 +164,8 @@ def _option(name: str, schema: dict[str, Any], default: Any) -> Option:
     return Option(name, kind, description, argument=name, schema=schema, default=default)
 
 
-def _extras(command: Command) -> list[Option]:
-    """The few options that a command has beside its tool's arguments."""
+def _extra_options(command: Command) -> list[Option]:
+    """Return the options of a command that are not arguments of its tool."""
     name, parameters = command.operation.name, command.operation.parameters
     extras = []
     if command.positional == "items":

@@ -1,4 +1,4 @@
-"""The words of a command line that stand without an option's name, and the arguments that they are for."""
+"""Positional words of a command line, and the arguments that they fill."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
     from .command_table import BuiltIn
 
 POSITIONAL = ("id", "query", "path", "shell", "command", "search", "tool", "client")
-"""Arguments that may stand without their option's name; the first that a tool has is the one."""
+"""Arguments that may be positional; a tool's first one is used."""
 
 ADDRESSED, NAMED, ITEMS, PLACE = "address", "named", "items", "place"
-"""Words that fill more than one argument: one address, a new name, a list of addresses, or where something lies."""
+"""Kinds of words that fill several arguments: an address, a new name, a list of addresses, a task or branch."""
 
 SEVERAL_WORDS = ("query", "command", "search")
 TEXT = ("capsule_text", "content", "artifact", "data", "card", "note", "thought")
-"""Arguments that are read from stdin, or from `--file`, when no option gives them."""
+"""Arguments that are read from stdin or `--file` if no option gives them."""
 
 FILES = (".md", ".txt", ".json")
-"""How words end that are rather a file to store than a name for it."""
+"""Suffixes of words that are probably files, not names."""
 
 WITHOUT_NAMES = {"record": "id", "node": "id", "task": "target"}
-"""What has no name, and the argument that a word is for instead."""
-_WORDED = ("adopt",)
-"""Commands outside of the groups whose required arguments are words too."""
+"""Types without names, and the argument that a word fills instead."""
+_WITH_POSITIONALS = ("adopt",)
+"""Commands outside of the groups whose required arguments are positional."""
 _PLACES = ("target", "branch", "ref")
 
 
 def positionals_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
-    """In the groups every required argument but the workspace may be a word, in the order of the signature."""
-    if not is_grouped(operation.name) and operation.name not in _WORDED:
+    """Return the required arguments that may be positional, in the order of the signature; empty outside of groups."""
+    if not is_grouped(operation.name) and operation.name not in _WITH_POSITIONALS:
         return ()
     return tuple(name for name in operation.required if name not in ("workspace", "output"))
 
 
 def positional_of(operation: Operation | BuiltIn) -> str | None:
-    """What the words are for where there are no slots: an argument, an address, addresses, a place, or nothing."""
+    """Return the argument or kind of address that words fill if there are no required positionals, None if none."""
     parameters = operation.parameters
     if positionals_of(operation):
         return None
@@ -63,7 +63,7 @@ def positional_of(operation: Operation | BuiltIn) -> str | None:
 
 
 def text_of(operation: Operation | BuiltIn) -> str | None:
-    """The argument that comes from stdin or a file: a long text, or the JSON that a group's command needs."""
+    """Return the argument that is read from stdin or a file, None if there is none."""
     parameters = operation.parameters
     if not is_grouped(operation.name):
         return next((name for name in TEXT if name in parameters), None)
@@ -73,18 +73,18 @@ def text_of(operation: Operation | BuiltIn) -> str | None:
 
 
 def takes_json(schema: dict[str, Any]) -> bool:
-    """Whether an argument is written as JSON."""
+    """Return True if an argument is written as JSON."""
     return kind_of(schema) in ("object", "items")
 
 
 def place_words(command: Command, request: CommandRequest, words: list[str]) -> None:
-    """Gives the words to the arguments that they are for; refuses those that are for none."""
+    """Assign positional words to arguments; refuse superfluous words."""
     if command.slots:
         _fill(command, request, words)
         return
     name = command.positional
     if name is None:
-        raise _unexpected(words[0], command)
+        raise _unexpected_word(words[0], command)
     if name == ITEMS:
         for word in words:
             command.set(request, command.options[SINGULAR], word)
@@ -96,7 +96,7 @@ def place_words(command: Command, request: CommandRequest, words: list[str]) -> 
     renames = name == ADDRESSED and "new_name" in command.operation.parameters
     most = len(words) if name in SEVERAL_WORDS else 2 if renames else 1
     if len(words) > most:
-        raise _unexpected(words[most], command, after=words[most - 1])
+        raise _unexpected_word(words[most], command, after=words[most - 1])
     if name in (ADDRESSED, NAMED):
         _place_address(command, request, words[0])
         if len(words) > 1:
@@ -106,14 +106,14 @@ def place_words(command: Command, request: CommandRequest, words: list[str]) -> 
 
 
 def _place_address(command: Command, request: CommandRequest, word: str) -> None:
-    """Takes a word as what is addressed, or is to be named so."""
-    meant = {**defaults_for(command.operation.name, command.words), **request.arguments}
-    if meant.get("type") in WITHOUT_NAMES:
-        _merge(request, {WITHOUT_NAMES[meant["type"]]: word})
+    """Assign a word to the arguments that address a row, or to those that name a new one."""
+    arguments = {**defaults_for(command.operation.name, command.words), **request.arguments}
+    if arguments.get("type") in WITHOUT_NAMES:
+        _merge(request, {WITHOUT_NAMES[arguments["type"]]: word})
         return
     is_new = command.positional == NAMED
     if is_new and word.endswith(FILES) and "file" not in request.extras:
-        raise _unexpected(word, command)
+        raise _unexpected_word(word, command)
     read = name_from if is_new else address_from
     address = read(word, workspace_given="workspace" in request.arguments)
     _merge(request, address)
@@ -129,14 +129,14 @@ def _merge(request: CommandRequest, given: dict[str, str]) -> None:
 
 
 def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
-    """Fills the slots that no option has filled, in order; the text is left to stdin where words are short."""
+    """Assign words to the required arguments that no option gave; leave the text to stdin if words are missing."""
     empty = [name for name in command.slots if name not in request.arguments]
     if command.text in empty and (len(words) < len(empty) or "file" in request.extras):
         empty.remove(command.text)
     while len(words) > len(empty):
         if not any(command.options[name].kind == "list" for name in empty):
-            raise _unexpected(words[len(empty)], command, after=words[len(empty) - 1] if empty else "")
-        # The list takes what the others leave: `think pin c1 c2`.
+            raise _unexpected_word(words[len(empty)], command, after=words[len(empty) - 1] if empty else "")
+        # A list takes the words that the others leave: `think pin c1 c2`.
         at = next(at for at, name in enumerate(empty) if command.options[name].kind == "list")
         empty.insert(at, empty[at])
     for name, word in zip(empty, words, strict=False):
@@ -144,7 +144,7 @@ def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
             command.set(request, command.options[name], word)
 
 
-def _unexpected(word: str, command: Command, *, after: str = "") -> UsageError:
+def _unexpected_word(word: str, command: Command, *, after: str = "") -> UsageError:
     from .did_you_mean import unexpected_word
 
     return unexpected_word(word, command, after=after)

@@ -1,4 +1,4 @@
-"""Text from stdin or a file: bounded, strict UTF-8, and never waited for when nobody writes."""
+"""Text from stdin or a file: bounded, strict UTF-8, with a timeout for a silent pipe."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from moss_memory.errors import MossError, invalid_request
 
 TEXT_MAX_BYTES = 8 * 1024 * 1024
 PIPE_TIMEOUT_S = 2.0
-"""How long an optional text may take to arrive: a program that writes has begun by then."""
+"""Timeout for the first byte of an optional text."""
 
 _CHUNK = 65_536
 
 
 def read_text(path: str) -> str:
-    """The whole text of a file, `-` being stdin."""
+    """Return the text of a file; `-` is stdin."""
     if path == "-":
         return read_stdin()
-    from moss_memory.storage.files.sandbox import refuse_foreign  # most texts come from elsewhere
+    from moss_memory.storage.files.sandbox import refuse_foreign  # imported only if a file is read
 
     refuse_foreign(path)
     try:
@@ -32,12 +32,12 @@ def read_text(path: str) -> str:
 
 
 def read_stdin() -> str:
-    """Everything on stdin, to its end; nothing when there is no stdin."""
+    """Return all text of stdin, empty if there is no stdin."""
     return _decode(_read_all(0, "stdin"), "stdin")
 
 
 def is_silent() -> bool:
-    """Whether stdin is a pipe in which nothing arrives, although it was given time to."""
+    """Return True if stdin is a pipe in which nothing arrives within the timeout."""
     import select
 
     try:

@@ -1,10 +1,10 @@
-"""A command line that cannot be meant."""
+"""The error for an invalid command line."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """The words typed make no command; exit 2."""
+    """An invalid command line; exit code 2."""
 
     def __init__(self, message: str, *, command: str = "") -> None:
         super().__init__(message)

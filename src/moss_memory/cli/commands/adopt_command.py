@@ -1,4 +1,4 @@
-"""`moss adopt`: what another memory holds, taken over file by file."""
+"""`moss adopt`: imports the data of another memory, file by file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def adopt(home: str | None, *, source: str, path: str, **options: Any) -> dict[str, Any]:
-    """Adopts a source; interrupted, the files that are done stay and the next run takes the others."""
+    """Import a source; after an interruption the imported files stay and the next run imports the rest."""
     progress = progress_for("adopt")
     try:
         with Store(load_settings(home)) as store:

@@ -1,4 +1,4 @@
-"""`moss backup`: a copy of the whole store in one file, made by the engine while others go on writing."""
+"""`moss backup`: a copy of the whole store in one file, made while others write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def back_up(home: str | None, path: str) -> dict[str, Any]:
-    """Writes one state of the store to a new file that only its owner may read; on an error there is no file."""
+    """Write a snapshot of the store to a new file that only its owner may read; leave no file on an error."""
     config = load_config(home)
     target = real_path(path, config.home)
     engine = open_engine(config)

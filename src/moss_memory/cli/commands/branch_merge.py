@@ -1,4 +1,4 @@
-"""`moss branch merge`: notes, trace and graph of a branch brought back with one command."""
+"""`moss branch merge`: merges notes, trace and graph of a branch with one command."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ if TYPE_CHECKING:
 _PARTS = (("notes", "branchmind_merge"), ("trace", "branchmind_merge"), ("graph", "branchmind_graph_merge"))
 
 
-def merge_branch(home: str | None, *, into: str | None = None, dry_run: bool = False, **asked: Any) -> dict[str, Any]:
-    """Merges everything of a branch into its base; begun again after an interruption, it adds nothing twice."""
+def merge_branch(
+    home: str | None, *, into: str | None = None, dry_run: bool = False, **arguments: Any
+) -> dict[str, Any]:
+    """Merge everything of a branch into its base; a second run after an interruption adds nothing twice."""
     with Store(load_settings(home)) as store:
-        base = into or _base_of(store, asked)
-        place = {**asked, "into": base, "dry_run": dry_run}
-        merged = {doc: _whole(store, tool, {**place, "doc": doc}) for doc, tool in _PARTS}
+        base = into or _base_of(store, arguments)
+        place = {**arguments, "into": base, "dry_run": dry_run}
+        merged = {doc: _merge_document(store, tool, {**place, "doc": doc}) for doc, tool in _PARTS}
     counts = {doc: found["merged"] for doc, found in merged.items()}
     conflicts = merged["graph"]["conflict_ids"]
-    return {"from": asked["from"], "into": base, **counts, "conflicts": conflicts, "dry_run": dry_run}
+    return {"from": arguments["from"], "into": base, **counts, "conflicts": conflicts, "dry_run": dry_run}
 
 
-def _whole(store: Store, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """One document, page after page."""
+def _merge_document(store: Store, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Merge one document, page by page."""
     merged, conflicts = 0, list[str]()
     cursor: dict[str, int] = {}
     while True:
@@ -39,14 +41,14 @@ def _whole(store: Store, tool: str, arguments: dict[str, Any]) -> dict[str, Any]
         cursor = {"cursor": page["next_cursor"]}
 
 
-def _base_of(store: Store, asked: dict[str, Any]) -> str:
-    """The branch that another was made from."""
-    where = {name: value for name, value in asked.items() if name == "workspace"}
+def _base_of(store: Store, arguments: dict[str, Any]) -> str:
+    """Return the base of a branch."""
+    where = {name: value for name, value in arguments.items() if name == "workspace"}
     branches = store.call("branchmind_branch_list", {**where, "max_chars": 0})["branches"]
-    found = next((one for one in branches if one["name"] == asked["from"]), None)
+    found = next((one for one in branches if one["name"] == arguments["from"]), None)
     if found is None:
-        raise MossError("NOT_FOUND", f"there is no branch {asked['from'][:100]!r}; `moss branch list` shows them")
+        raise MossError("NOT_FOUND", f"there is no branch {arguments['from'][:100]!r}; `moss branch list` shows them")
     if found["base_branch"] is None:
-        raise invalid_request(f"branch {asked['from']!r} was made from no other; say `into` which it is to go")
+        raise invalid_request(f"branch {arguments['from']!r} was made from no other; say `into` which it is to go")
     base: str = found["base_branch"]
     return base

@@ -1,4 +1,4 @@
-"""How a command begins: what the words ask of it, and the settings that it works with."""
+"""The first steps of a command: parsed request and configuration."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def request_of(command: Command, words: list[str], home: str | None) -> CommandRequest | None:
-    """The whole request that the words make; none when they ask for help, which is shown.
+    """Return the request of the words, None if they ask for help, which is then printed.
 
-    Where a command needs a workspace and the words name none, it is the default one, if there is one.
+    If a command needs a workspace and the words name none, the default workspace is used if there is one.
     """
     request = command.parse(words)
     if "help" in request.extras:
@@ -27,13 +27,13 @@ def request_of(command: Command, words: list[str], home: str | None) -> CommandR
         if config.workspace:
             request.arguments["workspace"] = config.workspace
         else:
-            _tell_warnings(config)  # the command ends here, and why no workspace is known may be among them
+            _tell_warnings(config)  # the warnings may explain why there is no default workspace
     command.require(request)
     return request
 
 
 def load_settings(home: str | None) -> Config:
-    """The settings for a home folder; what is odd about them is said."""
+    """Return the configuration of a home folder; print its warnings."""
     config = load_config(home)
     _tell_warnings(config)
     return config

@@ -1,4 +1,4 @@
-"""`moss config`: the effective settings and where each comes from."""
+"""`moss config`: the effective settings and the source of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def settings(home: str | None) -> dict[str, Any]:
-    """Every setting with its value and its source, the files that were looked for, and the warnings."""
+    """Return every setting with its value and source, the files that were looked for, and the warnings."""
     config = load_settings(home)
     return {
         "home": config.home,
@@ -35,30 +35,30 @@ def settings(home: str | None) -> dict[str, Any]:
 
 
 def set_setting(home: str | None, *, key: str, value: str) -> dict[str, Any]:
-    """Writes one setting into the user's own file, whole or not at all; a value that cannot be one is refused."""
+    """Write one setting into the user's configuration file, atomically; refuse an invalid value."""
     import json
 
     folder = resolve_home(home)
-    load_config(home)  # a file that is broken is told of, and left as it is
+    load_config(home)  # refuse a broken file instead of overwriting it
     if key not in DEFAULTS:
         like = nearest(key, list(DEFAULTS))
         raise invalid_request(f"there is no setting {key[:100]!r}; the nearest is {like!r}", path="key")
-    meant = _meant(value, DEFAULTS[key])
-    problem = setting_problem(key, meant)
+    parsed = _parse_value(value, DEFAULTS[key])
+    problem = setting_problem(key, parsed)
     if problem:
         raise invalid_request(f"{key} must be {problem}", path="value")
     path = os.path.join(folder, "config.json")
-    kept: dict[str, Any] = {}
+    present: dict[str, Any] = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8-sig") as file:
-            kept = json.load(file)
+            present = json.load(file)
     make_private_folder(folder)
-    write_private(path, (json.dumps({**kept, key: meant}, ensure_ascii=False, indent=2) + "\n").encode())
-    return {"key": key, "value": meant, "file": path}
+    write_private(path, (json.dumps({**present, key: parsed}, ensure_ascii=False, indent=2) + "\n").encode())
+    return {"key": key, "value": parsed, "file": path}
 
 
-def _meant(value: str, default: Any) -> Any:
-    """A word as the value of a setting: JSON where it is some, words between commas where a list is wanted."""
+def _parse_value(value: str, default: Any) -> Any:
+    """Convert a word to the value of a setting: JSON if it is valid, words between commas if a list is expected."""
     import json
 
     try:
@@ -71,15 +71,15 @@ def _meant(value: str, default: Any) -> Any:
 
 
 def settings_table(shown: dict[str, Any], *, width: int) -> str:
-    """The settings in aligned columns."""
+    """Return the settings in aligned columns."""
     import json
 
     from moss_memory.cli.render.cell import Cell, printable
-    from moss_memory.cli.render.columns import aligned
+    from moss_memory.cli.render.columns import align_rows
     from moss_memory.registry.responses import Column
 
     rows = [("home", shown["home"], shown["home_source"])]
     for key, one in shown["settings"].items():
         rows.append((key, json.dumps(one["value"], ensure_ascii=False), one["source"]))
     columns = [Column("setting"), Column("value", least=12), Column("source", least=12, goes=1, widest=0)]
-    return aligned(columns, [[Cell(printable(part)) for part in row] for row in rows], width=width)
+    return align_rows(columns, [[Cell(printable(part)) for part in row] for row in rows], width=width)

@@ -1,4 +1,4 @@
-"""`moss connect`: a client connected to this store, or let go; without one, what was found on this machine."""
+"""`moss connect`: connects a client to this store or disconnects it; without a client, lists all of them."""
 
 from __future__ import annotations
 
@@ -35,28 +35,29 @@ def connect(
     dry_run: bool = False,
     check: bool = False,
 ) -> dict[str, Any] | int:
-    """Connects a client, lets it go, or tells how things are."""
+    """Connect a client, disconnect it, or list the clients."""
     from moss_memory.connect.connect import ConfigLocation, client_of, default_scope, wanted_entry
 
     if client is None:
         _refuse_without_client(http=http, url=url, toolsets=toolsets, hooks=hooks, remove=remove, dry_run=dry_run)
         return overview(scope=scope, check=check)
-    meant = client_of(client)
+    target = client_of(client)
     if check:
-        rows = _rows(meant, scope, check=True)
-        return {"clients": rows, **_failed(rows)}
-    place = ConfigLocation(meant, default_scope(meant, scope))
-    asked = _hooks_of(place) if hooks else None  # before anything is written: their file may be unreadable
+        rows = _rows(target, scope, check=True)
+        return {"clients": rows, **_failure(rows)}
+    location = ConfigLocation(target, default_scope(target, scope))
+    # Read the hooks before anything is written: their file may be invalid.
+    named_hooks = _hooks_of(location) if hooks else None
     if remove:
-        return _let_go(place, asked, dry_run=dry_run)
-    run = asked.with_hooks(home) if asked else ""
+        return _disconnect(location, named_hooks, dry_run=dry_run)
+    run = named_hooks.with_hooks(home) if named_hooks else ""
     store_home = load_config(home).home
     refuse_demonstration(store_home)
     wanted, token = wanted_entry(
-        place, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
+        location, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
     )
-    told = _changed(place, place.with_entry(wanted), token, connects=True, dry_run=dry_run)
-    return _with_hooks(told, asked, run, connects=True) if asked else told
+    report = _apply(location, location.with_entry(wanted), token, connects=True, dry_run=dry_run)
+    return _with_hooks(report, named_hooks, run, connects=True) if named_hooks else report
 
 
 def _refuse_without_client(**options: Any) -> None:
@@ -67,34 +68,36 @@ def _refuse_without_client(**options: Any) -> None:
             raise invalid_request(f"`{name}` needs a client: {', '.join(CLIENTS)}", path="client")
 
 
-def _hooks_of(place: ConfigLocation) -> Hooks:
+def _hooks_of(location: ConfigLocation) -> Hooks:
     from moss_memory.connect.hooks import Hooks
 
-    return Hooks(place.client, place.scope)
+    return Hooks(location.client, location.scope)
 
 
-def _let_go(place: ConfigLocation, asked: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
-    """Takes out the hooks alone where they are named, else everything of Moss."""
-    hooks = asked or (_hooks_of(place) if place.client.hooks else None)
-    left = hooks.without() if hooks else ""
-    if not asked:
-        told = _changed(place, place.without(), "", connects=False, dry_run=dry_run)
+def _disconnect(location: ConfigLocation, named_hooks: Hooks | None, *, dry_run: bool) -> dict[str, Any] | int:
+    """Remove the hooks if `--hooks` was given, else everything of Moss."""
+    hooks = named_hooks or (_hooks_of(location) if location.client.hooks else None)
+    left = hooks.restore_text() if hooks else ""
+    if not named_hooks:
+        report = _apply(location, location.restore_text(), "", connects=False, dry_run=dry_run)
     else:
-        told = 0 if dry_run else _told(place, "", changed=False, wanted=place.entry is not None)
-    return _with_hooks(told, hooks, left, connects=False) if hooks and (asked or hooks.commands) else told
+        report = 0 if dry_run else _report(location, "", changed=False, wanted=location.entry is not None)
+    return _with_hooks(report, hooks, left, connects=False) if hooks and (named_hooks or hooks.commands) else report
 
 
-def _with_hooks(told: dict[str, Any] | int, hooks: Hooks, text: str | None, *, connects: bool) -> dict[str, Any] | int:
-    """What was said of the entry, and the change of the hooks: made, or shown where the other was only shown."""
-    if isinstance(told, int):
+def _with_hooks(
+    report: dict[str, Any] | int, hooks: Hooks, text: str | None, *, connects: bool
+) -> dict[str, Any] | int:
+    """Add the change of the hooks to the report of the entry: written, or shown in a dry run."""
+    if isinstance(report, int):
         return _show_difference(hooks, text, "")
     changed = _write(hooks, text, connects=connects)
     there = type(hooks)(hooks.client, hooks.scope).commands
-    return {**told, "hooks": {"file": hooks.path, "changed": changed, "events": list(there)}}
+    return {**report, "hooks": {"file": hooks.path, "changed": changed, "events": list(there)}}
 
 
 def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
-    """Gives a file its text, or takes it away; whether that changed anything. What connecting replaces is kept."""
+    """Write a file or delete it; return True if it changed. Keep a copy of a file that connecting changes."""
     from moss_memory.connect.replaced_entries import forget
 
     if text == change.file.text:
@@ -104,97 +107,99 @@ def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
     if text is None:
         change.file.delete()
     else:
-        kept = change.kept_copy()
-        change.file.write(text, keep=not kept)
-        change.file.backup = kept or change.file.backup
+        backup = change.backup_path()
+        change.file.write(text, keep=not backup)
+        change.file.backup = backup or change.file.backup
     if not connects:
         forget(change.file.real)
     return True
 
 
-def _changed(
-    place: ConfigLocation, text: str | None, token: str, *, connects: bool, dry_run: bool
+def _apply(
+    location: ConfigLocation, text: str | None, token: str, *, connects: bool, dry_run: bool
 ) -> dict[str, Any] | int:
-    """Shows the change of a file, or makes it: the client itself where it should, else Moss."""
+    """Show the change of a file, or make it: by the client's own command if it has one, else by Moss."""
     from moss_memory.connect.client_cli import has_own_command, own_command, run_own
     from moss_memory.connect.replaced_entries import forget
 
-    changed = text is None or text != place.file.text
-    entry = place.found_in(text or "")
+    changed = text is None or text != location.file.text
+    entry = location.find_in(text or "")
     lines = []
-    if changed and has_own_command(place.client, place.scope, entry):
-        lines = own_command(place.client, entry, was_there=place.entry is not None)
+    if changed and has_own_command(location.client, location.scope, entry):
+        lines = own_command(location.client, entry, was_there=location.entry is not None)
     if dry_run:
         for line in lines:
             say(f"moss: would run: {shlex.join(line)}")
-        return _show_difference(place, text, token)
+        return _show_difference(location, text, token)
     if not lines:
-        _write(place, text, connects=connects)
+        _write(location, text, connects=connects)
     elif connects:
-        place.remember(text or "")
+        location.remember(text or "")
         run_own(lines)
     else:
         run_own(lines)
-        forget(place.file.real)
-    return _told(place, token, changed=changed, wanted=entry is not None, is_back=not connects)
+        forget(location.file.real)
+    return _report(location, token, changed=changed, wanted=entry is not None, is_back=not connects)
 
 
-def _show_difference(place: ConfigEdit, text: str | None, token: str) -> int:
-    from moss_memory.cli.render.unified_diff import differences, show_difference
+def _show_difference(location: ConfigEdit, text: str | None, token: str) -> int:
+    from moss_memory.cli.render.unified_diff import diff_lines, show_difference
 
     after = text or ""
     if token:
         after = after.replace(token, _HIDDEN)
-    before = place.file.text.replace(token, _HIDDEN) if token else place.file.text
-    found = differences(place.path, place.path, [("", before, after)])
+    before = location.file.text.replace(token, _HIDDEN) if token else location.file.text
+    found = diff_lines(location.path, location.path, [("", before, after)])
     if found:
         show_difference(found)
     else:
-        say(f"moss: {place.path} would not change")
+        say(f"moss: {location.path} would not change")
     return 0
 
 
-def _told(place: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_back: bool = False) -> dict[str, Any]:
-    """What was done, as the file has it now."""
+def _report(
+    location: ConfigLocation, token: str, *, changed: bool, wanted: bool, is_back: bool = False
+) -> dict[str, Any]:
+    """Return the report of a change, from the file as it is now."""
     from moss_memory.connect.connect import ConfigLocation
 
-    now = ConfigLocation(place.client, place.scope)
-    meaning = now.meaning()
+    now = ConfigLocation(location.client, location.scope)
+    server_entry = now.server_entry()
     if (now.entry is not None) != wanted:
-        raise MossError("CONFLICT", f"{place.path} is not as it should be: another program wrote it; run this again")
+        raise MossError("CONFLICT", f"{location.path} is not as it should be: another program wrote it; run this again")
     answer: dict[str, Any] = {
-        "client": place.client.key,
-        "scope": place.scope,
-        "file": place.path,
+        "client": location.client.key,
+        "scope": location.scope,
+        "file": location.path,
         "changed": changed,
-        "connected": meaning.transport if meaning else "no",
+        "connected": server_entry.transport if server_entry else "no",
     }
-    if place.file.backup:
-        answer["backup"] = place.file.backup
+    if location.file.backup:
+        answer["backup"] = location.file.backup
     if token and now.file.others_may_read():
-        warn(f"others on this machine may read {place.path}, which now holds the token; chmod 600 {place.path}")
-    if changed and is_back and meaning:
+        warn(f"others on this machine may read {location.path}, which now holds the token; chmod 600 {location.path}")
+    if changed and is_back and server_entry:
         answer["next"] = "the entry `moss` that was there before is back; `--remove` once more takes it out"
-    elif changed and meaning:
-        answer["next"] = f"start {place.client.name} again, then `moss connect {place.client.key} --check`"
+    elif changed and server_entry:
+        answer["next"] = f"start {location.client.name} again, then `moss connect {location.client.key} --check`"
     return answer
 
 
 def overview(*, scope: str | None = None, check: bool = False) -> dict[str, Any]:
-    """Every client: whether it is on this machine, whether it is connected, and if asked whether that works."""
+    """Return every client: installed or not, connected or not, and with `check` the result of a handshake."""
     from moss_memory.connect.clients import CLIENTS
 
     rows = [row for client in CLIENTS.values() for row in _rows(client, scope, check=check)]
-    return {"clients": rows, **_failed(rows)}
+    return {"clients": rows, **_failure(rows)}
 
 
-def _failed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _failure(rows: list[dict[str, Any]]) -> dict[str, Any]:
     failed = [row["client"] for row in rows if row.get("answers") == "no"]
     return {"failed": failed} if failed else {}
 
 
 def _rows(client: Client, scope: str | None, *, check: bool) -> list[dict[str, Any]]:
-    """One row for the user's file, and one for the project's where Moss stands in it."""
+    """Return a row for the user's file, and one for the project's if it has an entry of Moss."""
     from moss_memory.connect.clients import PROJECT, USER
 
     found = client.is_here()
@@ -219,17 +224,17 @@ def _row(client: Client, scope: str, *, found: bool, check: bool) -> dict[str, A
         "file": client.file(scope),
     }
     try:
-        meaning = ConfigLocation(client, scope).meaning()
+        server_entry = ConfigLocation(client, scope).server_entry()
     except MossError as error:
         return {**row, "connected": "unknown", "problem": error.message}
-    if meaning is None:
+    if server_entry is None:
         return row
-    row["connected"] = meaning.transport
+    row["connected"] = server_entry.transport
     if check:
-        from moss_memory.connect.handshake import HandshakeError, shake_hands
+        from moss_memory.connect.handshake import HandshakeError, check_server
 
         try:
-            server, tools = shake_hands(meaning, scope)
+            server, tools = check_server(server_entry, scope)
             row |= {"answers": "yes", "server": server, "tools": tools}
         except HandshakeError as problem:
             row |= {"answers": "no", "problem": str(problem)}

@@ -1,9 +1,9 @@
-"""`moss diff`: two versions of a capsule or artifact side by side, line by line."""
+"""`moss diff`: two versions of a capsule or artifact as a unified diff."""
 
 from __future__ import annotations
 
 from moss_memory.cli.render.output import say
-from moss_memory.cli.render.unified_diff import differences, show_difference
+from moss_memory.cli.render.unified_diff import diff_lines, show_difference
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
@@ -24,15 +24,15 @@ def compare(
     to: int | None = None,
     **address: str,
 ) -> int:
-    """Shows what changed from one version to another; without any what the last change did."""
+    """Print the difference of two versions, by default that of the last change."""
     with Store(load_settings(home)) as store:
-        asked = {"type": type, **address}
+        arguments = {"type": type, **address}
         if to is None:
-            to = store.call("moss_history", {**asked, "limit": 1})["current"]
+            to = store.call("moss_history", {**arguments, "limit": 1})["current"]
         if version is None:
             version = _before(type, to)
         old, new = (_version(store, type, address, one) for one in (version, to))
-    found = differences(_label(old), _label(new), _parts(old, new))
+    found = diff_lines(_label(old), _label(new), _parts(old, new))
     if found:
         show_difference(found)
     else:
@@ -40,15 +40,15 @@ def compare(
     return 0
 
 
-def compare_artifact(home: str | None, **asked: Any) -> int:
-    """The same for an artifact."""
-    return compare(home, type="artifact", **asked)
+def compare_artifact(home: str | None, **arguments: Any) -> int:
+    """Print the difference of two versions of an artifact."""
+    return compare(home, type="artifact", **arguments)
 
 
-def version_before(store: Store, asked: dict[str, Any]) -> tuple[int, int]:
-    """The version before the present one, and that; refused where there is none."""
-    current = store.call("moss_history", {**asked, "limit": 1})["current"]
-    return _before(asked["type"], current), current
+def version_before(store: Store, arguments: dict[str, Any]) -> tuple[int, int]:
+    """Return the previous and the present version; refuse if there is only one."""
+    current = store.call("moss_history", {**arguments, "limit": 1})["current"]
+    return _before(arguments["type"], current), current
 
 
 def _before(type: str, version: int) -> int:
@@ -58,34 +58,37 @@ def _before(type: str, version: int) -> int:
 
 
 def _version(store: Store, type: str, address: dict[str, str], version: int) -> dict[str, Any]:
-    """A row as it was in a version, deleted or not."""
+    """Return a version of a row, deleted or not."""
     hidden = {"include_deleted": True, **({"include_expired": True} if type == "artifact" else {})}
     return store.call(f"{type}_fetch", {**address, **hidden, "version": version})
 
 
 def _label(row: dict[str, Any]) -> str:
-    from moss_memory.cli.render.cell import shown_moment
+    from moss_memory.cli.render.cell import format_time
 
     name = f"{row['workspace']}/{row['name']}" if row.get("name") else row["id"]
-    return f"{name} version {row['version']} ({shown_moment(row['updated_at'])})"
+    return f"{name} version {row['version']} ({format_time(row['updated_at'])})"
 
 
 def _parts(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """What is compared: its name, and what it was and is, as texts."""
+    """Return the parts to compare: name, old text, new text."""
     if "capsule_text" in old:
         contents = [("", old["capsule_text"], new["capsule_text"])]
     else:
-        contents = [("data", _pretty(old["data"]), _pretty(new["data"])), ("", old["text"] or "", new["text"] or "")]
+        contents = [
+            ("data", _format_json(old["data"]), _format_json(new["data"])),
+            ("", old["text"] or "", new["text"] or ""),
+        ]
     return [("metadata", _metadata(old), _metadata(new)), *contents]
 
 
 def _metadata(row: dict[str, Any]) -> str:
-    told = {key: row[key] for key in _METADATA if row.get(key)}
-    lines = [f"{key}: {', '.join(value) if isinstance(value, list) else value}\n" for key, value in told.items()]
+    metadata = {key: row[key] for key in _METADATA if row.get(key)}
+    lines = [f"{key}: {', '.join(value) if isinstance(value, list) else value}\n" for key, value in metadata.items()]
     return "".join(lines)
 
 
-def _pretty(data: dict[str, Any]) -> str:
+def _format_json(data: dict[str, Any]) -> str:
     import json
 
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"

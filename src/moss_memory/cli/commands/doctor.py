@@ -1,4 +1,4 @@
-"""`moss doctor`: looks at the store, its files and the settings, and says what to do."""
+"""`moss doctor`: checks the store, its files and the settings, and suggests fixes."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _MESSAGES = 21
-"""The column in which the table's messages begin."""
+"""The column of the messages in the table."""
 
 
 class Report:
-    """What was looked at and how it was found."""
+    """The findings of all checks."""
 
     def __init__(self) -> None:
         self.checks: list[dict[str, str]] = []
 
     def add(self, name: str, status: str, message: str, todo: str = "") -> None:
-        """Notes one finding; `todo` says what to do about it."""
+        """Add a finding; `todo` is the suggested fix."""
         check = {"name": name, "status": status, "message": with_working_install(message)}
         if todo:
             check["todo"] = with_working_install(todo)
@@ -43,16 +43,16 @@ class Report:
 
 
 def examine(home: str | None, *, fix: bool = False, secrets: bool = False) -> dict[str, Any]:
-    """Runs every check and answers them all; changes nothing unless `fix`."""
+    """Run every check and return the findings; change nothing unless `fix`."""
     report = Report()
     report.add("moss", OK, f"moss-memory {__version__} on Python {sys.version.split()[0]}")
-    config = _settings(report, home)
+    config = _check_settings(report, home)
     folder = config.home if config is not None else resolve_home(home)
-    engine = _opened(report, config or default_config(folder))
+    engine = _open_engine(report, config or default_config(folder))
     exists = engine is not None and engine.exists()
     reachable = check_place(report, folder, exists=exists)
     check_files(report, folder, () if engine is None else engine.files())
-    _own_files(report, folder)
+    _check_own_files(report, folder)
     if config is None:
         report.add("store", WARN, "not examined, because the settings cannot be read", "correct them first")
     elif not reachable:
@@ -60,23 +60,23 @@ def examine(home: str | None, *, fix: bool = False, secrets: bool = False) -> di
     elif engine is not None and not exists and not config.url:
         report.add("store", OK, f"there is no store in {folder} yet; the first capsule makes it")
     elif engine is not None:
-        _store(report, engine, config, fix=fix)
+        _check_store(report, engine, config, fix=fix)
         if secrets:
-            _secrets(report, config)
+            _check_secrets(report, config)
     counts = {status: sum(one["status"] == status for one in report.checks) for status in (OK, WARN, FAIL)}
     return {"healthy": not counts[FAIL], "home": folder, "counts": counts, "checks": report.checks}
 
 
 def report_table(report: dict[str, Any], *, width: int) -> str:
-    """The report for people: one line a check, and below it what to do."""
-    from moss_memory.cli.render.cell import printable, wrapped
+    """Return the report for people: one line a check, and below it the suggested fix."""
+    from moss_memory.cli.render.cell import printable, wrap_text
 
     lines = []
     for check in report["checks"]:
-        first, *more = wrapped(printable(check["message"]), width, indent=_MESSAGES)
+        first, *more = wrap_text(printable(check["message"]), width, indent=_MESSAGES)
         lines += [f"{check['status']:<5} {check['name']:<14} {first}", *more]
         if "todo" in check:
-            first, *more = wrapped(printable(check["todo"]), width, indent=_MESSAGES + 3)
+            first, *more = wrap_text(printable(check["todo"]), width, indent=_MESSAGES + 3)
             lines += [f"{'':<{_MESSAGES}}-> {first}", *more]
     counts = report["counts"]
     verdict = "healthy" if report["healthy"] else "not healthy"
@@ -84,7 +84,7 @@ def report_table(report: dict[str, Any], *, width: int) -> str:
     return "\n".join(lines)
 
 
-def _settings(report: Report, home: str | None) -> Config | None:
+def _check_settings(report: Report, home: str | None) -> Config | None:
     try:
         config = load_config(home)
     except MossError as error:
@@ -112,8 +112,8 @@ def _unknown_names(config: Config) -> list[str]:
     ]
 
 
-def _own_files(report: Report, home: str) -> None:
-    """Files that a user has added: capabilities of records and kinds of artifacts; a bad one is named, others work."""
+def _check_own_files(report: Report, home: str) -> None:
+    """Check the user's own capabilities of records and kinds of artifacts; name the invalid ones."""
     from moss_memory.tools.artifact.artifact_kinds import known_kinds
     from moss_memory.tools.record.capabilities import registry_of
 
@@ -132,8 +132,8 @@ def _own_files(report: Report, home: str) -> None:
             report.add(name, OK, f"{pluralize(count, 'file')} of yours in {os.path.join(home, name)} can be used")
 
 
-def _opened(report: Report, config: Config) -> Engine | None:
-    """The engine that the configuration names, and its version."""
+def _open_engine(report: Report, config: Config) -> Engine | None:
+    """Return the configured engine and report its version, None if it cannot be opened."""
     from moss_memory.storage.engine import open_engine
 
     try:
@@ -145,8 +145,8 @@ def _opened(report: Report, config: Config) -> Engine | None:
     return engine
 
 
-def _store(report: Report, engine: Engine, config: Config, *, fix: bool) -> None:
-    """The database itself: whether it opens, is whole, and agrees with its search index."""
+def _check_store(report: Report, engine: Engine, config: Config, *, fix: bool) -> None:
+    """Check the database: it opens, is intact, and agrees with its search index."""
     from moss_memory.rows.values import new_id, wall_clock_ms
     from moss_memory.storage.engine import CallContext
 
@@ -155,13 +155,13 @@ def _store(report: Report, engine: Engine, config: Config, *, fix: bool) -> None
     )
     try:
         for finding in engine.check_health(call=call, fix=fix):
-            _tell(report, finding)
+            _report_finding(report, finding)
     finally:
         _close(engine)
 
 
-def _secrets(report: Report, config: Config) -> None:
-    """What looks like a credential in all that is stored."""
+def _check_secrets(report: Report, config: Config) -> None:
+    """Report stored text that looks like a credential."""
     from moss_memory.secrets.scanner import MOST_FINDINGS
     from moss_memory.store import Store
 
@@ -182,7 +182,7 @@ def _secrets(report: Report, config: Config) -> None:
 
 
 def _close(engine: Engine) -> None:
-    """Lets go of the store, however broken it is."""
+    """Close the store; ignore errors of a damaged one."""
     try:
         engine.close()
     except Exception as error:
@@ -191,7 +191,7 @@ def _close(engine: Engine) -> None:
 
 
 _NAMES = {"schema": "store", "index": "search index", "pages": "integrity", "rows": "texts", "consistency": "rows"}
-"""What people call what an engine looks at, where that is another name."""
+"""Names of subjects for people, if they differ from those of the engine."""
 
 _REBUILD = "run `moss doctor --fix` to build the index again from the stored texts"
 _TODO = {
@@ -205,11 +205,11 @@ _TODO = {
 }
 
 
-def _tell(report: Report, finding: CheckResult) -> None:
-    """One finding of the engine in words."""
+def _report_finding(report: Report, finding: CheckResult) -> None:
+    """Report one finding of the engine in words."""
     name = _NAMES.get(finding.subject, finding.subject)
     problem = finding.problem
-    words, todos = _words_for(finding.subject)
+    words, todos = _describers(finding.subject)
     if problem is None:
         report.add(name, *words[finding.subject](finding.state, **finding.facts))
         return
@@ -219,11 +219,11 @@ def _tell(report: Report, finding: CheckResult) -> None:
     report.add(name, WARN if unchecked else FAIL, message, todo)
 
 
-def _words_for(subject: str) -> tuple[dict[str, Callable[..., tuple[str, ...]]], dict[str, str]]:
-    """How a subject is told, and what to do where it could not be looked at."""
+def _describers(subject: str) -> tuple[dict[str, Callable[..., tuple[str, ...]]], dict[str, str]]:
+    """Return the functions that describe a subject, and the suggestions if it could not be checked."""
     if subject in _WORDS:
         return _WORDS, _TODO
-    from . import doctor_server  # few stores are on a server
+    from . import doctor_server  # imported only for a server
 
     return doctor_server.WORDS, doctor_server.TODO
 
@@ -280,7 +280,7 @@ def _erasures(_: str, *, count: int) -> tuple[str, ...]:
 
 
 def _meaning(_: str, *, count: int, made: dict[str, int], folder: str) -> tuple[str, ...]:
-    """Which model search by meaning goes by here, and how much of the store is prepared for it."""
+    """Describe the embedding model and how much of the store has vectors."""
     from moss_memory.search.embedding.embedder import INSTALL, embedder, is_installed
 
     if not folder and not is_installed():

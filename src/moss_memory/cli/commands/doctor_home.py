@@ -1,4 +1,4 @@
-"""What the doctor looks at around the database: the home folder, modes, owners, free space, the file system."""
+"""Checks of the doctor around the database: home folder, modes, owners, free space, file system."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TOO_LITTLE_BYTES = 10_000_000
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "glusterfs", "drvfs")
 
 _SYNC_PROGRAMS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...] = (
-    # How the name of a synced folder begins, and the files and folders in it that mark it. A folder `.dropbox` marks
-    # none: it holds Dropbox's settings, in the home of everybody who uses it.
+    # Prefix of a synced folder's name, and files and folders in it that mark it. A folder `.dropbox` is no mark:
+    # it has the settings of Dropbox and lies in the home folder of its users.
     ("Dropbox", ("Dropbox",), (".dropbox",), (".dropbox.cache",)),
     ("iCloud Drive", ("com~apple~CloudDocs", "Mobile Documents", "iCloud Drive"), (".icloud",), (".icloud",)),
     ("OneDrive", ("OneDrive",), (), ()),
@@ -28,13 +28,13 @@ _SYNC_PROGRAMS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ..
 
 
 def check_place(report: Report, home: str, *, exists: bool) -> bool:
-    """Where the store lives: the folder, room on the disk, the file system; says if the store can be looked at."""
+    """Check the folder, the free space and the file system; return True if the store can be checked."""
     usable = _check_folder(report, home, exists=exists)
     folder = home
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
-    room = os.statvfs(folder)
-    free = room.f_bavail * room.f_frsize
+    disk = os.statvfs(folder)
+    free = disk.f_bavail * disk.f_frsize
     status = "ok" if free >= ENOUGH_BYTES else "warn" if free >= TOO_LITTLE_BYTES else "fail"
     todo = "" if status == "ok" else "free some space; a full disk refuses every write"
     report.add("free space", status, f"{size(free)} free for {home}", todo)
@@ -55,7 +55,7 @@ def check_place(report: Report, home: str, *, exists: bool) -> bool:
 
 
 def synced_folder(home: str) -> tuple[str, str] | None:
-    """Return the folder at or above the home that a program syncs, and the name of that program; None if none does."""
+    """Return the synced folder at or above the home and the program that syncs it, None if there is none."""
     folder = os.path.realpath(home)
     while True:
         name = os.path.basename(folder)
@@ -72,7 +72,7 @@ def synced_folder(home: str) -> tuple[str, str] | None:
 
 
 def _check_folder(report: Report, home: str, *, exists: bool) -> bool:
-    """Whether the home folder can be used, or made where it is not there yet."""
+    """Return True if the home folder can be used or created; report it."""
     existing = home
     while not os.path.lexists(existing) and existing != os.path.dirname(existing):
         existing = os.path.dirname(existing)
@@ -97,14 +97,14 @@ def _check_folder(report: Report, home: str, *, exists: bool) -> bool:
 
 
 def size(count: int) -> str:
-    """A number of bytes as people say it."""
+    """Return a number of bytes with a unit."""
     return f"{count / 1e9:.1f} GB" if count >= 1_000_000_000 else f"{count // 1_000_000} MB"
 
 
 def check_files(report: Report, home: str, files: Iterable[str]) -> None:
-    """Whether only the owner can read the folder and the store's files in it; says what to type where not.
+    """Check that only the owner can read the folder and the store's files; suggest a chmod if not.
 
-    Nothing is tightened here: the folder may be another's, or open on purpose, and Moss leaves it alone.
+    Nothing is changed here: the folder may belong to another user or be open on purpose.
     """
     good = True
     private = {"": 0o700, **dict.fromkeys(files, 0o600), "exports": 0o700, "config.json": 0o600, "token": 0o600}
@@ -117,7 +117,7 @@ def check_files(report: Report, home: str, files: Iterable[str]) -> None:
         problem = _problem(status)
         if problem:
             good = False
-            _tell(report, path, problem, status, wanted)
+            _report_problem(report, path, problem, status, wanted)
     if good and os.path.isdir(home):
         report.add("modes", "ok", "only the owner can read the store and its files")
 
@@ -133,17 +133,17 @@ def _problem(status: os.stat_result) -> str:
     return ""
 
 
-def _tell(report: Report, path: str, problem: str, status: os.stat_result, wanted: int) -> None:
+def _report_problem(report: Report, path: str, problem: str, status: os.stat_result, wanted: int) -> None:
     mode = status.st_mode
     open_to_others = problem.startswith("has mode")
-    # Others enter an open folder and still read none of its files; one that they may write to is another matter.
+    # An open folder does not open its files; a folder that others may write to is a problem.
     harmless = not mode & 0o022 or mode & 0o1000 if stat.S_ISDIR(mode) else os.path.basename(path) == "config.json"
     todo = f"chmod {wanted:o} {path}" if open_to_others else "make it yours and real"
     report.add("modes", "fail" if open_to_others and not harmless else "warn", f"{path} {problem}", todo)
 
 
 def _file_system(folder: str) -> str:
-    """The type of the file system that holds a folder, where the system tells it cheaply."""
+    """Return the type of the file system of a folder, empty if it is unknown."""
     try:
         with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
             entries = [line.split() for line in mounts]

@@ -1,4 +1,4 @@
-"""What the doctor says of a server that holds a store."""
+"""Texts of the doctor about a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TODO = {
     "INVALID_REQUEST": "correct the URL; `moss config` shows it",
     "STORAGE_FULL": "free some space on the server",
 }
-"""What to do where a server could not be looked at."""
+"""Suggestions if a server could not be checked."""
 
 
 def _server(
@@ -35,10 +35,10 @@ def _server(
 ) -> tuple[str, ...]:
     role = "a standby" if standby else f"the primary, timeline {timeline}"
     line = "encrypted and verified" if verified else "encrypted, not verified" if encrypted else "not encrypted"
-    told = f"PostgreSQL {version} at {at}, {role}; database {database}, {size(size_bytes)}; the line is {line}"
+    message = f"PostgreSQL {version} at {at}, {role}; database {database}, {size(size_bytes)}; the line is {line}"
     if state == "sound":
-        return OK, told
-    return WARN, told, "take `sslmode` out of the URL, so that the server has to prove who it is"
+        return OK, message
+    return WARN, message, "take `sslmode` out of the URL, so that the server has to prove who it is"
 
 
 def _host(_: str, *, at: str, role: str) -> tuple[str, ...]:
@@ -58,8 +58,8 @@ def _durability(
     if not standbys and not names:
         return OK, f"{crash}; there is no standby, so it does not survive the loss of its machine"
     if waited_for is None:
-        told = f"{crash}; {pluralize(standbys, 'standby server')}, of which this user may not see more"
-        return OK, told, "`grant pg_monitor` to it, and the doctor says which of them are synchronous"
+        message = f"{crash}; {pluralize(standbys, 'standby server')}, of which this user may not see more"
+        return OK, message, "`grant pg_monitor` to it, and the doctor says which of them are synchronous"
     shown = f"{pluralize(standbys, 'standby server')}, {waited_for} synchronous"
     if waits and waited_for:
         return OK, f"{crash} and the loss of its machine: {shown} ({names})"
@@ -70,8 +70,8 @@ def _durability(
 
 
 def _connections(state: str, *, used: int, limit: int) -> tuple[str, ...]:
-    told = f"{used} of {limit} connections of the server are in use"
-    return (OK, told) if state == "sound" else (WARN, told, "raise max_connections, or put a pooler in between")
+    message = f"{used} of {limit} connections of the server are in use"
+    return (OK, message) if state == "sound" else (WARN, message, "raise max_connections, or put a pooler in between")
 
 
 WORDS: dict[str, Callable[..., tuple[str, ...]]] = {

@@ -1,4 +1,4 @@
-"""`moss edit`: a capsule in the editor of the person at the terminal, stored again when the editor ends."""
+"""`moss edit`: opens a capsule in the user's editor and stores the result."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 def edit(
     home: str | None, *, allow_thin: bool = False, allow_secrets: bool = False, **address: str
 ) -> dict[str, Any] | int:
-    """Opens a capsule's text in `$VISUAL` or `$EDITOR`; what somebody else changed meanwhile is not overwritten."""
+    """Open a capsule's text in `$VISUAL` or `$EDITOR`; refuse to overwrite a concurrent change."""
     import shutil
     import tempfile
 
     with Store(load_settings(home)) as store:
         found = store.call("capsule_fetch", dict(address))
-        folder = tempfile.mkdtemp(prefix="moss-")  # 0700: nobody else reads it
+        folder = tempfile.mkdtemp(prefix="moss-")  # mode 0700
         path = os.path.join(folder, "capsule.md")
         try:
-            text = _edited(path, found["capsule_text"])
+            text = _run_editor(path, found["capsule_text"])
             if text == found["capsule_text"]:
                 say("moss: nothing was changed")
                 shutil.rmtree(folder)
@@ -43,11 +43,12 @@ def edit(
     return stored
 
 
-def _edited(path: str, text: str) -> str:
-    """The text as it is when the editor ends."""
+def _run_editor(path: str, text: str) -> str:
+    """Return the text after the editor has ended."""
     import subprocess
 
-    _write(path, text)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(text.encode())
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
         code = subprocess.call([*shlex.split(editor), path])
@@ -58,8 +59,3 @@ def _edited(path: str, text: str) -> str:
     from moss_memory.cli.args.stdin import read_text
 
     return read_text(path)
-
-
-def _write(path: str, text: str) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(text.encode())

@@ -1,4 +1,4 @@
-"""`moss export --all`, `moss export -` and `moss import FOLDER`: to folders and streams instead of one file."""
+"""`moss export --all`, `moss export -` and `moss import FOLDER`: folders and streams instead of one file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STDOUT = "-"
 
 
 def run_moving(command: Command, request: CommandRequest, config: Config) -> int | None:
-    """Moves what a request wants moved by folder or stream; none where it asks for the tool itself."""
+    """Export or import a folder or stream; return None if the request is for the tool."""
     path = request.arguments.get("path", "")
     is_folder = os.path.isdir(os.path.expanduser(path))
     try:
@@ -34,9 +34,9 @@ def run_moving(command: Command, request: CommandRequest, config: Config) -> int
                 raise invalid_request(
                     f"{path} is not there; give a folder that `moss export --all` wrote, or a .jsonl file"
                 )
-            return _bring_in(request, config) if is_folder else None
+            return _import(request, config) if is_folder else None
         if "all" in request.extras or "salvage" in request.extras:
-            return _write_out(command, request, config)
+            return _export(command, request, config)
         if "with_history" in request.extras:
             raise UsageError("--with-history goes with --all FOLDER", command=command.words)
         if path == STDOUT:
@@ -51,26 +51,28 @@ def run_moving(command: Command, request: CommandRequest, config: Config) -> int
     return None
 
 
-def _bring_in(request: CommandRequest, config: Config) -> int:
+def _import(request: CommandRequest, config: Config) -> int:
     from moss_memory.transfer.transfer_calls import import_folder
 
     with InterruptHandler(import_folder) as interruptions, Store(config) as store:
         arguments = {**request.arguments, "cancelled": interruptions.ask}
-        _shown("import", store.import_folder, import_folder, request, folder=arguments.pop("path"), **arguments)
+        _run_with_progress(
+            "import", store.import_folder, import_folder, request, folder=arguments.pop("path"), **arguments
+        )
     return 0
 
 
-def _write_out(command: Command, request: CommandRequest, config: Config) -> int:
+def _export(command: Command, request: CommandRequest, config: Config) -> int:
     from moss_memory.transfer.transfer_calls import SALVAGED, export_folder
 
-    asked = "--all" if "all" in request.extras else "--salvage"
+    option = "--all" if "all" in request.extras else "--salvage"
     others = [name for name in request.arguments if name != "path"]
     if others:
         flag = command.options[others[0]].flag
-        raise UsageError(f"{asked} writes everything there is; leave out {flag}", command=command.words)
+        raise UsageError(f"{option} writes everything there is; leave out {flag}", command=command.words)
     folder = request.arguments.get("path")
     if folder is None or folder == STDOUT:
-        raise UsageError(f"{asked} needs the folder to write to", command=command.words)
+        raise UsageError(f"{option} needs the folder to write to", command=command.words)
     with Store(config) as store:
         if "salvage" in request.extras:
             answer(
@@ -79,17 +81,19 @@ def _write_out(command: Command, request: CommandRequest, config: Config) -> int
             return 0
         history = "with_history" in request.extras
         try:
-            _shown("export", store.export_folder, export_folder, request, folder=folder, with_history=history)
+            _run_with_progress(
+                "export", store.export_folder, export_folder, request, folder=folder, with_history=history
+            )
         except KeyboardInterrupt:
-            said = f"interrupted; {folder} is unfinished, and the next `moss export --all` into it finishes it"
-            raise MossError("CANCELLED", said) from None
+            message = f"interrupted; {folder} is unfinished, and the next `moss export --all` into it finishes it"
+            raise MossError("CANCELLED", message) from None
     return 0
 
 
-def _shown(
+def _run_with_progress(
     label: str, move: Callable[..., dict[str, Any]], operation: Operation, request: CommandRequest, **arguments: Any
 ) -> None:
-    """Makes a long call while its progress is shown, and shows its answer."""
+    """Run a long call with a progress line and print its response."""
     progress = progress_for(label)
     try:
         result = move(progress=progress, **arguments)

@@ -1,14 +1,15 @@
-"""The git repository around the current folder, read from its files: no program is run."""
+"""The git repository of the current folder, read from its files without running git."""
 
 from __future__ import annotations
 
 import os
 
-_MOST_BYTES = 10_000
+_MAX_BYTES = 10_000
 
 
 def repository_name() -> str:
-    """Return the folder name of the repository's main work tree, so that all its work trees share it; else nothing."""
+    """Return the folder name of the repository's main work tree, which all its work trees share; empty if there is
+    none."""
     try:
         folder = os.getcwd()
         while not os.path.lexists(os.path.join(folder, ".git")):
@@ -22,7 +23,7 @@ def repository_name() -> str:
 
 
 def _main_work_tree(folder: str) -> str:
-    """Return the main work tree of the repository that a folder with `.git` in it belongs to; nothing if it is none."""
+    """Return the main work tree of the repository of a folder with `.git`, empty if it has none."""
     git = os.path.join(folder, ".git")
     if os.path.isdir(git):
         return folder if os.path.isfile(os.path.join(git, "HEAD")) else ""
@@ -41,6 +42,6 @@ def _first_line(path: str) -> str:
     """Return the first line of a small file."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        return os.read(fd, _MOST_BYTES).decode().partition("\n")[0].strip()
+        return os.read(fd, _MAX_BYTES).decode().partition("\n")[0].strip()
     finally:
         os.close(fd)

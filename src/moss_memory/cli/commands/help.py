@@ -1,16 +1,16 @@
-"""Help: the overview, and for every command its options and an example."""
+"""Help: the overview, and the options and an example of every command."""
 
 from __future__ import annotations
 
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of, defaults_for, group_of
+from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of, defaults_for
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.converters import are_switches, names_itself
 from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
 from moss_memory.cli.args.usage_error import UsageError
-from moss_memory.cli.render.cell import wrapped
+from moss_memory.cli.render.cell import wrap_text
 from moss_memory.cli.render.output import show, width
-from moss_memory.cli.render.wording import spoken
+from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry import catalog
 
 TYPE_CHECKING = False
@@ -30,24 +30,24 @@ _POSITIONAL = {
     "search": "[WORD \u2026]",
 }
 _PLACES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
-_NEEDED = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
-"""Options that a command may need; the others that it needs are words."""
+_REQUIRED_OPTIONS = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
+"""Options that a command may require; its other required arguments are positional."""
 
-_FOUND_OUT = {"version": "the one before the present one", "target": "the one that `moss task radar` chooses"}
-"""What Moss takes for what is left to it."""
+_INFERRED_VALUES = {"version": "the one before the present one", "target": "the one that `moss task radar` chooses"}
+"""Values of inferred arguments."""
 
 _WIDTH = 100
 _COLUMN = 10
 _OWN = "moss"
-_SERVED = ("mcp", "serve", "connect", "tour")
-_KEPT = ("backup", "restore-backup", "index", "doctor", "config")
-_ABOUT = {**dict.fromkeys(_SERVED, "connect"), **dict.fromkeys(_KEPT, "care")}
+_CONNECTION = ("mcp", "serve", "connect", "tour")
+_MAINTENANCE = ("backup", "restore-backup", "index", "doctor", "config")
+_ABOUT = {**dict.fromkeys(_CONNECTION, "connect"), **dict.fromkeys(_MAINTENANCE, "care")}
 _ORDER = ("capsule", _OWN, "task", "think", "notes", "branch", "history", "graph", "trace", "artifact", "record")
-"""The groups as the overview shows them; others come after."""
+"""The order of groups in the overview; others follow."""
 
 
 def explain(_: str | None, *, command: str | None = None) -> int:
-    """Shows the overview, or the help of one command or group."""
+    """Print the overview, or the help of one command or group."""
     known = find_any(command or "")
     if command is None:
         show(overview())
@@ -63,15 +63,18 @@ def explain(_: str | None, *, command: str | None = None) -> int:
 
 
 def overview() -> str:
-    """What `moss --help` shows on one screen: the groups and what is in them; `moss GROUP` says what each does."""
+    """Return the overview of `moss --help`: the groups and their commands, on one screen."""
     groups: dict[str, list[str]] = {_OWN: []}
     for name in [*(name for name in command_names() if name not in BUILT_IN), *BUILT_IN]:
         group, _, verb = name.rpartition(" ")
-        if group not in ("capsule", "config"):  # which are told without their group, or by their own help
+        if group not in (
+            "capsule",
+            "config",
+        ):  # capsule commands are listed without their group, and config has its own help
             groups.setdefault(group or _ABOUT.get(name, _OWN), []).append(verb)
     ordered = sorted(groups, key=lambda group: _ORDER.index(group) if group in _ORDER else len(_ORDER))
     lines = [line for group in ordered for line in _group_lines(group, groups[group], width() or _WIDTH)]
-    said = "Everywhere: --home DIR, --json, --help, -w WORKSPACE. In a pipe answers are JSON."
+    everywhere = "Everywhere: --home DIR, --json, --help, -w WORKSPACE. In a pipe answers are JSON."
     return "\n".join(
         [
             *_paragraph("Moss: memory for coding agents and for those who work with them."),
@@ -80,30 +83,30 @@ def overview() -> str:
             "",
             *lines,
             "",
-            *_paragraph(said),
+            *_paragraph(everywhere),
             "example: moss store --name auth < capsule.md && moss fetch auth",
         ]
     )
 
 
-def _group_lines(group: str, verbs: list[str], room: int) -> list[str]:
-    """A group and its commands; of one that can list itself only as many as a line has room for."""
-    first, *more = wrapped(" ".join(verbs), room, indent=_COLUMN)
+def _group_lines(group: str, verbs: list[str], width: int) -> list[str]:
+    """Return a group and its commands; cut those of a group with its own help to one line."""
+    first, *more = wrap_text(" ".join(verbs), width, indent=_COLUMN)
     if more and group != _OWN:
-        cut = first if len(first) + _COLUMN + 2 <= room else first.rpartition(" ")[0]
+        cut = first if len(first) + _COLUMN + 2 <= width else first.rpartition(" ")[0]
         return [f"{group:<{_COLUMN}}{cut} \u2026"]
     return [f"{group:<{_COLUMN}}{first}", *more]
 
 
-def commanded() -> list[Operation]:
-    """Every tool that is a command: the listed ones, and those that only people need."""
+def command_tools() -> list[Operation]:
+    """Return every tool that is a command, including those that MCP does not list."""
     unlisted = [catalog.find(name) for name in UNLISTED]
     return [*catalog.operations(), *(one for one in unlisted if one is not None)]
 
 
 def family_help(family: str) -> str:
-    """The commands of one group, one line each."""
-    every = [(name, one) for one in commanded() for name in all_words_of(one.name)]
+    """Return the commands of one group, one a line."""
+    every = [(name, one) for one in command_tools() for name in all_words_of(one.name)]
     members = [(name, one) for name, one in every if name.startswith(family + " ")]
     rows = [(name, summary_of(one)) for name, one in members]
     rows += [(one.name, summary_of(one)) for one in BUILT_IN.values() if one.name.startswith(family + " ")]
@@ -112,20 +115,20 @@ def family_help(family: str) -> str:
 
 
 def command_help(command: Command) -> str:
-    """One command: what it promises, its options, an example."""
+    """Return the help of one command: description, options, example."""
     operation = command.operation
     from_stdin = ["< FILE"] if command.text else []
     usage = " ".join([f"usage: moss {command.words}", *_words(command), "[options]", *from_stdin])
-    lines = wrapped(usage, width() or _WIDTH, indent=7)
-    for paragraph in spoken(operation.description, operation).split("\n\n"):
+    lines = wrap_text(usage, width() or _WIDTH, indent=7)
+    for paragraph in to_cli_words(operation.description, operation).split("\n\n"):
         lines += ["", *_paragraph(paragraph)]
-    options = [(_shown(option), _meaning(command, option)) for option in command.options.values()]
+    options = [(_placeholder(option), _describe(command, option)) for option in command.options.values()]
     column = min(max(len(shown) for shown, _ in options) + 2, 36, (width() or _WIDTH) // 2 - 2)
     return "\n".join([*lines, "", "options:", *_entries(options, column), "", f"example: {operation.example}"])
 
 
 def _words(command: Command) -> list[str]:
-    """What may stand after a command without an option's name, and what must."""
+    """Return the positional arguments and required options of a usage line."""
     name = command.positional
     words = [_slot(command, slot) for slot in command.slots]
     if name == PLACE:
@@ -135,7 +138,7 @@ def _words(command: Command) -> list[str]:
         kind = defaults_for(command.operation.name, command.words).get("type", "")
         name = WITHOUT_NAMES.get(kind, name)
         words = [_POSITIONAL.get(name, f"[{name.upper()}]")]
-    needed = [shown for name, shown in _NEEDED if name in command.operation.required]
+    needed = [shown for name, shown in _REQUIRED_OPTIONS if name in command.operation.required]
     return [*words, *needed]
 
 
@@ -147,41 +150,36 @@ def _slot(command: Command, name: str) -> str:
 
 
 def summary_of(operation: Operation | BuiltIn) -> str:
-    """The first line of what a command promises, in the command line's words."""
-    return spoken(operation.summary, operation)
+    """Return the first line of a command's description, in the words of the command line."""
+    return to_cli_words(operation.summary, operation)
 
 
 def command_names() -> list[str]:
-    """Everything that can be typed after `moss`."""
+    """Return the names of all commands."""
     names = list(BUILT_IN)
-    for operation in commanded():
+    for operation in command_tools():
         names += all_words_of(operation.name)
     return list(dict.fromkeys(names))
 
 
 def group_names() -> list[str]:
-    """The first words of commands that have two, unless such a word is a command itself."""
+    """Return the first words of commands with two words, except those that are commands themselves."""
     names = command_names()
     return list(
         dict.fromkeys(name.partition(" ")[0] for name in names if " " in name and name.partition(" ")[0] not in names)
     )
 
 
-def find_any(asked: str) -> Command | None:
-    """The command of that name, one of Moss's own or a tool."""
-    if asked in BUILT_IN:
-        return Command(BUILT_IN[asked], asked)
-    found = find_command(asked.split()) if asked.strip() else None
+def find_any(name: str) -> Command | None:
+    """Return the command of that name, built-in or tool, None if there is none."""
+    if name in BUILT_IN:
+        return Command(BUILT_IN[name], name)
+    found = find_command(name.split()) if name.strip() else None
     return None if found is None or found[1] else found[0]
 
 
-def _heading(tool: str) -> str:
-    group = group_of(tool)
-    return "across everything" if not group else "capsules" if group == "capsule" else group
-
-
-def _shown(option: Option) -> str:
-    """The option as it is typed, with a sign for what it takes."""
+def _placeholder(option: Option) -> str:
+    """Return the option as it is typed, with a placeholder for its value."""
     if not option.takes_value:
         return ", ".join(filter(None, [option.short, option.flag, option.denied]))
     sign = _METAVARS.get(option.kind) or _EXTRA_METAVARS.get(option.name) or option.flag[2:].upper()
@@ -192,12 +190,12 @@ def _shown(option: Option) -> str:
     return f"{', '.join(filter(None, [option.short, option.flag]))} {sign}"
 
 
-def _meaning(command: Command, option: Option) -> str:
-    """The option's description with what can be known from its schema: choices, default, need."""
+def _describe(command: Command, option: Option) -> str:
+    """Return the option's description with its choices, default and whether it is required."""
     operation = command.operation
-    parts = [spoken(option.description, operation)] if option.description else []
+    parts = [to_cli_words(option.description, operation)] if option.description else []
     if option.name == "id" and "name" not in operation.parameters:
-        parts = [parts[0].partition(";")[0]] if parts else []  # there is nothing else to give instead
+        parts = [parts[0].partition(";")[0]] if parts else []  # the text after the semicolon is about names
     members = option.schema.get("properties", {})
     if option.kind == "object" and members and not are_switches(option.schema):
         parts.append(f"an object of {', '.join(members)}")
@@ -210,16 +208,16 @@ def _meaning(command: Command, option: Option) -> str:
         parts.append(f"if left out: MOSS_WORKSPACE, else what the configuration says{last}")
     elif option.default not in (None, False):
         parts.append(f"if left out: {option.default}")
-    parts += _need(command, option)
+    parts += _requirement(command, option)
     if option.kind in ("list", "sentences", "pairs"):
         parts.append("may be repeated")
     return "; ".join(parts)
 
 
-def _need(command: Command, option: Option) -> list[str]:
+def _requirement(command: Command, option: Option) -> list[str]:
     needed = option.name in command.operation.required and option.name != "workspace" and option.default is None
     if option.name == INFERRED.get(command.operation.name):
-        return [f"if left out: {_FOUND_OUT[option.name]}"]
+        return [f"if left out: {_INFERRED_VALUES[option.name]}"]
     if option.name == command.text:
         return ["read from stdin when not given" if needed else "read from stdin when it is piped there"]
     if needed and option.name == ITEMS == command.positional:
@@ -230,14 +228,14 @@ def _need(command: Command, option: Option) -> list[str]:
 
 
 def _paragraph(text: str) -> list[str]:
-    return wrapped(" ".join(text.split()), width() or _WIDTH)
+    return wrap_text(" ".join(text.split()), width() or _WIDTH)
 
 
 def _entries(rows: list[tuple[str, str]], column: int) -> list[str]:
-    """Names and their meanings, each meaning wrapped in a column of its own."""
+    """Return names and descriptions in two columns, the descriptions wrapped."""
     lines = []
     for name, text in rows:
-        first, *more = wrapped(text, width() or _WIDTH, indent=column + 2)
+        first, *more = wrap_text(text, width() or _WIDTH, indent=column + 2)
         head = [f"  {name:<{column}}{first}"] if len(name) < column else [f"  {name}", " " * (column + 2) + first]
         lines += [*head, *more]
     return lines

@@ -1,4 +1,4 @@
-"""`moss index`: prepares everything that is stored for search by meaning."""
+"""`moss index`: creates the vectors of everything that is stored."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 BAR_CHARS = 24
 BUILT_IN = "built-in"
-"""What stands for no folder: the model of the extra."""
+"""The value of `--model` for the built-in model."""
 
 
 class ProgressBar(Progress):
-    """A bar on stderr that fills as the work goes on."""
+    """A progress bar on stderr."""
 
     __slots__ = ()
 
     def text(self, done: int, total: int | None) -> str:
-        """The bar, and the numbers behind it."""
+        """Return the bar and its numbers."""
         filled = BAR_CHARS * done // total if total else BAR_CHARS
         return f"[{'#' * filled}{'.' * (BAR_CHARS - filled)}] {super().text(done, total)}"
 
 
 def index_store(home: str | None, *, rebuild: bool = False, model: str | None = None) -> dict[str, Any]:
-    """Makes what is missing, showing how far it has come; what an interruption finds done stays done."""
+    """Create missing vectors with a progress bar; an interruption keeps the finished ones."""
     chosen = {} if model is None else {"model": choose_model(home, model)}
     bar = ProgressBar("index") if is_terminal(STDERR) else None
     with open_store(home) as store:
@@ -44,7 +44,7 @@ def index_store(home: str | None, *, rebuild: bool = False, model: str | None = 
 
 
 def choose_model(home: str | None, model: str) -> str:
-    """Writes the folder of a model that can be used into the user's configuration; its name."""
+    """Write the folder of a usable model into the user's configuration; return its name."""
     from moss_memory.config import load_config
     from moss_memory.search.embedding.embedder import embedder
     from moss_memory.storage.files.json_files import read_object
@@ -52,7 +52,7 @@ def choose_model(home: str | None, model: str) -> str:
 
     folder = "" if model == BUILT_IN else os.path.abspath(os.path.expanduser(model))
     name = embedder(folder).name
-    config = load_config(home)  # refuses a file that it cannot read
+    config = load_config(home)  # refuses an unreadable file
     path = os.path.realpath(os.path.join(config.home, "config.json"))
     settings = read_object(path, what="settings") if os.path.lexists(path) else {}
     settings["semantic_model"] = folder

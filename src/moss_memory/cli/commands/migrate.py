@@ -1,4 +1,4 @@
-"""`moss migrate`: the whole store into a new place, compared row by row."""
+"""`moss migrate`: copies the whole store to another engine and compares row by row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def migrate_store(home: str | None, *, to: str, dry_run: bool = False) -> dict[str, Any]:
-    """Migrates; interrupted, what is done stays, and the next run goes on."""
+    """Migrate the store; after an interruption the next run continues."""
     progress = progress_for("migrate")
     try:
         with Store(load_settings(home)) as store:

@@ -1,4 +1,4 @@
-"""`moss record migrate`: records that were kept as files while the store was away, brought in and checked."""
+"""`moss record migrate`: imports and checks records that were written to files while the store was unavailable."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def migrate_folder(
     map: str | None = None,
     lenient: bool = False,
 ) -> dict[str, Any]:
-    """Migrates every kept record below a folder; refuses the folder when a link in it leads out of it."""
+    """Import every record file below a folder; refuse the folder if a link leads out of it."""
     config = load_settings(home)
     for path in filter(None, (dir, map)):
         real_path(path, config.home)
-    mapping = None if map is None else _mapping(os.path.expanduser(map))
+    mapping = None if map is None else _read_mapping(os.path.expanduser(map))
     folder = os.path.expanduser(dir)
     _refuse_other_folders(folder)
     _refuse_links_outside(folder)
     if workspace is not None:
         normalize(workspace, what="workspace")
     workspace = workspace or config.workspace or None
-    for warning in _left_alone(folder):
+    for warning in _skipped_files(folder):
         warn(warning)
     steps = _Steps()
     try:
@@ -65,8 +65,8 @@ def migrate_folder(
         steps.clear()
 
 
-def _mapping(path: str) -> Mapping:
-    """What a map says; refused where it cannot be read or meant."""
+def _read_mapping(path: str) -> Mapping:
+    """Return the mapping in a file; refuse an unreadable or invalid one."""
     try:
         return Mapping(read_object(path, what="map"))
     except ValueError as error:
@@ -74,7 +74,7 @@ def _mapping(path: str) -> Mapping:
 
 
 class _Steps:
-    """How far the migration has come, shown on a terminal and remembered for Ctrl-C."""
+    """Progress of the migration, shown on a terminal and reported on Ctrl-C."""
 
     def __init__(self) -> None:
         self._done = 0
@@ -97,15 +97,15 @@ class _Steps:
 
 
 def _refuse_other_folders(folder: str) -> None:
-    """Refuses what is no folder, and a folder above the one that is meant."""
+    """Refuse a path that is no folder, and a parent of the expected folder."""
     shown = shown_path(folder)
     if not os.path.isdir(folder):
         problem = "is not a folder" if os.path.lexists(folder) else "does not exist"
         raise UsageError(f"{shown!r} {problem}; DIR is the folder of kept records, {MEMORY_FOLDER}", command=COMMAND)
     for below in (MEMORY_FOLDER, os.path.basename(MEMORY_FOLDER)):
-        meant = os.path.join(folder, below)
-        if not _collections(folder) and _collections(meant):
-            raise UsageError(f"{shown!r} holds no kept records; did you mean {shown_path(meant)}?", command=COMMAND)
+        expected = os.path.join(folder, below)
+        if not _collections(folder) and _collections(expected):
+            raise UsageError(f"{shown!r} holds no kept records; did you mean {shown_path(expected)}?", command=COMMAND)
 
 
 def _collections(folder: str) -> list[str]:
@@ -113,7 +113,7 @@ def _collections(folder: str) -> list[str]:
 
 
 def _refuse_links_outside(folder: str) -> None:
-    """A repository can ship links; what they lead to outside of the folder is none of its records."""
+    """Refuse links that lead out of the folder: a repository could use them to import other files."""
     inside = os.path.join(os.path.realpath(folder), "")
     linked = [path for _, path in kept_files(folder) if not os.path.realpath(path).startswith(inside)]
     if linked:
@@ -126,8 +126,8 @@ def _refuse_links_outside(folder: str) -> None:
         )
 
 
-def _left_alone(folder: str) -> list[str]:
-    """What lies in the folder and is not migrated, in words."""
+def _skipped_files(folder: str) -> list[str]:
+    """Return the files of the folder that are not imported, in words."""
     known = f"known: {', '.join(COLLECTIONS)}"
     others = [name for name in sorted(os.listdir(folder)) if name not in COLLECTIONS]
     found = [

@@ -1,4 +1,4 @@
-"""`moss restore-backup`: a copy that `moss backup` made takes the store's place, and what was there is kept."""
+"""`moss restore-backup`: replaces the store by a backup and keeps the present one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def restore_backup(home: str | None, path: str) -> dict[str, Any]:
-    """Checks the copy, keeps the present store beside it and swaps the two; on an error nothing is changed."""
+    """Check the backup, keep the present store beside it and swap them; change nothing on an error."""
     from moss_memory.rows.values import new_id, wall_clock_ms
     from moss_memory.storage.engine import CallContext, open_engine
     from moss_memory.storage.files.sandbox import real_path

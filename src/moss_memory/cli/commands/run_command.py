@@ -1,11 +1,11 @@
-"""One of Moss's own commands, run: its function is found and called, and its answer shown."""
+"""Runs a built-in command and prints its response."""
 
 from __future__ import annotations
 
 from moss_memory.cli.args.command import Command
 from moss_memory.cli.render.output import STDOUT, answer, is_terminal, show, width
-from moss_memory.cli.render.style import painted, wants_colour
-from moss_memory.cli.render.wording import spoken
+from moss_memory.cli.render.style import paint, wants_colour
+from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.errors import MossError
 from moss_memory.registry.tool_groups import module
 
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 
 def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
-    """Runs a command and says how it ended; 1 when its own answer tells of a failure."""
+    """Run a command and return its exit code; 1 if its response reports a failure."""
     request = request_of(Command(built_in, built_in.name), words, home)
     if request is None:
         return 0
     try:
         result = function(built_in.does)(request.extras.get("home", home), **request.arguments)
     except MossError as error:
-        error.message = spoken(error.message, built_in, written=request.arguments)
+        error.message = to_cli_words(error.message, built_in, written=request.arguments)
         raise
     if isinstance(result, int):
         return result
     table = request.for_people(terminal=is_terminal(STDOUT)) and bool(built_in.table or built_in.answers.fields)
     if table and built_in.table:
         text = function(built_in.table)(result, width=width())
-        show(painted(text, colour=is_terminal(STDOUT) and "table" not in request.extras and wants_colour()))
+        show(paint(text, colour=is_terminal(STDOUT) and "table" not in request.extras and wants_colour()))
     else:
         answer(result, table=built_in.answers if table else None, plain="table" in request.extras)
     return 1 if result.get("failed") or result.get("healthy") is False else 0
 
 
 def function(place: str) -> Callable[..., Any]:
-    """The function that a declaration names by its place in the command line's rooms, imported now."""
+    """Import and return the function with a path relative to the `cli` package."""
     where, _, name = place.rpartition(".")
     found: Callable[..., Any] = getattr(module(f"moss_memory.cli.{where}"), name)
     return found

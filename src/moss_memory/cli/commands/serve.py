@@ -1,4 +1,4 @@
-"""`moss mcp` and `moss serve`: the servers, and what a person who starts them should know."""
+"""`moss mcp` and `moss serve`: start a server and print its address."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 def serve_client(home: str | None, toolsets: Sequence[str] | None = None) -> int:
-    """Serves the client on stdin and stdout until it hangs up."""
+    """Serve the client on stdin and stdout until it closes the connection."""
     from moss_memory.mcp.stdio import serve
 
     if toolsets:
-        _tell_empty(toolsets)
+        _warn_empty(toolsets)
     if is_terminal(STDIN):
         say("moss: serving MCP on stdin and stdout, and waiting for a client; Ctrl-C ends it, `moss --help` tells more")
     return serve(home=home, toolsets=toolsets)
 
 
-def _tell_empty(toolsets: Sequence[str]) -> None:
-    """Says so when no chosen family has a tool yet, which would look like a broken server."""
+def _warn_empty(toolsets: Sequence[str]) -> None:
+    """Print a warning if the chosen toolsets have no tools."""
     from moss_memory.mcp.tool_list import tool_lines
     from moss_memory.registry import catalog
 
@@ -37,7 +37,7 @@ def _tell_empty(toolsets: Sequence[str]) -> None:
 
 
 def serve_web(home: str | None, **options: Any) -> int:
-    """Serves MCP and the pages over HTTP until a signal comes."""
+    """Serve MCP and the pages over HTTP until a signal arrives."""
     _require_extra()
     from moss_memory.http.bind import PORT, BindConfig
     from moss_memory.http.server import open_server
@@ -63,7 +63,7 @@ def serve_web(home: str | None, **options: Any) -> int:
 
 
 def _announce(server: MossServer) -> None:
-    """Says where the server is, how a browser gets in and how each client is connected."""
+    """Print the address of the server, the sign-in link and how to connect each client."""
     from moss_memory.http.http_clients import connections
 
     again = ", and Enter prints a new one" if is_terminal(STDIN) else ""

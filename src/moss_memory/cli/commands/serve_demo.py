@@ -1,4 +1,4 @@
-"""`moss serve --demo`: the server on a throw-away store with a believable project in it."""
+"""`moss serve --demo`: a server on a temporary store with demonstration data."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ TIMEOUT_S = 30
 
 
 def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only: bool, log_all: bool) -> int:
-    """Serve the demonstration until Ctrl-C; without a terminal show that it answers, and end.
+    """Serve the demonstration until Ctrl-C; without a terminal check that it answers, and stop.
 
-    Its port may be another: no client is connected to a store that is thrown away.
+    The port may differ from the default: no client is connected to a temporary store.
     """
     from moss_memory.demo import fill
     from moss_memory.http.server import open_server
@@ -43,12 +43,12 @@ def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only:
             own_home=resolve_home(own_home),
         )
         if not is_terminal(STDIN):
-            return _shown_answering(server)
+            return _check_pages(server)
         return server.run(on_ready=lambda: _announce(server), on_line=lambda: show(server.new_link()))
 
 
 def _announce(server: MossServer) -> None:
-    """Say where the pages are and how a browser gets in; agents belong to the user's own store."""
+    """Print the address of the pages and the sign-in link; agents connect to the user's own store."""
     show(
         f"\n{BANNER}: {server.address}{', to read only,' if server.read_only else ''} until Ctrl-C.\n\n"
         "Open this link in a browser; it works once and for five minutes, and Enter prints a new one:\n"
@@ -57,8 +57,8 @@ def _announce(server: MossServer) -> None:
     )
 
 
-def _shown_answering(server: MossServer) -> int:
-    """Asks the server as a browser would, shows what it answers, and ends it; 0 if all is well."""
+def _check_pages(server: MossServer) -> int:
+    """Request the pages as a browser does, print the result and stop the server; return 0 if all succeeded."""
     import threading
 
     failed: list[Exception] = []
@@ -79,7 +79,7 @@ def _shown_answering(server: MossServer) -> int:
 
 
 def _page_title(server: MossServer) -> str:
-    """Signs in by a link as a browser does, and reads the first page's title."""
+    """Sign in by the link as a browser does, and return the first page's title."""
     import re
     from http.cookiejar import CookieJar
     from urllib.request import HTTPCookieProcessor, Request, build_opener

@@ -1,4 +1,4 @@
-"""Ctrl-C on the command line: a write is stopped between its steps, never between its commit and its answer."""
+"""Ctrl-C on the command line: a write is cancelled between its steps, never between its commit and its response."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 
 class InterruptHandler:
-    """Ctrl-C around one call: at once while it reads; held back while it writes, so that no answer lies.
+    """Handler of Ctrl-C during one call: a read stops at once, a write at its next step.
 
-    A write stops while it waits for its turn or at its next step, but never between commit and answer.
+    A write stops while it waits for the lock or at its next step, but never between commit and response, so that the
+    reported outcome is true.
     """
 
     def __init__(self, operation: Operation | BuiltIn) -> None:
@@ -39,5 +40,5 @@ class InterruptHandler:
         self.pressed = True
 
     def ask(self) -> bool:
-        """Whether the caller has given up."""
+        """Return True if the call is cancelled."""
         return self.pressed

@@ -1,8 +1,8 @@
-"""`moss task board`: plans, tasks and steps, what is in their way, and what the workspace works on."""
+"""`moss task board`: plans, tasks and steps with their blockers, and the focus of the workspace."""
 
 from __future__ import annotations
 
-from moss_memory.cli.render.cell import Cell, cells, line_of, printable, wrapped
+from moss_memory.cli.render.cell import Cell, cells, line_of, printable, wrap_text
 from moss_memory.cli.render.columns import share_width
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.responses import LONG, Column
@@ -28,20 +28,20 @@ _COLUMNS = [
     Column("so far", least=9, goes=3),
 ]
 _TITLE = 2
-"""The column from which a blocker may use the rest of its line."""
+"""The column in which the text of a blocker begins."""
 
 
 def board(home: str | None, *, workspace: str, plan: str | None = None) -> dict[str, Any]:
-    """Everything on the board of a workspace in the store of a home folder."""
+    """Return the board of a workspace in the store of a home folder."""
     with Store(load_settings(home)) as store:
         return read_board(store, workspace, plan)
 
 
 def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[str, Any]:
-    """Everything on the board of a workspace, or of one plan, as the tools tell it."""
+    """Return the board of a workspace, or of one plan, from the tools' responses."""
     focus = store.call("tasks_focus", {"workspace": workspace})["focus"]
-    listed = _listed(store, workspace) if plan is None else _listed_of(store, workspace, plan)
-    looks = {name: look for name in listed for look in _look(store, workspace, name)}
+    listed = _list_ids(store, workspace) if plan is None else _list_kind(store, workspace, plan)
+    looks = {name: look for name in listed for look in _radar(store, workspace, name)}
     entries = {name: _entry(look) for name, look in looks.items()}
     for entry in entries.values():
         if entry["status"] == "ACTIVE":
@@ -57,20 +57,20 @@ def read_board(store: Store, workspace: str, plan: str | None = None) -> dict[st
             "tasks": alone}  # fmt: skip
 
 
-def _listed(store: Store, workspace: str, **chosen: str) -> list[str]:
-    """The ids of every plan and task, of all pages; what is deleted meanwhile may move others, never repeat them."""
+def _list_ids(store: Store, workspace: str, **chosen: str) -> list[str]:
+    """Return the ids of every plan and task, of all pages, each once even if rows are deleted meanwhile."""
     found: dict[str, None] = {}
     offset = 0
     while True:
-        asked = {"workspace": workspace, "limit": PAGE, "offset": offset, "max_chars": 0, **chosen}
-        page = store.call("tasks_list", asked)
+        arguments = {"workspace": workspace, "limit": PAGE, "offset": offset, "max_chars": 0, **chosen}
+        page = store.call("tasks_list", arguments)
         found.update(dict.fromkeys(item["id"] for item in page["items"]))
         offset += len(page["items"])
         if not page["pagination"]["has_more"] or not page["items"]:
             return list(found)
 
 
-def _listed_of(store: Store, workspace: str, plan: str) -> list[str]:
+def _list_kind(store: Store, workspace: str, plan: str) -> list[str]:
     try:
         found = store.call("tasks_radar", {"workspace": workspace, "target": plan, "max_chars": 0})["target"]
     except MossError as error:
@@ -80,11 +80,11 @@ def _listed_of(store: Store, workspace: str, plan: str) -> list[str]:
         raise invalid_request(
             f"{plan} is a task; --plan names a plan, and `moss task radar {plan}` shows a task", path="plan"
         )
-    return [plan, *_listed(store, workspace, parent=plan)]
+    return [plan, *_list_ids(store, workspace, parent=plan)]
 
 
-def _look(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
-    """What the radar says of a plan or task; nothing when it was deleted a moment ago."""
+def _radar(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
+    """Return the radar of a plan or task, empty if it was deleted meanwhile."""
     try:
         return [store.call("tasks_radar", {"workspace": workspace, "target": id, "max_chars": 0})]
     except MossError as error:
@@ -94,7 +94,7 @@ def _look(store: Store, workspace: str, id: str) -> list[dict[str, Any]]:
 
 
 def _add_agents(store: Store, workspace: str, entry: dict[str, Any]) -> None:
-    """Says of a plan or task, and of its steps, who works on it; what is not worked on says nothing."""
+    """Add the agents that have claimed a plan or task or its steps."""
     try:
         shown = store.call("tasks_show", {"workspace": workspace, "target": entry["id"], "max_chars": 0})
     except MossError as error:
@@ -117,7 +117,7 @@ def _agents(steps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _entry(look: dict[str, Any]) -> dict[str, Any]:
-    """A plan or task with its steps, each blocker beside what it blocks."""
+    """Return a plan or task with its steps, each with its blockers."""
     steps, blockers = [], list(look["radar"]["blockers"])
     for step in look["steps"]:
         reason = next((one for one in blockers if one.startswith(f"{step['path']} {step['title']}: ")), None)
@@ -138,11 +138,11 @@ def _counts(entries: dict[str, dict[str, Any]]) -> dict[str, int]:
 
 
 def board_table(board: dict[str, Any], *, width: int = 0) -> str:
-    """The board for people: a tree in aligned columns, below it nothing of what is done; it cannot steer a terminal."""
+    """Return the board as a tree in aligned columns; completed entries are not expanded."""
     rows = [row for entry in [*board["plans"], *board["tasks"]] for row in _rows(entry, board["focus"], 0)]
-    heading = wrapped(_heading(board), width)
+    heading = wrap_text(_heading(board), width)
     if board["now"]:
-        heading += _in_few_lines(f"* {line_of(board['now'])}", width)
+        heading += _wrap(f"* {line_of(board['now'])}", width)
     if not rows:
         return "\n".join([*heading, "", "(nothing; `moss task create plan TITLE` makes a plan)"])
     titles = [Cell(f"  {column.title}" if column.key == "id" else column.title) for column in _COLUMNS]
@@ -153,25 +153,25 @@ def board_table(board: dict[str, Any], *, width: int = 0) -> str:
     if all(line[4].text == "" for line in lines):
         needed[4] = 0
     widths = share_width(_COLUMNS, needed, width)
-    shown = [text for row in [titles, *rows] for text in _drawn(row, widths, width)]
+    shown = [text for row in [titles, *rows] for text in _render(row, widths, width)]
     return "\n".join([*heading, "", *shown])
 
 
 def _heading(board: dict[str, Any]) -> str:
     counts = board["counts"]
     statuses = [f"{counts[status.lower()]} {status}" for status in _STATUSES if counts[status.lower()]]
-    said = f"{pluralize(counts['plans'], 'plan')}, {pluralize(counts['tasks'], 'task')}"
-    said += f" ({', '.join(statuses)})" if statuses else ""
+    summary = f"{pluralize(counts['plans'], 'plan')}, {pluralize(counts['tasks'], 'task')}"
+    summary += f" ({', '.join(statuses)})" if statuses else ""
     if counts["blocked_steps"]:
-        said += f"; {pluralize(counts['blocked_steps'], 'step')} blocked"
-    return f"{line_of(board['workspace'])}: {said}"
+        summary += f"; {pluralize(counts['blocked_steps'], 'step')} blocked"
+    return f"{line_of(board['workspace'])}: {summary}"
 
 
 def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list[Cell] | str]:
-    """The lines of a plan or task and of what is in it; a text is a remark on the line above."""
+    """Yield the rows of a plan or task and its children; a string is a remark on the row above."""
     indent = "  " * level
     mark = "*" if entry["id"] == focus else " "
-    yield _line(f"{mark} {indent}{entry['id']}", entry["status"], entry["title"], _so_far(entry), entry["priority"])
+    yield _line(f"{mark} {indent}{entry['id']}", entry["status"], entry["title"], _progress(entry), entry["priority"])
     if entry["status"] == "DONE":
         return
     shown = entry["blockers"][:BLOCKERS_SHOWN]
@@ -180,8 +180,8 @@ def _rows(entry: dict[str, Any], focus: str | None, level: int) -> Iterator[list
         yield f"and {len(entry['blockers']) - len(shown)} more"
     for step in entry["steps"]:
         status = "done" if step["done"] else "blocked" if step["blocked"] else "open"
-        said = [] if step["done"] else [name for name, on in step["checkpoints"].items() if on]
-        confirmed = ", ".join([*said, *_with(step)])
+        checkpoints = [] if step["done"] else [name for name, on in step["checkpoints"].items() if on]
+        confirmed = ", ".join([*checkpoints, *_format_agents(step)])
         deep = "  " * step["path"].count(".")
         yield _line(f"    {indent}{step['path']}", status, step["title"], confirmed, title_indent=deep)
         if "blocker" in step and not step["done"]:
@@ -200,34 +200,34 @@ def _line(
     return [Cell(printable(text)) for text in texts]
 
 
-def _so_far(entry: dict[str, Any]) -> str:
+def _progress(entry: dict[str, Any]) -> str:
     tasks, steps = entry.get("tasks", ()), entry["steps"]
-    said = [f"{sum(task['status'] == 'DONE' for task in tasks)}/{len(tasks)} tasks"] if tasks else []
+    parts = [f"{sum(task['status'] == 'DONE' for task in tasks)}/{len(tasks)} tasks"] if tasks else []
     more = "+" if entry.get("truncated") else ""
-    said += [f"{sum(step['done'] for step in steps)}/{len(steps)}{more} steps"] if steps else []
-    return ", ".join([*said, *_with(entry)])
+    parts += [f"{sum(step['done'] for step in steps)}/{len(steps)}{more} steps"] if steps else []
+    return ", ".join([*parts, *_format_agents(entry)])
 
 
-def _with(entry: dict[str, Any]) -> list[str]:
-    """Who works on a plan, task or step."""
+def _format_agents(entry: dict[str, Any]) -> list[str]:
+    """Return the agents of a plan, task or step."""
     return [f"with {entry['agent']}"] if "agent" in entry else []
 
 
-def _drawn(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:
-    """A row in its columns; a remark under the title, to the end of the line."""
+def _render(row: list[Cell] | str, widths: list[int], width: int) -> list[str]:
+    """Return a row in its columns, or a remark below the title."""
     if not isinstance(row, str):
         return ["  ".join(cell.fit(wide) for cell, wide in zip(row, widths, strict=True) if wide).rstrip()]
     before = sum(wide + 2 for wide in widths[:_TITLE] if wide)
-    room = width - before if width else 0
-    return [" " * before + line for line in _in_few_lines(f"! {line_of(row)}", room)]
+    available = width - before if width else 0
+    return [" " * before + line for line in _wrap(f"! {line_of(row)}", available)]
 
 
-def _in_few_lines(text: str, width: int) -> list[str]:
-    """The text wrapped, its further lines indented, cut where it would take too many."""
+def _wrap(text: str, width: int) -> list[str]:
+    """Return the text wrapped and indented, cut after a few lines."""
     if not width:
         return [text]
-    lines = wrapped(text, width, indent=2)
-    kept = lines[:LINES_SHOWN]
+    lines = wrap_text(text, width, indent=2)
+    first = lines[:LINES_SHOWN]
     if len(lines) > LINES_SHOWN:
-        kept[-1] = f"{kept[-1]} {lines[LINES_SHOWN].strip()}"
-    return [Cell(line).fit(width).rstrip() for line in kept]
+        first[-1] = f"{first[-1]} {lines[LINES_SHOWN].strip()}"
+    return [Cell(line).fit(width).rstrip() for line in first]

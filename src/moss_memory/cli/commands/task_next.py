@@ -1,4 +1,4 @@
-"""`moss task next`: the best piece of work that nobody has, and with `--claim` it is yours."""
+"""`moss task next`: the best unclaimed task; `--claim` claims it."""
 
 from __future__ import annotations
 
@@ -12,23 +12,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def next_work(home: str | None, *, claim: bool = False, agent: str | None = None, **asked: Any) -> dict[str, Any]:
-    """What can be started now, best first, one; claimed for an agent where that is asked."""
+def next_work(home: str | None, *, claim: bool = False, agent: str | None = None, **arguments: Any) -> dict[str, Any]:
+    """Return the best task that can be started now; with `claim`, claim it for an agent."""
     if claim and agent is None:
         raise invalid_request("`claim` needs an `agent`; say who works on it", path="agent")
     with Store(load_settings(home)) as store:
         if claim:
-            claimed = store.call("tasks_claim", {**asked, "agent": agent})
+            claimed = store.call("tasks_claim", {**arguments, "agent": agent})
             step = {"step": claimed["step"]["path"]} if "step" in claimed else {}
-            told = {"id": claimed["id"], **step, "agent": claimed["agent"], "lease_until_ms": claimed["lease_until_ms"]}
-            return {"next": {**told, **_title(store, asked, claimed["id"])}}
-        found = store.call("tasks_ready", {**asked, "limit": 1})["tasks"]
+            lease = {"agent": claimed["agent"], "lease_until_ms": claimed["lease_until_ms"]}
+            title = store.call("tasks_show", {**arguments, "target": claimed["id"]})["title"]
+            return {"next": {"id": claimed["id"], **step, **lease, "title": title}}
+        found = store.call("tasks_ready", {**arguments, "limit": 1})["tasks"]
     if not found:
         return {"next": None}
     first = found[0]
     step = {"step": f"{first['step']['path']} {first['step']['title']}"} if "step" in first else {}
     return {"next": {"id": first["id"], "title": first["title"], **step, "why": first["why"]}}
-
-
-def _title(store: Store, asked: dict[str, Any], target: str) -> dict[str, str]:
-    return {"title": store.call("tasks_show", {**asked, "target": target})["title"]}

@@ -1,4 +1,4 @@
-"""A tool run from the command line: its text is read, its call is made, its answer is shown."""
+"""Runs a tool from the command line: reads its text, calls it, prints its response."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def run_tool(words: list[str], home: str | None) -> int:
-    """Runs the tool that the words name and prints its answer."""
+    """Run the tool that the words name and print its response."""
     found = find_command(words)
     if found is None:
-        return _family_or_unknown(words)
+        return _help_or_refuse(words)
     command, rest = found
     if command.operation.name.endswith("_purge"):
-        chosen = _purge_asked_for(command, rest)
+        chosen = _purge_command(command, rest)
         return 0 if chosen is None else _run(chosen, rest, home)
     return _run(command, rest, home)
 
@@ -54,22 +54,22 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
     _read_text(command, request)
     with InterruptHandler(command.operation) as interruptions:
         store = Store(config)
-        _find_out(store, command, request)
+        _infer(store, command, request)
         result = perform(store, command, request, interruptions)
         if "text" in request.extras:
             show_text(text_of(result, command.operation.answers))
         else:
             shape = _shape(command, request) if request.for_people(terminal=is_terminal(STDOUT)) else None
-            told = result if shape is None else _for_people(store, command, result)
-            answer(told, table=shape, plain="table" in request.extras)
+            response = result if shape is None else _add_titles(store, command, result)
+            answer(response, table=shape, plain="table" in request.extras)
         if interruptions.deferred:
-            # Leaves one whole database file behind; after a read there is nothing to leave.
+            # Checkpoint after a write, so that one database file remains.
             store.close()
     return 0
 
 
-def _find_out(store: Store, command: Command, request: CommandRequest) -> None:
-    """Fills in what the tool needs and the command leaves to Moss: the version before the present one, a task."""
+def _infer(store: Store, command: Command, request: CommandRequest) -> None:
+    """Set the inferred arguments: the previous version, or the task that radar chooses."""
     name = INFERRED.get(command.operation.name)
     if name is None or name in request.arguments:
         return
@@ -81,18 +81,18 @@ def _find_out(store: Store, command: Command, request: CommandRequest) -> None:
 
     own = {key: value for key, value in request.arguments.items() if key in ("type", "id", "workspace", "name")}
     before, present = version_before(store, own)
-    # Between the two calls another could write: what is undone is what was the last change when this was typed.
+    # Another process could write between the two calls: revert the change that was the last one at this point.
     request.arguments = {"expected_version": present, **request.arguments, name: before}
 
 
 def _shape(command: Command, request: CommandRequest) -> Shape | None:
-    """What the answer holds; that of the tool that is called, where a call stands for another."""
+    """Return the shape of the response; for `moss call`, that of the called tool."""
     called = catalog.find(request.arguments["tool"]) if command.operation.answers.is_open else command.operation
     return None if called is None else called.answers
 
 
-def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
-    """The answer with what a table needs beside it: events name their records only by ids."""
+def _add_titles(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
+    """Return the response with the titles of records, which a timeline has only by id."""
     if command.operation.name != "list_timeline_events":
         return result
     from moss_memory.cli.render.record_view import with_titles
@@ -103,14 +103,14 @@ def _for_people(store: Store, command: Command, result: dict[str, Any]) -> dict[
 def perform(
     store: Store, command: Command, request: CommandRequest, interruptions: InterruptHandler | None = None
 ) -> dict[str, Any]:
-    """Makes the call that a request asks for, showing how far long work has come; refused in its own words."""
+    """Make the call of a request with a progress line; reword its errors."""
     operation = command.operation
     assert isinstance(operation, Operation)
     if "yes" in request.extras:
         request.arguments.setdefault("dry_run", False)
     only_tried = "yes" in command.options and "dry_run" not in request.arguments
     if request.ambiguous_addresses and not operation.writes(request.arguments):
-        _mean_names(store, operation, request)
+        _resolve_names(store, operation, request)
     progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
     cancelled = interruptions.ask if interruptions is not None and interruptions.deferred else None
     try:
@@ -129,7 +129,7 @@ def perform(
 
 
 def _without_copies(store: Store, result: dict[str, Any]) -> dict[str, Any]:
-    """Remove the copies that Moss made, unless nothing was erased; the answer names the others."""
+    """Remove the copies that Moss made, unless nothing was erased; the response names the others."""
     from moss_memory.tools.everything.backup_scan import remove_own_copies
 
     if result["dry_run"]:
@@ -137,21 +137,21 @@ def _without_copies(store: Store, result: dict[str, Any]) -> dict[str, Any]:
     return {**result, "copies": remove_own_copies(store.config.home, result["copies"])}
 
 
-def _mean_names(store: Store, operation: Operation, request: CommandRequest) -> None:
-    """Reads `a/b` as one name in the default workspace, where there is such a one and no `b` in the workspace `a`."""
+def _resolve_names(store: Store, operation: Operation, request: CommandRequest) -> None:
+    """Read `a/b` as one name in the default workspace if that exists and workspace `a` has no `b`."""
     fetch = f"{request.arguments.get('type', operation.name.partition('_')[0])}_fetch"
     seen = {name: True for name in ("include_deleted", "include_expired") if request.arguments.get(name)}
     for address in request.ambiguous_addresses:
         workspace, name = address["workspace"], address["name"]
         one_name = {"name": f"{workspace}/{name}", **seen}
-        if not _is_there(store, fetch, {"workspace": workspace, "name": name, **seen}) and _is_there(
+        if not _exists(store, fetch, {"workspace": workspace, "name": name, **seen}) and _exists(
             store, fetch, one_name
         ):
             del address["workspace"]
             address["name"] = one_name["name"]
 
 
-def _is_there(store: Store, fetch: str, address: dict[str, Any]) -> bool:
+def _exists(store: Store, fetch: str, address: dict[str, Any]) -> bool:
     try:
         store.call(fetch, address)
     except MossError:
@@ -160,7 +160,7 @@ def _is_there(store: Store, fetch: str, address: dict[str, Any]) -> bool:
 
 
 def _ask_for_text(command: Command, request: CommandRequest) -> None:
-    """Makes the request one whose answer holds a text; refuses one that says otherwise."""
+    """Change the request so that its response has a text; refuse contradicting options."""
     arguments = request.arguments
     if "table" in request.extras or "json" in request.extras:
         other = "--table" if "table" in request.extras else "--json"
@@ -172,7 +172,7 @@ def _ask_for_text(command: Command, request: CommandRequest) -> None:
 
 
 def text_of(result: dict[str, Any], shape: Shape) -> str:
-    """The one text of an answer; refused when the answer is nothing, or something without a text."""
+    """Return the single text of a response; refuse a response without one."""
     from moss_memory.cli.render.table import text_in
 
     text = text_in(result, shape)
@@ -188,7 +188,7 @@ def text_of(result: dict[str, Any], shape: Shape) -> str:
 
 
 def _read_text(command: Command, request: CommandRequest) -> None:
-    """Fills in the text that no option gave: from `--file`, else from stdin where there is one."""
+    """Read the text that no option gave from `--file` or stdin."""
     name = command.text
     path = request.extras.get("file")
     if name is None:
@@ -200,11 +200,11 @@ def _read_text(command: Command, request: CommandRequest) -> None:
     from moss_memory.cli.args import stdin
 
     if path is not None:
-        request.arguments[name] = _meant(command, name, stdin.read_text(path))
+        request.arguments[name] = _parse_text(command, name, stdin.read_text(path))
     elif name in command.operation.required:
         if is_terminal(STDIN):
             say(f"moss: reading the {name.replace('_', ' ')} from the terminal; end with Ctrl-D")
-        request.arguments[name] = _meant(command, name, stdin.read_stdin())
+        request.arguments[name] = _parse_text(command, name, stdin.read_stdin())
     elif not is_terminal(STDIN):
         if any(argument not in ADDRESS for argument in request.arguments) and stdin.is_silent():
             say("moss: stdin is open but silent; only the options are applied")
@@ -212,8 +212,8 @@ def _read_text(command: Command, request: CommandRequest) -> None:
             request.arguments[name] = text
 
 
-def _meant(command: Command, name: str, text: str) -> Any:
-    """What a text from a file or stdin means: itself, or the JSON in it where the tool takes an object."""
+def _parse_text(command: Command, name: str, text: str) -> Any:
+    """Return the text of a file or stdin, parsed as JSON if the tool takes an object."""
     if not takes_json(command.operation.parameters[name]):
         return text
     import json
@@ -236,29 +236,35 @@ _NEVER_PURGED = {
 }
 
 
-def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
-    """The purge of the family that `--type` names; its own options are then the ones that count.
+def _purge_command(command: Command, words: list[str]) -> Command | None:
+    """Return the purge command of the family that `--type` names, with its own options.
 
-    None where it was answered already: what is never deleted softly leaves nothing to purge.
+    Return None if the response was printed already: families without soft deletes have nothing to purge.
     """
     purges = {name: catalog.find(f"{family.prefix}_purge") for name, family in TOOL_GROUPS.items() if name}
     every = Command(command.operation, command.words)
     for operation in purges.values():
         if operation is not None:
             every.options = Command(operation, command.words).options | every.options
-    asked = every.parse(words)
-    kind = asked.extras.get("type")
+    request = every.parse(words)
+    kind = request.extras.get("type")
     family = catalog.toolset_of(command.operation.name)
     if kind is None:
         return command
     if " " in command.words and kind != family:
         raise UsageError(f"`moss {command.words}` and --type {kind} say two things", command=command.words)
     if kind in _NEVER_PURGED:
-        is_tried = bool(asked.arguments.get("dry_run"))
-        told = {"purged": 0, "message": f"There is nothing to purge: {_NEVER_PURGED[kind]}", "erased": not is_tried}
-        shape = command.operation.answers if asked.for_people(terminal=is_terminal(STDOUT)) else None
+        is_dry_run = bool(request.arguments.get("dry_run"))
+        response = {
+            "purged": 0,
+            "message": f"There is nothing to purge: {_NEVER_PURGED[kind]}",
+            "erased": not is_dry_run,
+        }
+        shape = command.operation.answers if request.for_people(terminal=is_terminal(STDOUT)) else None
         answer(
-            {**told, **({"dry_run": True, "ids": []} if is_tried else {})}, table=shape, plain="table" in asked.extras
+            {**response, **({"dry_run": True, "ids": []} if is_dry_run else {})},
+            table=shape,
+            plain="table" in request.extras,
         )
         return None
     chosen = purges.get(_PURGED_WITH.get(kind, kind))
@@ -267,8 +273,8 @@ def _purge_asked_for(command: Command, words: list[str]) -> Command | None:
     return Command(chosen, command.words)
 
 
-def _family_or_unknown(words: list[str]) -> int:
-    """Help for a family's name alone; a refusal for anything else."""
+def _help_or_refuse(words: list[str]) -> int:
+    """Print the help of a group if the words name one, else refuse."""
     from moss_memory.cli.args.did_you_mean import nearest
 
     from .help import command_names, family_help, group_names

@@ -1,4 +1,4 @@
-"""`moss tour`: a guided minute on a throw-away store."""
+"""`moss tour`: a demonstration of the commands on a temporary store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _capsule(**sections: str) -> str:
-    """A capsule with these sections."""
+    """Return a capsule with these sections."""
     return "\n".join(f"## {name.replace('_', ' ')}\n{text}\n" for name, text in sections.items())
 
 
@@ -57,19 +57,19 @@ _WIDE = 100
 
 
 def _own_home() -> str:
-    """The folder of the user's own store, as short as it can be said."""
+    """Return the folder of the user's own store, with `~` if possible."""
     home = resolve_home()
     folder = os.path.realpath(os.path.expanduser("~"))
     return "~" + home[len(folder) :] if home.startswith(folder + os.sep) else home
 
 
 def tour(_: str | None) -> int:
-    """Shows a store being used, step by step; fails loudly when a step does not do what it says."""
+    """Run the tour step by step; fail if a step does not have the described effect."""
     import tempfile
 
     show(_WHAT)
     with tempfile.TemporaryDirectory(prefix="moss-tour-") as home:
-        _guided(home)
+        _run_steps(home)
     show(f"\nConnect your agent; all of them share the one store in {_own_home()}, and --remove undoes it:")
     show("")
     moss = moss_for_people()
@@ -81,8 +81,8 @@ def tour(_: str | None) -> int:
     return 0
 
 
-def _guided(home: str) -> None:
-    # The settings of the folder that the tour is started in are not part of it.
+def _run_steps(home: str) -> None:
+    # Ignore the settings of the current folder.
     with Store(load_config(home, cwd=home).replace(workspace="")) as store:
         guide = Guide(store)
         _store_and_repair(guide)
@@ -120,19 +120,19 @@ def _combine(guide: Guide) -> None:
 
 
 class Guide:
-    """Types commands into the throw-away store and shows what they answer."""
+    """Runs commands in the temporary store and prints their output."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._steps = 0
 
     def step(self, says: str) -> None:
-        """Announces the next step."""
+        """Print the heading of the next step."""
         self._steps += 1
         show(f"\n{self._steps}. {says}\n")
 
     def run(self, line: str, *, file: str = "", text: str | None = None) -> dict[str, Any]:
-        """Runs a command line as a user would type it, and shows its answer."""
+        """Run a command line and print its response."""
         show(f"   $ moss {line}" + (f" < {file}" if file else ""))
         command, answer = self._perform(line, text)
         shown = table_of(answer, command.operation.answers, width=(width() or _WIDE) - 3, reading=True)
@@ -140,7 +140,7 @@ class Guide:
         return answer
 
     def refused(self, line: str, *, file: str, text: str) -> MossError:
-        """Runs a command line that must be refused, and shows the refusal."""
+        """Run a command line that must be refused, and print the error."""
         show(f"   $ moss {line} < {file}")
         try:
             self._perform(line, text)
@@ -149,17 +149,17 @@ class Guide:
             if error.recovery:
                 show("   " + recovery_line(error.recovery))
             return error
-        raise _broken(f"`moss {line}` was not refused")
+        raise _failure(f"`moss {line}` was not refused")
 
     def expect(self, held: bool, what: str) -> None:
-        """Stops the tour when something that it just said is not true."""
+        """Stop the tour if a statement of it is false."""
         if not held:
-            raise _broken(f"not true that {what}")
+            raise _failure(f"not true that {what}")
 
     def _perform(self, line: str, text: str | None) -> tuple[Command, dict[str, Any]]:
         found = find_command(shlex.split(line))
         if found is None:
-            raise _broken(f"there is no command `moss {line}`")
+            raise _failure(f"there is no command `moss {line}`")
         command, words = found
         request = command.parse(words)
         if text is not None and command.text:
@@ -167,5 +167,5 @@ class Guide:
         return command, perform(self._store, command, request)
 
 
-def _broken(what: str) -> MossError:
+def _failure(what: str) -> MossError:
     return MossError("INTERNAL", f"the tour does not do what it says: {what}")

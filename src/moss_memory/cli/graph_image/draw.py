@@ -1,4 +1,4 @@
-"""`moss graph draw`: a branch's graph as a picture that a person can read."""
+"""`moss graph draw`: the graph of a branch as an image."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ NEEDED = {".svg": ("pygraphviz",), ".png": ("pygraphviz", "resvg_py")}
 INSTALL = "pip install 'moss-memory[draw]'"
 USUAL_LIMIT = 200
 _ZOOM = 2.0
-_PLACED = ("target", "branch", "doc")
-"""Arguments that say which graph; without any the whole workspace is drawn."""
+_SELECTING = ("target", "branch", "doc")
+"""Arguments that select a graph; without any the whole workspace is drawn."""
 _PIXELS_MAX = 25_000_000
 _LETTERS = "Mm"
 _PROBE = (
@@ -31,7 +31,7 @@ _PROBE = (
 
 
 def draw(home: str | None, **arguments: Any) -> dict[str, Any]:
-    """Writes the picture that the arguments ask for, and says what is on it."""
+    """Write the image of a graph and return a summary of it."""
     output = arguments["output"]
     ending = os.path.splitext(output)[1].lower()
     if ending not in NEEDED:
@@ -42,7 +42,7 @@ def draw(home: str | None, **arguments: Any) -> dict[str, Any]:
     _require_extra(NEEDED[ending])
     file = PictureFile(output)
     with Store(load_config(home)) as store:
-        read = read_graph if any(name in arguments for name in _PLACED) else read_workspace
+        read = read_graph if any(name in arguments for name in _SELECTING) else read_workspace
         graph = read(store, arguments, limit=limit)
     heading = f"{arguments['workspace']} \u00b7 {graph.branch} \u00b7 {graph.doc}"
     if graph.tasks:
@@ -66,7 +66,7 @@ def _require_extra(needed: tuple[str, ...]) -> None:
 
 
 def png_of(svg: str, width: float, height: float) -> bytes:
-    """The picture in pixels, in twice its size unless that would be too large for most viewers."""
+    """Return the image as PNG at twice its size, or less if that is too large for most viewers."""
     import resvg_py  # type: ignore[import-not-found, unused-ignore]
 
     without = _PROBE.replace(_LETTERS, "")

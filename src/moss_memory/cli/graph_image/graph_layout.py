@@ -1,4 +1,4 @@
-"""Where everything stands: connected parts are laid out by Graphviz, and then packed side by side."""
+"""Layout: Graphviz places each connected component, then the components are packed into rows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     Point = tuple[float, float]
 
 TIMEOUT_S = 30.0
-"""How long Graphviz may look for fine curves before it is asked for straight lines; then once more as long."""
+"""Timeout of Graphviz for curved edges; then it gets the same time for straight lines."""
 
 _GAP = 30.0
 _SHAPE = 1.6
-"""How much wider than high a picture likes to be."""
+"""Preferred ratio of width to height."""
 
 
 class Box:
-    """A node's place: how large it is, and the middle of where it stands."""
+    """The size and the centre of a node."""
 
     __slots__ = ("height", "width", "x", "y")
 
@@ -34,7 +34,7 @@ class Box:
 
 
 class Arrow:
-    """An edge's place: from which box to which, how much room its label needs, and how it runs."""
+    """The end points, label size and curve of an edge."""
 
     __slots__ = ("end", "head", "label", "label_size", "loose", "ordered", "points", "tail")
 
@@ -45,16 +45,16 @@ class Arrow:
         self.head = head
         self.label_size = label_size
         self.ordered = ordered
-        """Whether what it leads to stands to the right of what earlier arrows of the same box lead to."""
+        """True if its target is placed to the right of the targets of earlier arrows of the same box."""
         self.loose = loose
-        """Whether it runs between boxes without moving them."""
+        """True if it does not influence the positions of boxes."""
         self.points: list[Point] = []
         self.end: Point = (0.0, 0.0)
         self.label: Point = (0.0, 0.0)
 
 
 class _Part:
-    """A rectangle that is moved as a whole: a connected part of the graph."""
+    """The bounding rectangle of a connected component, moved as a whole."""
 
     __slots__ = ("arrows", "boxes", "height", "width")
 
@@ -74,10 +74,10 @@ class _Part:
 
 
 def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
-    """Gives every box and arrow its place; answers how wide and how high all of it is."""
-    groups = _connected(boxes, arrows)
+    """Set the position of every box and arrow; return the width and height of the whole."""
+    groups = _components(boxes, arrows)
     joined = [(ids, own) for ids, own in groups if own]
-    parts = _placed([_Part([boxes[one] for one in ids], own, 0, 0) for ids, own in joined], boxes, joined)
+    parts = _place_components([_Part([boxes[one] for one in ids], own, 0, 0) for ids, own in joined], boxes, joined)
     alone = [boxes[ids[0]] for ids, own in groups if not own]
     for box in alone:
         box.width = max(one.width for one in alone)
@@ -86,8 +86,8 @@ def lay_out(boxes: dict[str, Box], arrows: list[Arrow]) -> tuple[float, float]:
     return _pack(parts)
 
 
-def _connected(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[str], list[Arrow]]]:
-    """The parts of the graph between which no arrow runs, each with its arrows, as their first boxes come."""
+def _components(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[str], list[Arrow]]]:
+    """Return the connected components with their arrows, in the order of their first boxes."""
     root = {one: one for one in boxes}
 
     def find(one: str) -> str:
@@ -105,16 +105,18 @@ def _connected(boxes: dict[str, Box], arrows: list[Arrow]) -> list[tuple[list[st
     return list(groups.values())
 
 
-def _placed(parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]) -> list[_Part]:
-    """The connected parts with everything in them where Graphviz puts it."""
-    asked = []
+def _place_components(
+    parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[str], list[Arrow]]]
+) -> list[_Part]:
+    """Return the components with the positions that Graphviz computed."""
+    components = []
     for ids, arrows in groups:
         number = {one: at for at, one in enumerate(ids)}
         edges = [(number[arrow.tail], number[arrow.head], *arrow.label_size, arrow.loose) for arrow in arrows]
         ordered = sorted({number[arrow.tail] for arrow in arrows if arrow.ordered})
         sizes = [(boxes[one].width, boxes[one].height) for one in ids]
-        asked.append({"nodes": sizes, "edges": edges, "ordered": ordered})
-    for part, place in zip(parts, _ask_graphviz(asked) if asked else [], strict=True):
+        components.append({"nodes": sizes, "edges": edges, "ordered": ordered})
+    for part, place in zip(parts, _ask_graphviz(components) if components else [], strict=True):
         part.width, part.height = place["width"], place["height"]
         for box, (x, y) in zip(part.boxes, place["nodes"], strict=True):
             box.x, box.y = x, y
@@ -126,48 +128,48 @@ def _placed(parts: list[_Part], boxes: dict[str, Box], groups: list[tuple[list[s
 
 
 def _middle(points: list[Point]) -> Point:
-    """A place near the middle of a curve, on it where it bends little."""
+    """Return a point near the middle of a curve."""
     at = (len(points) - 1) // 2
     (x, y), (to_x, to_y) = points[at], points[min(at + 1, len(points) - 1)]
     return ((x + to_x) / 2, (y + to_y) / 2)
 
 
 def _ask_graphviz(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What Graphviz says, with curves if it finds them in time, else with straight lines."""
+    """Return the output of Graphviz, with curves if they are computed in time, else with straight lines."""
     import subprocess
     import sys
 
     line = [sys.executable, "-P", "-m", "moss_memory.cli.graph_image.graphviz"]
     for curved in (True, False):
-        asked = json.dumps({"parts": parts, "curved": curved})
+        request = json.dumps({"parts": parts, "curved": curved})
         try:
-            done = subprocess.run(line, input=asked, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+            done = subprocess.run(line, input=request, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         except subprocess.TimeoutExpired:
             continue
         if done.returncode == 0:
             answer: list[dict[str, Any]] = json.loads(done.stdout)
             return answer
         if not curved:
-            said = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
-            raise MossError("INTERNAL", f"Graphviz cannot lay this graph out: {said[:200]}")
+            reason = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
+            raise MossError("INTERNAL", f"Graphviz cannot lay this graph out: {reason[:200]}")
     raise MossError("INVALID_REQUEST", "the graph is too tangled to be drawn in a minute; draw less of it")
 
 
-def _before(part: _Part) -> tuple[bool, float]:
-    """Parts that have an order keep it and come first; of the others the highest do."""
+def _sort_key(part: _Part) -> tuple[bool, float]:
+    """Return the sort key of a component: ordered ones first, then the highest."""
     ordered = any(arrow.ordered for arrow in part.arrows)
     return (not ordered, 0.0 if ordered else -part.height)
 
 
 def _pack(parts: list[_Part]) -> tuple[float, float]:
-    """Puts the parts into rows, so that the whole is about as wide as a page."""
+    """Pack the components into rows, so that the whole is about as wide as a page."""
     if not parts:
         return 0.0, 0.0
     area = sum((part.width + _GAP) * (part.height + _GAP) for part in parts)
-    room = max(math.sqrt(area * _SHAPE), max(part.width for part in parts))
+    row_width = max(math.sqrt(area * _SHAPE), max(part.width for part in parts))
     x = y = row = widest = 0.0
-    for part in sorted(parts, key=_before):
-        if x and x + part.width > room:
+    for part in sorted(parts, key=_sort_key):
+        if x and x + part.width > row_width:
             x, y, row = 0.0, y + row + _GAP, 0.0
         part.move(x, y)
         x += part.width + _GAP

@@ -1,4 +1,4 @@
-"""The graph to be drawn, read through the tools that everybody uses."""
+"""Reads the graph to draw through the public tools."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 
 QUERY, VALIDATE = "branchmind_graph_query", "branchmind_graph_validate"
 CONTAINS, DEPENDS_ON = "contains", "depends_on"
-"""From a plan to its tasks and from a task to its steps, whose order is told; and from a task to what it waits for."""
+"""Relations: from a plan to its tasks and a task to its steps, in order; from a task to its dependencies."""
 WHOLE = {"max_chars": 0}
 NODES_MAX = 1000
 _PAGE = 200
 _EDGES = 1000
 _ERRORS = 500
 _LEAST = 4
-"""Fewer nodes than this are not asked for in parts, however many edges they share."""
+"""Minimal number of nodes of a query that is split."""
 
 _PLACE = ("workspace", "target", "branch", "doc")
 _WORK = ("task:", "step:")
-"""How the nodes are called that are the same in every graph which shows them."""
+"""Prefixes of node ids that are the same in every graph."""
 _FILTERS = ("ids", "types", "status", "tags_any", "tags_all", "text")
 
 
 class Graph:
-    """Nodes by their ids, the edges between them, and the ids that edges name and no node has."""
+    """Nodes by id, the edges between them, and ids that only edges have."""
 
     def __init__(self, branch: str, doc: str) -> None:
         self.branch = branch
@@ -35,13 +35,13 @@ class Graph:
         self.edges: list[tuple[str, str, str]] = []
         self.missing: list[str] = []
         self.more = False
-        """Whether nodes were left out because of the limit."""
+        """True if the limit left out nodes."""
         self.tasks = 0
-        """How many plans and tasks it shows with their own graphs."""
+        """Number of plans and tasks whose own graphs are included."""
 
 
 def read_graph(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
-    """The last changed nodes that the filters let through, at most `limit`, with every edge between them."""
+    """Return the last changed nodes that match the filters, at most `limit`, with all edges between them."""
     place = {name: arguments[name] for name in _PLACE if name in arguments}
     filters = {name: arguments[name] for name in _FILTERS if name in arguments}
     graph = _nodes(store, {**place, **filters}, limit)
@@ -51,22 +51,22 @@ def read_graph(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
 
 
 def read_workspace(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
-    """What the checkout's graph shows, and then every plan and task with what is in its own, in their order."""
+    """Return the graph of the current branch, and the graphs of every plan and task in their order."""
     graph = read_graph(store, arguments, limit=limit)
     closed = "task" in store.config.disabled_types
     for target in [] if closed else _targets(store, arguments["workspace"]):
-        room = limit - len(graph.nodes)
-        if room <= 0:
+        remaining = limit - len(graph.nodes)
+        if remaining <= 0:
             graph.more = True
             break
-        own = read_graph(store, {**arguments, "target": target}, limit=room)
-        _take_in(graph, own, target)
-    graph.edges = _in_order(graph)
+        own = read_graph(store, {**arguments, "target": target}, limit=remaining)
+        _add_graph(graph, own, target)
+    graph.edges = _sort_edges(graph)
     return graph
 
 
 def _targets(store: Store, workspace: str) -> list[str]:
-    """The plans and tasks of a workspace, in the order in which they were made."""
+    """Return the plans and tasks of a workspace in order of creation."""
     found: list[str] = []
     while True:
         page = store.call("tasks_list", {"workspace": workspace, "limit": _PAGE, "offset": len(found), **WHOLE})
@@ -75,12 +75,12 @@ def _targets(store: Store, workspace: str) -> list[str]:
             return found
 
 
-def _take_in(graph: Graph, own: Graph, target: str) -> None:
-    """Adds a plan's or task's own graph; a node of another graph that is called the same stays another one."""
+def _add_graph(graph: Graph, own: Graph, target: str) -> None:
+    """Add the graph of a plan or task; rename nodes whose id another graph has."""
     if not own.nodes:
         return
     names = {one: one if one.startswith(_WORK) or one not in graph.nodes else f"{target}/{one}" for one in own.nodes}
-    for one in sorted(own.nodes, key=lambda one: _place_of(own.nodes[one])):
+    for one in sorted(own.nodes, key=lambda one: _node_sort_key(own.nodes[one])):
         graph.nodes.setdefault(names[one], {**own.nodes[one], "id": names[one]})
     moved = [(names.get(tail, tail), rel, names.get(head, head)) for tail, rel, head in own.edges]
     graph.edges = list(dict.fromkeys([*graph.edges, *moved]))
@@ -90,8 +90,8 @@ def _take_in(graph: Graph, own: Graph, target: str) -> None:
     graph.tasks += 1
 
 
-def _place_of(node: dict[str, Any]) -> tuple[int, list[int]]:
-    """Where a node stands among those of a task: tasks and then steps as they are numbered, and then cards."""
+def _node_sort_key(node: dict[str, Any]) -> tuple[int, list[int]]:
+    """Return the sort key of a node of a task: tasks, then steps by number, then cards."""
     name = str(node["id"])
     path = (node.get("meta") or {}).get("path")
     if isinstance(path, str) and name.startswith("step:"):
@@ -100,18 +100,18 @@ def _place_of(node: dict[str, Any]) -> tuple[int, list[int]]:
     return (0, [int(number)]) if name.startswith("task:") and number.isdecimal() else (2, [])
 
 
-def _in_order(graph: Graph) -> list[tuple[str, str, str]]:
-    """The edges, those that contain something in the order of what they contain."""
+def _sort_edges(graph: Graph) -> list[tuple[str, str, str]]:
+    """Return the edges; those of containment in the order of their targets."""
     place = {one: at for at, one in enumerate(graph.nodes)}
     contained = [edge for edge in graph.edges if edge[1] == CONTAINS]
     others = [edge for edge in graph.edges if edge[1] != CONTAINS]
     return [*sorted(contained, key=lambda edge: place.get(edge[2], 0)), *others]
 
 
-def _nodes(store: Store, asked: dict[str, Any], limit: int) -> Graph:
+def _nodes(store: Store, arguments: dict[str, Any], limit: int) -> Graph:
     cursor: dict[str, int] = {}
     while True:
-        page = store.call(QUERY, {**asked, **cursor, **WHOLE, "include_edges": False, "limit": min(limit, _PAGE)})
+        page = store.call(QUERY, {**arguments, **cursor, **WHOLE, "include_edges": False, "limit": min(limit, _PAGE)})
         if not cursor:
             graph = Graph(page["branch"], page["doc"])
         for node in page["nodes"]:
@@ -125,7 +125,7 @@ def _nodes(store: Store, asked: dict[str, Any], limit: int) -> Graph:
 
 
 def _edges(store: Store, place: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
-    """The edges among these nodes; a page holds those between its own nodes, so every two blocks share one."""
+    """Return the edges among these nodes; a page has the edges between its own nodes, so query every pair of blocks."""
     if len(ids) <= _PAGE:
         return _edges_of_page(store, place, ids) if ids else []
     half = _PAGE // 2
@@ -145,7 +145,7 @@ def _edges_of_pairs(store: Store, place: dict[str, Any], blocks: list[list[str]]
 
 
 def _add_dangling(store: Store, place: dict[str, Any], graph: Graph, *, everywhere: bool) -> None:
-    """Adds the edges that end in nothing, those of the nodes shown, or all where nothing was filtered away."""
+    """Add dangling edges: those of the nodes shown, or all if nothing was filtered out."""
     errors = store.call(VALIDATE, {**place, **WHOLE, "max_errors": _ERRORS})["errors"]
     for error in errors:
         edge = error["edge"]

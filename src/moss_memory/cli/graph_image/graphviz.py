@@ -1,7 +1,7 @@
-"""Graphviz in a process of its own: it may take long or fail, and then only this process does.
+"""Graphviz in a subprocess, which may time out or crash without harm.
 
-Reads boxes and arrows as JSON on stdin, writes where they are to stand as JSON on stdout. No text of a graph
-comes here: only sizes and numbers.
+Reads boxes and arrows as JSON from stdin and writes their positions as JSON to stdout. It gets sizes and numbers, but
+no text of the graph.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _INCH = 72.0
 _SPACES = 'nodesep="0.32" ranksep="0.42"'
 _THOROUGH, _QUICK = "mclimit=1 nslimit=4 nslimit1=4", "mclimit=0.2 nslimit=0.5 nslimit1=2"
 _MANY_EDGES = 120
-"""With more arrows than this less care is taken, and labels are laid over them: room for each takes minutes to find."""
+"""Above this number of arrows the layout is coarser and ignores labels; otherwise it takes minutes."""
 
 
 def place(component: dict[str, Any], *, curved: bool = True) -> dict[str, Any]:
-    """Where the boxes of one connected part stand, how its arrows run and where their labels go."""
+    """Return the positions of the boxes, arrows and labels of one connected component."""
     import pygraphviz  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     laid_out = json.loads(pygraphviz.AGraph(string=_dot(component, curved)).draw(format="json", prog="dot"))
@@ -33,13 +33,13 @@ def place(component: dict[str, Any], *, curved: bool = True) -> dict[str, Any]:
     return {
         "width": width,
         "height": height,
-        "nodes": [_flipped(nodes[f"n{at}"], height) for at in range(len(component["nodes"]))],
+        "nodes": [_flip(nodes[f"n{at}"], height) for at in range(len(component["nodes"]))],
         "edges": [edges[at] for at in range(len(component["edges"]))],
     }
 
 
 def _dot(component: dict[str, Any], curved: bool) -> str:
-    """The part in Graphviz' own language."""
+    """Return the component in the DOT language."""
     fine = curved and len(component["edges"]) <= _MANY_EDGES
     care = f"{_THOROUGH if fine else _QUICK} splines={'true' if curved else 'line'}"
     lines = [f'digraph {{ graph [{_SPACES} {care}] node [shape=box fixedsize=true label=""]']
@@ -48,7 +48,7 @@ def _dot(component: dict[str, Any], curved: bool) -> str:
         order = " ordering=out" if at in ordered else ""
         lines.append(f'n{at} [width="{width / _INCH:.4f}" height="{height / _INCH:.4f}"{order}]')
     for at, (tail, head, width, height, loose) in enumerate(component["edges"]):
-        # A table of a fixed size keeps the room without a font being asked how wide a text is.
+        # A table of fixed size reserves the space without measuring text in a font.
         size = f'FIXEDSIZE="TRUE" WIDTH="{int(width)}" HEIGHT="{int(height)}"'
         label = f' label=<<TABLE BORDER="0" {size}><TR><TD></TD></TR></TABLE>>' if fine else ""
         free = " constraint=false" if loose else ""
@@ -57,14 +57,14 @@ def _dot(component: dict[str, Any], curved: bool) -> str:
 
 
 def _edge(one: dict[str, Any], height: float) -> dict[str, Any]:
-    """An arrow's curve, its tip, and the middle of its label's place where it has one."""
+    """Return the curve of an arrow, its tip, and the centre of its label if it has one."""
     end, points = None, []
     for part in one["pos"].replace("\\\n", "").split():
         if part.startswith("e,"):
-            end = _flipped(_numbers(part[2:]), height)
+            end = _flip(_numbers(part[2:]), height)
         elif not part.startswith("s,"):
-            points.append(_flipped(_numbers(part), height))
-    label = _flipped(_numbers(one["lp"]), height) if "lp" in one else None
+            points.append(_flip(_numbers(part), height))
+    label = _flip(_numbers(one["lp"]), height) if "lp" in one else None
     return {"points": points, "end": end or points[-1], "label": label}
 
 
@@ -72,15 +72,15 @@ def _numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
-def _flipped(point: list[float], height: float) -> Point:
-    """Graphviz counts upward, pictures count downward."""
+def _flip(point: list[float], height: float) -> Point:
+    """Return a point with its y axis inverted: Graphviz counts upwards, images downwards."""
     return (round(point[0], 1), round(height - point[1], 1))
 
 
 def main() -> None:
-    """Places every part that comes in."""
-    asked = json.load(sys.stdin)
-    json.dump([place(one, curved=asked["curved"]) for one in asked["parts"]], sys.stdout)
+    """Compute the positions of every component on stdin."""
+    request = json.load(sys.stdin)
+    json.dump([place(one, curved=request["curved"]) for one in request["parts"]], sys.stdout)
 
 
 if __name__ == "__main__":

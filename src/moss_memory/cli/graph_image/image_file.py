@@ -1,4 +1,4 @@
-"""The file of a picture: private, whole or not there at all, and never written through a link."""
+"""The image file: private, written atomically, never through a link."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class PictureFile:
-    """A file that an earlier picture may already have the name of; nothing else is replaced."""
+    """An image file; it may replace an earlier image, nothing else."""
 
     def __init__(self, path: str) -> None:
         self.path = real_path(path)
@@ -20,7 +20,7 @@ class PictureFile:
         self._refuse_special()
 
     def _refuse_special(self) -> None:
-        """Says no before any work is done where the file could not be written in the end."""
+        """Refuse a file that cannot be written, before any work is done."""
         if not os.path.isdir(self._folder):
             raise MossError("NOT_FOUND", f"the folder {self._folder} does not exist; make it first")
         try:
@@ -33,7 +33,7 @@ class PictureFile:
             raise invalid_request(f"{self.path} is not a plain file with a single link; choose another name")
 
     def write(self, content: bytes) -> None:
-        """Writes the content beside its place and moves it there in one step; on an error nothing has changed."""
+        """Write the content to a temporary file and rename it; change nothing on an error."""
         temporary = os.path.join(self._folder, f".moss-draw-{os.urandom(8).hex()}.tmp")
         try:
             fd = os.open(temporary, _NEW_FLAGS, 0o600)

@@ -1,4 +1,4 @@
-"""The colours of a picture: one pair for every type of node, the same in every picture for the usual ones."""
+"""Colours of an image: one pair for each type of node, fixed for the usual types."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ SETTLED = (
     "closed", "resolved", "rejected", "done", "merged", "superseded", "refuted", "dropped", "abandoned", "obsolete",
     "cancelled", "canceled",
 )  # fmt: skip
-"""Statuses of what is over: such nodes are drawn faint."""
+"""Final statuses; such nodes are drawn pale."""
 
 
 def colours_of(types: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """The light and the dark colour of every type; other types take theirs in the order of their names."""
+    """Return the light and the dark colour of every type; unusual types get theirs in the order of their names."""
     others = sorted({name for name in types if name not in _USUAL})
     given = {name: _OTHERS[place % len(_OTHERS)] for place, name in enumerate(others)}
     return {name: _USUAL.get(name) or given[name] for name in types}
 
 
 def is_settled(status: str | None) -> bool:
-    """Whether a status says that nothing is left to do."""
+    """Return True if a status is final."""
     return (status or "").strip().lower() in SETTLED

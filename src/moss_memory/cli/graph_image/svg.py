@@ -1,6 +1,6 @@
-"""The picture itself: an SVG with every node as a card, every edge as an arrow, a heading and a legend.
+"""The image as SVG: nodes as cards, edges as arrows, a heading and a legend.
 
-All text of the graph passes through `safe`; nothing in the file runs, links or loads anything.
+All text of the graph is escaped by `safe`; the file has no script, link or external resource.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _MARGIN = 24.0
 _SMALL, _BODY, _HEADING = 10.5, 13.0, 16.0
 _LINE_HEIGHT = 17.0
 _PAD = 10.0
-_TEXT_ROOM = 210.0
+_TEXT_WIDTH = 210.0
 _LINES = 4
-_REL_ROOM = 130.0
-_TOLD_CHARS = 2000
+_REL_WIDTH = 130.0
+_TOOLTIP_CHARS = 2000
 FONTS = (
     "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', 'Noto Sans', 'Nimbus Sans', FreeSans, Ubuntu, Cantarell, "
     "Roboto, 'Open Sans', sans-serif"
@@ -31,7 +31,7 @@ FONTS = (
 
 
 class Card:
-    """A node as it is drawn: its head with type, id and status, and the lines of its title."""
+    """A node to draw: a head with type, id and status, and the lines of its title."""
 
     def __init__(self, node: dict[str, Any]) -> None:
         self.node = node
@@ -39,15 +39,15 @@ class Card:
         self.settled = is_settled(node.get("status"))
         self.kind = "missing" if self.missing else one_line(node["type"])
         self.status = one_line(node.get("status") or "")
-        said = one_line(node.get("title") or node.get("text") or "")
-        self.name = f"{self.kind} \u00b7 {one_line(node['id'])}" if said else self.kind
-        self.lines = wrap(said or node["id"], _BODY, _TEXT_ROOM, _LINES)
+        title = one_line(node.get("title") or node.get("text") or "")
+        self.name = f"{self.kind} \u00b7 {one_line(node['id'])}" if title else self.kind
+        self.lines = wrap(title or node["id"], _BODY, _TEXT_WIDTH, _LINES)
         head = measure(f"{self.name}   {self.status}", _SMALL)
-        inside = max([min(head, _TEXT_ROOM), *(measure(line, _BODY) for line in self.lines), 90.0])
+        inside = max([min(head, _TEXT_WIDTH), *(measure(line, _BODY) for line in self.lines), 90.0])
         self.box = Box(inside + 2 * _PAD, 2 * _PAD + 4 + _LINE_HEIGHT * len(self.lines))
 
     def svg(self, light: str, dark: str) -> str:
-        """The card at the place of its box."""
+        """Return the SVG of the card at the position of its box."""
         box = self.box
         left, top = box.x - box.width / 2, box.y - box.height / 2
         ink = FAINT_INK if self.settled or self.missing else INK
@@ -55,7 +55,7 @@ class Card:
         dashes = ' stroke-dasharray="5 4"' if self.missing else ""
         faint = ' fill-opacity="0.35" stroke-opacity="0.45"' if self.settled else ""
         parts = [
-            f"<g><title>{safe(self._told())}</title>",
+            f"<g><title>{safe(self._tooltip())}</title>",
             _rectangle(left, top, box, f'fill="{fill}" stroke="{LINE if self.missing else dark}"{dashes}{faint}'),
             *self._head(left, top, FAINT_INK if self.settled or self.missing else dark),
         ]
@@ -65,31 +65,31 @@ class Card:
         return "".join([*parts, "</g>"])
 
     def _head(self, left: float, top: float, ink: str) -> list[str]:
-        """Type and id at the left, the status at the right."""
-        room = self.box.width - 2 * _PAD
+        """Return the SVG of the head: type and id on the left, status on the right."""
+        available = self.box.width - 2 * _PAD
         y = top + _PAD + 3
-        status = cut(self.status, _SMALL, room * 0.45)
+        status = cut(self.status, _SMALL, available * 0.45)
         taken = measure(status, _SMALL) + (12 if status else 0)
-        name = cut(self.name, _SMALL, room - taken)
+        name = cut(self.name, _SMALL, available - taken)
         parts = [_text(left + _PAD, y, name, _SMALL, ink)]
         if status:
             parts.append(_text(left + self.box.width - _PAD, y, status, _SMALL, ink, anchor="end", bold=True))
         return parts
 
-    def _told(self) -> str:
-        """What a viewer shows for the card under the pointer."""
+    def _tooltip(self) -> str:
+        """Return the tooltip of the card."""
         node = self.node
-        told = [f"{node['id']} ({self.kind}{', ' + self.status if self.status else ''})"]
-        told += [one_line(node[key])[:_TOLD_CHARS] for key in ("title", "text") if node.get(key)]
-        return " \u2014 ".join(told)
+        parts = [f"{node['id']} ({self.kind}{', ' + self.status if self.status else ''})"]
+        parts += [one_line(node[key])[:_TOOLTIP_CHARS] for key in ("title", "text") if node.get(key)]
+        return " \u2014 ".join(parts)
 
 
 def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
-    """The whole picture, how wide and how high it is."""
+    """Return the whole image, its width and its height."""
     nodes = [*graph.nodes.values(), *({"id": one} for one in graph.missing)]
     cards = {str(node["id"]): Card(node) for node in nodes}
     colours = colours_of(sorted({card.kind for card in cards.values() if not card.missing}))
-    rels = [cut(one_line(rel), _SMALL, _REL_ROOM) for _, rel, _ in graph.edges]
+    rels = [cut(one_line(rel), _SMALL, _REL_WIDTH) for _, rel, _ in graph.edges]
     arrows = [_arrow_of(edge, rel, is_work=bool(graph.tasks)) for edge, rel in zip(graph.edges, rels, strict=True)]
     width, height = lay_out({name: card.box for name, card in cards.items()}, arrows)
     legend, legend_width, legend_height = _legend(cards, colours, max(width, 480.0))
@@ -118,18 +118,18 @@ def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
 
 
 def _arrow_of(edge: tuple[str, str, str], rel: str, *, is_work: bool) -> Arrow:
-    """An edge as an arrow; among plans and tasks what contains something orders it, and what waits moves nothing."""
+    """Return the arrow of an edge; containment orders plans and tasks, dependencies do not move them."""
     tail, named, head = edge
-    room = (measure(rel, _SMALL) + 8, 16.0)
-    return Arrow(tail, head, room, ordered=is_work and named == CONTAINS, loose=is_work and named == DEPENDS_ON)
+    label_size = (measure(rel, _SMALL) + 8, 16.0)
+    return Arrow(tail, head, label_size, ordered=is_work and named == CONTAINS, loose=is_work and named == DEPENDS_ON)
 
 
-def _heading(graph: Graph, heading: str, room: float) -> str:
+def _heading(graph: Graph, heading: str, width: float) -> str:
     nodes, edges = len(graph.nodes), len(graph.edges)
     counts = f"{nodes} {'node' if nodes == 1 else 'nodes'}, {edges} {'edge' if edges == 1 else 'edges'}"
     if graph.more:
         counts += f"; only the {nodes} last changed of more"
-    return _text(0, 12, cut(heading, _HEADING, room), _HEADING, INK, bold=True) + _text(0, 32, counts, 12.0, FAINT_INK)
+    return _text(0, 12, cut(heading, _HEADING, width), _HEADING, INK, bold=True) + _text(0, 32, counts, 12.0, FAINT_INK)
 
 
 def _arrow(arrow: Arrow) -> str:
@@ -147,8 +147,8 @@ def _label(arrow: Arrow, rel: str) -> str:
     return _text(x, y + 3.5, rel, _SMALL, INK, anchor="middle", more=halo)
 
 
-def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], room: float) -> tuple[str, float, float]:
-    """What the colours and borders mean, as many to a row as there is room for."""
+def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], width: float) -> tuple[str, float, float]:
+    """Return the legend of colours and borders, wrapped to the width, with its size."""
     counts: dict[str, int] = {}
     for card in cards.values():
         counts[card.kind] = counts.get(card.kind, 0) + 1
@@ -164,12 +164,12 @@ def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], room: f
     if any(card.missing for card in cards.values()):
         entries.append(("no such node", f'fill="{PAPER}" stroke="{LINE}" stroke-dasharray="3 2"'))
     parts, x, y, widest = [], 0.0, 0.0, 0.0
-    for said, look in entries:
-        wide = 22 + measure(said, 11.0) + 18
-        if x and x + wide > room:
+    for label, look in entries:
+        wide = 22 + measure(label, 11.0) + 18
+        if x and x + wide > width:
             x, y = 0.0, y + 20
         parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="15" height="12" rx="3" stroke-width="1.2" {look}/>')
-        parts.append(_text(x + 21, y + 10, said, 11.0, INK))
+        parts.append(_text(x + 21, y + 10, label, 11.0, INK))
         x += wide
         widest = max(widest, x - 18)
     return "\n".join(parts), widest, y + 14 if entries else 0.0
@@ -181,8 +181,8 @@ def _rectangle(left: float, top: float, box: Box, look: str) -> str:
 
 
 def _text(
-    x: float, y: float, said: str, size: float, ink: str, *, anchor: str = "", bold: bool = False, more: str = ""
+    x: float, y: float, text: str, size: float, ink: str, *, anchor: str = "", bold: bool = False, more: str = ""
 ) -> str:
     place = f' text-anchor="{anchor}"' if anchor else ""
     weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{ink}"{place}{weight}{more}>{safe(said)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{ink}"{place}{weight}{more}>{safe(text)}</text>'

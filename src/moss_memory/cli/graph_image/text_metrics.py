@@ -1,4 +1,4 @@
-"""Text in a picture: made safe, measured without a font, wrapped and cut."""
+"""Text in an image: escaped, measured without a font, wrapped and cut."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ _NARROW, _WIDE = set(" .,:;!|'`()[]{}ijlftrI/\\-\u2026\u00b7"), set("mwMW@%&")
 
 
 def safe(text: str) -> str:
-    """The text as an SVG may hold it: markup escaped, and nothing in it that steers or that XML forbids."""
+    """Return the text for SVG: markup escaped, control characters and those that XML forbids replaced."""
     return escape("".join([character if _is_visible(character) else "\ufffd" for character in text]))
 
 
 def _is_visible(character: str) -> bool:
-    """What has a shape, and the joiners that some scripts and emoji need; the last two are no XML."""
+    """Return True for visible characters and the joiners of scripts and emoji, without those that XML forbids."""
     return (character.isprintable() or character in _JOINERS) and character not in "\ufffe\uffff"
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space as one blank."""
+    """Return the text with each run of white space as one blank."""
     return " ".join(text.split())
 
 
 def measure(text: str, size: float) -> float:
-    """How wide a text is at most in the usual sans-serif fonts, without asking one."""
+    """Return an upper bound of a text's width in the usual sans-serif fonts."""
     return size * sum([_ems(character) for character in text])
 
 
@@ -40,45 +40,45 @@ def _ems(character: str) -> float:
     return 1.05 if unicodedata.east_asian_width(character) in "WF" else 0.75
 
 
-def cut(text: str, size: float, room: float) -> str:
-    """The text, or as much of its beginning as fits with a sign that there was more."""
-    if measure(text, size) <= room:
+def cut(text: str, size: float, width: float) -> str:
+    """Return the text, cut with an ellipsis if it does not fit."""
+    if measure(text, size) <= width:
         return text
-    return _beginning(text, size, room - measure(MORE, size)).rstrip() + MORE
+    return _beginning(text, size, width - measure(MORE, size)).rstrip() + MORE
 
 
-def _beginning(text: str, size: float, room: float) -> str:
-    """As much of a text as fits."""
-    kept = 0
+def _beginning(text: str, size: float, width: float) -> str:
+    """Return the longest beginning of a text that fits."""
+    count = 0
     for character in text:
-        room -= size * _ems(character)
-        if room < 0:
+        width -= size * _ems(character)
+        if width < 0:
             break
-        kept += 1
-    return text[:kept]
+        count += 1
+    return text[:count]
 
 
-def wrap(text: str, size: float, room: float, lines: int) -> list[str]:
-    """The text in at most so many lines, broken between words, inside one only where it is too long for a line."""
+def wrap(text: str, size: float, width: float, lines: int) -> list[str]:
+    """Return the text in at most `lines` lines, broken between words, or inside a word that is longer than a line."""
     words = one_line(text).split(" ")
     wrapped: list[str] = []
     line = ""
     while words:
         word = words.pop(0)
         longer = f"{line} {word}" if line else word
-        if measure(longer, size) <= room:
+        if measure(longer, size) <= width:
             line = longer
         elif line:
             wrapped.append(line)
             line = ""
             words.insert(0, word)
         else:
-            head = _beginning(word, size, room) or word[:1]
+            head = _beginning(word, size, width) or word[:1]
             wrapped.append(head)
             words.insert(0, word[len(head) :])
         if len(wrapped) == lines:
             rest = " ".join([line, *words]).strip()
             if rest:
-                wrapped[-1] = cut(f"{wrapped[-1]} {rest}", size, room)
+                wrapped[-1] = cut(f"{wrapped[-1]} {rest}", size, width)
             return wrapped
     return [*wrapped, line] if line else wrapped

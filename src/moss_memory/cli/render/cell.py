@@ -1,4 +1,4 @@
-"""What stands in one place of a table: a value in a few words; nothing in it can steer a terminal."""
+"""Table cells: one value as a short text without terminal control characters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 from moss_memory.registry.invisible import replace_invisible
 
-from .style import HIT, HIT_END, closed, unmarked
+from .style import HIT, HIT_END, close_marks, strip_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from moss_memory.registry.responses import Field
 
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'"), ("&amp;", "&"))
-_MORE = "\u2026"
+_ELLIPSIS = "\u2026"
 _NUMBERS = ("integer", "number")
-_MOMENTS = {"moment": 1, "moment_ms": 1000}
-"""Kinds of times, and how many of their units are a second."""
+_TIME_UNITS = {"moment": 1, "moment_ms": 1000}
+"""Kinds of times, and their units in a second."""
 
 
 class Cell:
-    """What stands in one place of a table, and which part of it must be seen."""
+    """The text of a table cell, and the part of it that must be visible."""
 
     __slots__ = ("begin", "end", "right", "text")
 
@@ -32,18 +32,18 @@ class Cell:
         self.begin = begin
         self.end = end
         self.right = right
-        """Whether it stands to the right, as numbers do."""
+        """True if the text is aligned right, as numbers are."""
 
     def fit(self, wide: int) -> str:
-        """The text in exactly this many columns, cut where it is long so that its part is still seen."""
+        """Return the text in exactly `wide` columns, cut so that its important part is visible."""
         text = self.text
         if cells(text) > wide:
-            text = self._around(wide)[: wide * 8]  # more would be cut off again, one character at a time
+            text = self._around(wide)[: wide * 8]  # the loop below cuts one character at a time
             if cells(text) > wide:
                 while text and cells(text) > wide - 1:
                     text = text[:-1]
-                text += _MORE
-        text = closed(text)
+                text += _ELLIPSIS
+        text = close_marks(text)
         space = " " * (wide - cells(text))
         return space + text if self.right else text + space
 
@@ -51,11 +51,11 @@ class Cell:
         if cells(self.text[: self.end]) < wide:
             return self.text
         before = max(wide - (self.end - self.begin), 3) // 3
-        return _MORE + self.text[max(self.begin - before, 0) :].lstrip()
+        return _ELLIPSIS + self.text[max(self.begin - before, 0) :].lstrip()
 
 
 def cell_of(field: Field, value: Any) -> Cell:
-    """A value of a declared field as it is shown in its place."""
+    """Return the cell of a field's value."""
     kind = field.kind
     if value is None:
         return Cell("-", right=kind in _NUMBERS)
@@ -64,18 +64,18 @@ def cell_of(field: Field, value: Any) -> Cell:
     if kind == "path":
         path = printable(str(value))
         return Cell(path, path.rfind("/") + 1, len(path))
-    if kind in _MOMENTS:
-        return Cell(shown_moment(value // _MOMENTS[kind]))
-    return Cell(line_of(_said(field, value)), right=kind in _NUMBERS)
+    if kind in _TIME_UNITS:
+        return Cell(format_time(value // _TIME_UNITS[kind]))
+    return Cell(line_of(_format(field, value)), right=kind in _NUMBERS)
 
 
 def line_of(text: str) -> str:
-    """A text on one line, which cannot steer a terminal."""
+    """Return a text on one line without terminal control characters."""
     return printable(" ".join(text.split()))
 
 
-def _said(field: Field, value: Any) -> str:
-    """A value in a line: words as they are, lists with commas, objects as their shape says them, else as JSON."""
+def _format(field: Field, value: Any) -> str:
+    """Return a value on one line: lists with commas, objects by their shape or as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -83,12 +83,12 @@ def _said(field: Field, value: Any) -> str:
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return ", ".join(value) or "-"
     if isinstance(value, dict) and field.kind != "free":
-        return _object(field, value)
+        return _format_object(field, value)
     return json.dumps(value, ensure_ascii=False)
 
 
-def _object(field: Field, value: dict[str, Any]) -> str:
-    """What an object says in a line: as its shape has it, else counts or flags, else as JSON."""
+def _format_object(field: Field, value: dict[str, Any]) -> str:
+    """Return an object on one line: by its shape, as counts or flags, else as JSON."""
     if field.kind == "either":
         field = next(one for one in field.of if one.kind == "object")
     if field.kind == "object" and field.of.line is not None:
@@ -101,20 +101,20 @@ def _object(field: Field, value: dict[str, Any]) -> str:
 
 
 def is_counts(field: Field) -> bool:
-    """Whether a field is an object of numbers, which fit into a line."""
+    """Return True if a field is an object of numbers."""
     if field.kind == "map":
         return bool(field.of.kind == "integer")
     return field.kind == "object" and all(part.kind == "integer" for part in field.of.fields.values())
 
 
-def wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:
-    """The text in lines of at most `width` columns, the further ones indented; one line where there is no limit."""
-    room = max(width - indent, 20)
-    if not width or cells(text) <= room:
+def wrap_text(text: str, width: int, *, indent: int = 0) -> list[str]:
+    """Return a text in lines of at most `width` columns, all but the first indented; one line if there is no limit."""
+    available = max(width - indent, 20)
+    if not width or cells(text) <= available:
         return [text]
     lines, line = [], ""
     for word in text.split():
-        if line and cells(line) + 1 + cells(word) > room:
+        if line and cells(line) + 1 + cells(word) > available:
             lines.append(line)
             line = word
         else:
@@ -124,17 +124,17 @@ def wrapped(text: str, width: int, *, indent: int = 0) -> list[str]:
 
 
 def printable(text: str, *, keep_lines: bool = False) -> str:
-    """The text with control and invisible characters made visible, so that stored text cannot steer a terminal."""
-    kept = "\n\t" if keep_lines else ""
+    """Return a text with control and invisible characters escaped, so that it cannot control a terminal."""
+    allowed = "\n\t" if keep_lines else ""
     shown = replace_invisible(text)
-    return "".join([character if character.isprintable() or character in kept else "\ufffd" for character in shown])
+    return "".join([character if character.isprintable() or character in allowed else "\ufffd" for character in shown])
 
 
 def cells(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Return the number of terminal columns of a text."""
     if text.isascii():
         return len(text)
-    text = unmarked(text)
+    text = strip_marks(text)
     import unicodedata
 
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
@@ -142,7 +142,7 @@ def cells(text: str) -> int:
 
 
 def _snippet(marked: str) -> Cell:
-    """A snippet with its hits marked, of which the first must be seen, or else its beginning."""
+    """Return the cell of a snippet; its first hit, or else its beginning, must be visible."""
     before, *parts = " ".join(marked.split()).split("<b>")
     text = _plain(before)
     if not parts:
@@ -162,8 +162,8 @@ def _plain(marked: str) -> str:
     return printable(marked)
 
 
-def shown_moment(seconds: int) -> str:
-    """A time as people read it, where they are."""
+def format_time(seconds: int) -> str:
+    """Return a time in the local time zone."""
     try:
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
     except (OverflowError, OSError, ValueError):

@@ -1,8 +1,8 @@
-"""Rows of cells under their titles, and how columns share a terminal's width."""
+"""Aligned columns, and the distribution of a terminal's width to them."""
 
 from __future__ import annotations
 
-from .cell import Cell, cells, wrapped
+from .cell import Cell, cells, wrap_text
 from .style import HIT, HIT_END, TITLE, TITLE_END
 
 TYPE_CHECKING = False
@@ -13,46 +13,46 @@ if TYPE_CHECKING:
 
 
 WHOLE = ("name", "workspace")
-"""Columns that a reader sees uncut, whatever the room: without them a row cannot be asked for."""
+"""Columns that are never cut, because a row cannot be fetched without them."""
 
 
-def aligned(columns: Sequence[Column], rows: list[list[Cell]], *, width: int = 0, reading: bool = False) -> str:
-    """Rows of cells under their titles, no wider than the terminal; numbers and their titles stand to the right.
+def align_rows(columns: Sequence[Column], rows: list[list[Cell]], *, width: int = 0, reading: bool = False) -> str:
+    """Return rows under their titles, at most as wide as the terminal; numbers are aligned right.
 
-    For `reading`, names and workspaces are whole: where they leave no room, rows stand below each other.
+    For `reading`, names and workspaces are not cut; if they leave no width for the other columns, each row is a block.
     """
     titles = [Cell(column.title, right=all(row[at].right for row in rows)) for at, column in enumerate(columns)]
     lines = [titles, *rows]
     needed = [max(cells(line[at].text) for line in lines) for at in range(len(columns))]
     widths = share_width(columns, needed, width, whole=WHOLE if reading else ())
     if reading and width and _total(widths) > width:
-        return _stacked(columns, rows, width)
+        return _stack(columns, rows, width)
     first, *others = [
         "  ".join([cell.fit(wide) for cell, wide in zip(line, widths, strict=True) if wide]).rstrip() for line in lines
     ]
     return "\n".join([f"{TITLE}{first}{TITLE_END}", *others])
 
 
-def _stacked(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> str:
-    """Rows below each other, where names are too long to stand in columns: nothing of them is cut."""
+def _stack(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> str:
+    """Return each row as a block of lines; nothing is cut."""
     label = max((len(column.title) for column in columns), default=0) + 2
     blocks = []
     for row in rows:
-        told = [
+        fields = [
             (column.title, cell.text) for column, cell in zip(columns, row, strict=True) if cell.text not in ("", "-")
         ]
-        named = next((one for one in told if one[0] in ("name", "title")), told[0] if told else ("", "-"))
+        named = next((one for one in fields if one[0] in ("name", "title")), fields[0] if fields else ("", "-"))
         lines = [f"{HIT}{named[1]}{HIT_END}"]
-        for title, text in (one for one in told if one is not named):
-            first, *more = wrapped(text, width, indent=label + 2)
+        for title, text in (one for one in fields if one is not named):
+            first, *more = wrap_text(text, width, indent=label + 2)
             lines += [f"  {title:<{label}}{first}", *more]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
 def share_width(columns: Sequence[Column], needed: list[int], width: int, *, whole: tuple[str, ...] = ()) -> list[int]:
-    """The width of each column, 0 for one that is left out: long texts shrink first, then whole columns go."""
-    widths = [_most(column, wide, whole) for column, wide in zip(columns, needed, strict=True)]
+    """Return the width of each column, 0 if it is left out: long texts shrink first, then columns are dropped."""
+    widths = [_max_width(column, wide, whole) for column, wide in zip(columns, needed, strict=True)]
     while width and _total(widths) > width:
         shrinkable = [
             i
@@ -68,13 +68,13 @@ def share_width(columns: Sequence[Column], needed: list[int], width: int, *, who
         goes = max(left, key=lambda i: columns[i].goes)
         widths[goes] = 0
         widths = [
-            wide and _most(column, need, whole) for wide, need, column in zip(widths, needed, columns, strict=True)
+            wide and _max_width(column, need, whole) for wide, need, column in zip(widths, needed, columns, strict=True)
         ]
     return widths
 
 
-def _most(column: Column, needed: int, whole: tuple[str, ...]) -> int:
-    """How wide a column is where there is room for all of it."""
+def _max_width(column: Column, needed: int, whole: tuple[str, ...]) -> int:
+    """Return the maximal width of a column."""
     return needed if column.key in whole else min(needed, column.widest or needed)
 
 

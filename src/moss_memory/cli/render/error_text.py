@@ -1,11 +1,11 @@
-"""A tool's refusal, told to a person who typed a command."""
+"""Error messages of tools in the words of the command line."""
 
 from __future__ import annotations
 
 import os
 import shlex
 
-from .wording import spoken
+from .wording import to_cli_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def reword(error: MossError, command: Command, request: CommandRequest, config: Config) -> None:
-    """Puts the message into the command line's words, and adds what else to type where a file was refused."""
-    error.message = spoken(error.message, command.operation, written=request.arguments)
+    """Rewrite the message in the words of the command line; add a hint if a file was refused."""
+    error.message = to_cli_words(error.message, command.operation, written=request.arguments)
     if error.code == "CAPSULE_TOO_THIN" and error.recovery and command.text in error.recovery["arguments"]:
         reason = "with the missing headers added; `allow_thin: true` stores it as it is"
         error.recovery = {**error.recovery, "reason": reason}
     about_the_file = error.code == "NOT_FOUND" or (error.details or {}).get("path") == "path"
     if about_the_file and command.operation.name.endswith("_import"):
-        _tell_where_imports_lie(error, command, request.arguments["path"], config)
+        _add_import_hint(error, command, request.arguments["path"], config)
 
 
-def _tell_where_imports_lie(error: MossError, command: Command, path: str, config: Config) -> None:
+def _add_import_hint(error: MossError, command: Command, path: str, config: Config) -> None:
     folder, name = config.exports, os.path.basename(path)
     source = os.path.expanduser(path)
     if os.path.isfile(source) and name.endswith(".jsonl") and not os.path.lexists(os.path.join(folder, name)):

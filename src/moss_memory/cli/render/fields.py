@@ -1,10 +1,10 @@
-"""What is no list: fields and their values, one to a line, the parts of an object below its name."""
+"""Fields and their values, one a line; members of objects are indented."""
 
 from __future__ import annotations
 
 from moss_memory.registry.responses import NEXT_CALL
 
-from .cell import cell_of, is_counts, printable, wrapped
+from .cell import cell_of, is_counts, printable, wrap_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _SENTENCE_CHARS = 24
 
 
-def found_in(answer: dict[str, Any], shape: Shape) -> Found:
-    """What an answer holds for people: its fields by their labels, those of opened objects among them."""
+def labelled_fields(answer: dict[str, Any], shape: Shape) -> Found:
+    """Return the fields of a response by label, including those of opened objects."""
     found: Found = {}
     for key, field in shape.fields.items():
         value = answer.get(key)
         if field.shown == "opened":
-            for label, inner in found_in(value or {}, field.of).items():
+            for label, inner in labelled_fields(value or {}, field.of).items():
                 found.setdefault(label, inner)
         elif key in answer and field.shown != "never":
             found[field.label or (key.removesuffix("_ms") if field.kind == "moment_ms" else key)] = (field, value)
@@ -31,38 +31,38 @@ def found_in(answer: dict[str, Any], shape: Shape) -> Found:
 
 
 def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
-    """Labels and values in two columns, without what is empty or goes without saying."""
-    told = {label: (field, value) for label, (field, value) in found.items() if _tells(field, value)}
-    column = max((len(label) for label, one in told.items() if not _is_deep(*one)), default=0) + 2
+    """Return labels and values in two columns, without empty and self-evident values."""
+    present = {
+        label: (field, value)
+        for label, (field, value) in found.items()
+        if value is not None and (field.shown != "if_true" or value)
+    }
+    column = max((len(label) for label, one in present.items() if not _is_deep(*one)), default=0) + 2
     blank = " " * indent
     lines = []
-    for label, (field, value) in told.items():
+    for label, (field, value) in present.items():
         if not _is_deep(field, value):
-            first, *more = wrapped(cell_of(field, value).text, width, indent=indent + column)
+            first, *more = wrap_text(cell_of(field, value).text, width, indent=indent + column)
             lines += [f"{blank}{label:<{column}}{first}", *more]
         else:
-            lines += [f"{blank}{label}:", *_below(field, value, width, indent + 2)]
+            lines += [f"{blank}{label}:", *_nested_lines(field, value, width, indent + 2)]
     return lines
 
 
-def _tells(field: Field, value: Any) -> bool:
-    return value is not None and (field.shown != "if_true" or bool(value))
-
-
-def _below(field: Field, value: Any, width: int, indent: int) -> list[str]:
+def _nested_lines(field: Field, value: Any, width: int, indent: int) -> list[str]:
     if field.of is NEXT_CALL:
-        return [" " * indent + _typed(value)]
+        return [" " * indent + _command_line(value)]
     if isinstance(value, dict):
-        return lines_of(found_in(value, field.of), width, indent)
+        return lines_of(labelled_fields(value, field.of), width, indent)
     lines = []
     for part in value:
-        first, *more = wrapped(cell_of(field.of, part).text, width, indent=indent + 2)
+        first, *more = wrap_text(cell_of(field.of, part).text, width, indent=indent + 2)
         lines += [" " * indent + f"- {first}", *more]
     return lines
 
 
 def _is_deep(field: Field, value: Any) -> bool:
-    """Whether a value needs lines of its own: an object, or several sentences, which commas would run together."""
+    """Return True if a value needs several lines: an object, or several sentences."""
     if field.kind == "object":
         flags = all(part.kind == "flag" for part in field.of.fields.values())
         return field.of.line is None and not is_counts(field) and not flags
@@ -70,8 +70,8 @@ def _is_deep(field: Field, value: Any) -> bool:
     return any(len(text) > _SENTENCE_CHARS or "," in text for text in texts)
 
 
-def _typed(call: dict[str, Any]) -> str:
-    """A call that an answer proposes, as it would be typed."""
+def _command_line(call: dict[str, Any]) -> str:
+    """Return a proposed call as a command line."""
     from .recovery_line import recovery_line
 
     return printable(recovery_line(call).removeprefix("try: "))

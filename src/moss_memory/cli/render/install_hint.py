@@ -1,4 +1,4 @@
-"""How an extra is installed beside this very Moss: by its own Python, from where it came."""
+"""The command that installs an extra into the environment of this Moss."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 import shlex
 import sys
 
-_SAID = "pip install 'moss-memory["
+_INSTALL = "pip install 'moss-memory["
 
 
 def with_working_install(text: str) -> str:
-    """The text with a `pip install 'moss-memory[…]'` in it written so that it works here when it is typed."""
-    if _SAID not in text:
+    """Return the text with `pip install 'moss-memory[…]'` replaced by a command that works here."""
+    if _INSTALL not in text:
         return text
-    before, _, rest = text.partition(_SAID)
+    before, _, rest = text.partition(_INSTALL)
     extra, bracket, after = rest.partition("]'")
     if not bracket:
         return text
@@ -22,16 +22,16 @@ def with_working_install(text: str) -> str:
 
 
 def _source() -> str:
-    """The checkout that this Moss was installed from, if it is still there, else the name of the distribution."""
+    """Return the checkout that this Moss was installed from if it exists, else the name of the distribution."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import unquote, urlparse
 
     try:
-        told = json.loads(distribution("moss-memory").read_text("direct_url.json") or "{}")
+        origin = json.loads(distribution("moss-memory").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         return "moss-memory"
-    place = urlparse(told.get("url", ""))
+    place = urlparse(origin.get("url", ""))
     folder = unquote(place.path)
-    is_there = place.scheme == "file" and os.path.exists(os.path.join(folder, "pyproject.toml"))
-    return folder if is_there else "moss-memory"
+    exists = place.scheme == "file" and os.path.exists(os.path.join(folder, "pyproject.toml"))
+    return folder if exists else "moss-memory"

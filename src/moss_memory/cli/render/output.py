@@ -1,4 +1,4 @@
-"""What a command says: JSON or a table on stdout; errors, warnings and progress on stderr."""
+"""Output of commands: JSON or a table on stdout; errors, warnings and progress on stderr."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ ERRORS_SHOWN = 10
 
 
 class Unwritable(Exception):  # noqa: N818 - it names the state
-    """The answer could not be written; a reader that has gone away is `BrokenPipeError` instead."""
+    """The response could not be written for another reason than a closed pipe (`BrokenPipeError`)."""
 
 
 def is_terminal(fd: int) -> bool:
-    """Whether a person sits at this end."""
+    """Return True if a descriptor is a terminal."""
     try:
         return os.isatty(fd)
     except OSError:
@@ -28,20 +28,20 @@ def is_terminal(fd: int) -> bool:
 
 
 def secure_descriptors() -> None:
-    """Fills missing standard descriptors, lest the store's own files take their numbers and receive the answer."""
+    """Open missing standard descriptors, so that files of the store do not get their numbers and receive output."""
     for fd in (0, 1, 2):
         try:
             os.fstat(fd)
         except OSError:
-            # Write-only for 0, read-only for 1 and 2: what reaches them fails as it would have.
+            # Write-only for 0, read-only for 1 and 2: reads and writes fail as if they were closed.
             os.open(os.devnull, os.O_WRONLY if fd == 0 else os.O_RDONLY)
 
 
 def answer(value: Any, *, table: Shape | None = None, plain: bool = False) -> None:
-    """Prints a result: for people where its shape is given, else as JSON, indented on a terminal.
+    """Print a response: as a table if its shape is given, else as JSON, indented on a terminal.
 
-    Invisible characters are escapes in JSON: it means the same, and an agent that reads the output sees them.
-    A terminal gets text for reading, unless a `plain` table with every column is asked for.
+    Invisible characters are escaped in JSON: the value is the same, and an agent that reads the output sees them. A
+    terminal gets a table for reading, unless a `plain` one with every column is asked for.
     """
     if table is not None:
         from .style import wants_colour
@@ -60,13 +60,13 @@ def answer(value: Any, *, table: Shape | None = None, plain: bool = False) -> No
 
 
 def _refuse(_: object) -> None:
-    from moss_memory.errors import not_json  # only a damaged store needs it
+    from moss_memory.errors import not_json  # imported only for a damaged store
 
     raise not_json()
 
 
 def show(text: str) -> None:
-    """Writes text and a line end to stdout, whatever the locale."""
+    """Write text and a newline to stdout in UTF-8, whatever the locale."""
     _show((text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace"))
 
 
@@ -80,7 +80,7 @@ def _show(data: bytes) -> None:
 
 
 def show_lines(lines: bytes) -> None:
-    """Writes lines of JSON to stdout as they are; on a terminal nothing in them steers."""
+    """Write lines of JSON to stdout unchanged; escape control characters on a terminal."""
     if is_terminal(STDOUT):
         from moss_memory.registry.invisible import escape_json
 
@@ -89,7 +89,7 @@ def show_lines(lines: bytes) -> None:
 
 
 def show_text(text: str) -> None:
-    """Writes a stored text to stdout, to the byte in a pipe; on a terminal nothing in it steers."""
+    """Write a stored text to stdout, byte for byte in a pipe; escape control characters on a terminal."""
     if not is_terminal(STDOUT):
         _show(text.encode("utf-8", "backslashreplace"))
         return
@@ -99,20 +99,20 @@ def show_text(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Writes a line to stderr, where nothing in it steers; when nobody can hear it, it is lost."""
+    """Write a line to stderr with control characters escaped; ignore a closed stderr."""
     if not (text.isascii() and text.isprintable()):
         from .cell import printable
 
         text = printable(text, keep_lines=True)
-    _try_to_tell((text + "\n").encode("utf-8", "backslashreplace"))
+    _write_stderr((text + "\n").encode("utf-8", "backslashreplace"))
 
 
 def warn(text: str) -> None:
-    """A line that does not stop anything."""
+    """Write a warning to stderr."""
     say(f"moss: warning: {text}")
 
 
-def _try_to_tell(data: bytes) -> bool:
+def _write_stderr(data: bytes) -> bool:
     try:
         _write(STDERR, data)
     except OSError:
@@ -132,7 +132,7 @@ def _write(fd: int, data: bytes) -> None:
 
 
 def width() -> int:
-    """The columns of the terminal on stdout; no limit elsewhere."""
+    """Return the columns of the terminal on stdout, 0 if it is not a terminal."""
     if is_terminal(STDOUT):
         try:
             return max(os.get_terminal_size(STDOUT).columns, 40)
@@ -141,11 +141,11 @@ def width() -> int:
     return 0
 
 
-def tell_error(error: MossError) -> None:
-    """`[CODE] message` on stderr, and the next command to type where there is one."""
+def print_error(error: MossError) -> None:
+    """Write `[CODE] message` to stderr, and the proposed next command if there is one."""
     say(f"[{error.code}] {_one_line(error.message)}")
     for line in (error.details or {}).get("errors", ())[:ERRORS_SHOWN]:
-        say(f"  {_place(line)}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
+        say(f"  {_location(line)}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
     if error.recovery:
         from .recovery_line import recovery_line
 
@@ -156,8 +156,8 @@ def tell_error(error: MossError) -> None:
         say(note)
 
 
-def _place(problem: dict[str, Any]) -> str:
-    """Where something is wrong: the file where there are several, and the line."""
+def _location(problem: dict[str, Any]) -> str:
+    """Return the location of a problem: the file, if there are several, and the line."""
     line = f"line {problem['line']}" if "line" in problem else ""
     return _one_line(f"{problem.get('file', '')} {line}".strip())
 
@@ -167,7 +167,7 @@ def _one_line(message: str) -> str:
 
 
 class Progress:
-    """A line on stderr that follows long work, on a terminal only."""
+    """A progress line on stderr, on a terminal only."""
 
     __slots__ = ("_label", "_shown")
 
@@ -176,20 +176,20 @@ class Progress:
         self._shown = False
 
     def __call__(self, done: int, total: int | None) -> None:
-        _try_to_tell(f"\r\x1b[K{self.text(done, total)}".encode())
+        _write_stderr(f"\r\x1b[K{self.text(done, total)}".encode())
         self._shown = True
 
     def text(self, done: int, total: int | None) -> str:
-        """What the line says."""
+        """Return the text of the line."""
         return f"{self._label}: {done}" + (f" of {total}" if total is not None else "")
 
     def clear(self) -> None:
-        """Takes the line away again."""
+        """Erase the line."""
         if self._shown:
-            _try_to_tell(b"\r\x1b[K")
+            _write_stderr(b"\r\x1b[K")
             self._shown = False
 
 
 def progress_for(label: str) -> Progress | None:
-    """The progress of a command, or none when nobody watches."""
+    """Return the progress line of a command, None if stderr is not a terminal."""
     return Progress(label) if is_terminal(STDERR) else None

@@ -1,8 +1,8 @@
-"""A plan or task as people read it: what it is, then its steps as a list to tick off, with what each must meet."""
+"""A plan or task for people: its fields, then its steps as a checklist with their criteria."""
 
 from __future__ import annotations
 
-from .cell import line_of, wrapped
+from .cell import line_of, wrap_text
 from .style import HIT, HIT_END
 
 TYPE_CHECKING = False
@@ -20,30 +20,30 @@ _PARTS = (
 
 
 def plan_of(shown: dict[str, Any], width: int) -> str:
-    """What `tasks_show` answers, whole."""
+    """Return the response of `tasks_show` as text."""
     about = [shown["status"], f"{shown['priority']} priority"]
     about += [f"part of {shown['parent']}"] if "parent" in shown else []
     about += [f"after {', '.join(shown['depends_on'])}"] if shown["depends_on"] else []
     about += [f"with {shown['agent']}"] if "agent" in shown else []
     about += [f"tagged {', '.join(shown['tags'])}"] if shown["tags"] else []
-    lines = [*wrapped(f"{HIT}{shown['target']}  {line_of(shown['title'])}{HIT_END}", width, indent=2)]
-    lines += wrapped(line_of("; ".join(about)), width)
+    lines = [*wrap_text(f"{HIT}{shown['target']}  {line_of(shown['title'])}{HIT_END}", width, indent=2)]
+    lines += wrap_text(line_of("; ".join(about)), width)
     if shown.get("description"):
-        lines += ["", *wrapped(line_of(shown["description"]), width)]
+        lines += ["", *wrap_text(line_of(shown["description"]), width)]
     lines += [""] if shown["steps"] or shown.get("tasks") else []
     lines += [line for step in shown["steps"] for line in _step(step, width, 0)]
     for task in shown.get("tasks") or ():
         done = f"{task['steps_done']} of {task['steps_total']} steps done"
-        lines += wrapped(f"{task['id']}  {line_of(task['title'])} ({task['status']}, {done})", width, indent=2)
+        lines += wrap_text(f"{task['id']}  {line_of(task['title'])} ({task['status']}, {done})", width, indent=2)
     for label, key in (("evidence", "evidence"), ("notes", "notes")):
         if shown.get(key):
-            said = [line for text in shown[key] for line in _bullet(text, width)]
-            lines += ["", f"{label}:", *said]
+            bullets = [line for text in shown[key] for line in _bullet(text, width)]
+            lines += ["", f"{label}:", *bullets]
     return "\n".join(lines)
 
 
 def _bullet(text: str, width: int) -> list[str]:
-    first, *more = wrapped(line_of(text), width, indent=4)
+    first, *more = wrap_text(line_of(text), width, indent=4)
     return [f"  - {first}", *more]
 
 
@@ -51,11 +51,11 @@ def _step(step: dict[str, Any], width: int, depth: int) -> list[str]:
     indent = " " * (4 * depth)
     who = f" ({step['agent']})" if "agent" in step else ""
     head = f"{_TICKS[step['status']]} {step['path']}  {line_of(step['title'])}{line_of(who) and f' {line_of(who)}'}"
-    first, *more = wrapped(head, width, indent=len(indent) + 4)
+    first, *more = wrap_text(head, width, indent=len(indent) + 4)
     lines = [indent + first, *more]
     for label, key in _PARTS:
         for text in step[key]:
             begin = f"{indent}    {label}: "
-            said, *rest = wrapped(line_of(text), width, indent=len(begin))
-            lines += [begin + said, *rest]
+            first, *rest = wrap_text(line_of(text), width, indent=len(begin))
+            lines += [begin + first, *rest]
     return lines + [line for below in step["steps"] for line in _step(below, width, depth + 1)]

@@ -1,4 +1,4 @@
-"""Records, entities, events and capabilities as people read them: what they are called first, then what they say."""
+"""Records, entities, events and capabilities for people: the title first, then the fields."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 
 from moss_memory.registry.responses import Column
 
-from .cell import Cell, line_of, printable, wrapped
-from .columns import aligned
+from .cell import Cell, line_of, printable, wrap_text
+from .columns import align_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _SOURCES = [
 
 
 def with_titles(store: Store, result: dict[str, Any]) -> dict[str, Any]:
-    """A timeline whose events say which record told of them, by its title."""
+    """Return a timeline in which each event has the title of its record."""
     ids = list(dict.fromkeys(event["source_record_id"] for event in result["events"]))
     if not ids:
         return result
@@ -40,34 +40,34 @@ def with_titles(store: Store, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def capabilities_table(capabilities: list[dict[str, Any]], width: int) -> str:
-    """Each capability with its fields: what must be there, what values are allowed, what becomes an event."""
+    """Return each capability with its fields: required, allowed values, events."""
     blocks = []
     for one in capabilities:
         head = f"{one['capability_id']} ({one['entity_type']}, {one['source']}), known by {', '.join(one['identity'])}"
         rows = [
             [Cell(printable(name)), Cell(field["type"]), Cell("yes" if field.get("required") else "-"),
-             Cell(printable(_more(one["entity_type"], field)))]
+             Cell(printable(_details(one["entity_type"], field)))]
             for name, field in one["fields"].items()
         ]  # fmt: skip
-        blocks.append("\n".join([*wrapped(printable(head), width, indent=2), aligned(_FIELDS, rows, width=width)]))
+        blocks.append("\n".join([*wrap_text(printable(head), width, indent=2), align_rows(_FIELDS, rows, width=width)]))
     return "\n\n".join(blocks)
 
 
-def _more(entity_type: str, field: dict[str, Any]) -> str:
-    said = [", ".join(field["enum"])] if "enum" in field else []
-    said += ["a set"] if field.get("set") else []
-    said += [f"event {entity_type}.{field['event']}"] if "event" in field else []
-    return "; ".join([*said, *(["searched"] if field.get("search") else [])]) or "-"
+def _details(entity_type: str, field: dict[str, Any]) -> str:
+    parts = [", ".join(field["enum"])] if "enum" in field else []
+    parts += ["a set"] if field.get("set") else []
+    parts += [f"event {entity_type}.{field['event']}"] if "event" in field else []
+    return "; ".join([*parts, *(["searched"] if field.get("search") else [])]) or "-"
 
 
 def sources_table(entity: dict[str, Any], width: int) -> str:
-    """Where each field of an entity comes from."""
+    """Return the source of each field of an entity."""
     rows = []
     for name, source in entity["provenance"].items():
         value = entity.get("snapshot", {}).get(name)
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         refs = ", ".join(source["source_refs"])
-        told = (name, shown, source["observed_at"], source["agent_id"] or "-", refs or "-")
-        rows.append([Cell(line_of(part)) for part in told])
+        texts = (name, shown, source["observed_at"], source["agent_id"] or "-", refs or "-")
+        rows.append([Cell(line_of(part)) for part in texts])
     heading = printable(f"{entity['entity_type']} {entity['entity_id']}:")
-    return f"{heading}\n{aligned(_SOURCES, rows, width=width)}"
+    return f"{heading}\n{align_rows(_SOURCES, rows, width=width)}"

@@ -1,4 +1,4 @@
-"""An error's best next call as a line that can be typed."""
+"""The proposed next call of an error as a command line."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from moss_memory.cli.args.command_names import words_of
 from moss_memory.cli.args.positional import TEXT
 from moss_memory.registry import catalog
 
-from .wording import spoken
+from .wording import to_cli_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 _TYPED_CHARS = 100
-"""A longer text is not typed but comes from a file."""
+"""Maximal length of a text on the command line; a longer one is read from a file."""
 
 
 def recovery_line(recovery: dict[str, Any]) -> str:
-    """`try: moss list --workspace shop  # lists the capsules of this workspace`."""
+    """Return a line such as `try: moss list --workspace shop  # lists the capsules of this workspace`."""
     tool, given = recovery["tool"], recovery.get("arguments") or {}
     arguments = {name: value for name, value in given.items() if not (name in TEXT and _is_long(value))}
     operation = catalog.find(tool)
-    line = f"try: {typed(tool, arguments)}"
+    line = f"try: {command_line(tool, arguments)}"
     required = () if operation is None else operation.required
     if len(arguments) < len(given) or any(name in TEXT and name not in given for name in required):
         line += " < FILE"
     reason = recovery.get("reason")
     if reason and operation is not None:
-        reason = spoken(reason, operation)
+        reason = to_cli_words(reason, operation)
     return f"{line}  # {reason}" if reason else line
 
 
@@ -40,14 +40,14 @@ def _is_long(value: object) -> bool:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether words between commas say the same: strings without one, or flags that are all on."""
+    """Return True if words with commas express the value: strings without commas, or flags that are all true."""
     if isinstance(value, dict):
         return bool(value) and all(part is True for part in value.values())
     return isinstance(value, list) and all(isinstance(part, str) and "," not in part for part in value)
 
 
-def typed(tool: str, arguments: dict[str, Any]) -> str:
-    """A call as a person would type it."""
+def command_line(tool: str, arguments: dict[str, Any]) -> str:
+    """Return a call as a command line."""
     parts = ["moss", words_of(tool)]
     for name, value in arguments.items():
         flag = "--" + name.replace("_", "-")

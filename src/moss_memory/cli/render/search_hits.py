@@ -1,8 +1,8 @@
-"""What a search found as people read it: what to ask for, what it is, and below that where the words are."""
+"""Search hits for people: address, description, snippet."""
 
 from __future__ import annotations
 
-from .cell import cell_of, cells, line_of, wrapped
+from .cell import cell_of, cells, line_of, wrap_text
 from .style import HIT, HIT_END
 
 TYPE_CHECKING = False
@@ -15,26 +15,26 @@ _INDENT = 2
 
 
 def hits_of(hits: list[dict[str, Any]], shape: Shape, width: int) -> str:
-    """Every hit with the name by which it is fetched, uncut, and its snippet whole."""
+    """Return every hit with the name by which it is fetched, uncut, and its whole snippet."""
     rows = hits if shape.row is None else [shape.row(hit) for hit in hits]
     return "\n\n".join("\n".join(_lines(row, shape, width)) for row in rows)
 
 
 def _lines(hit: dict[str, Any], shape: Shape, width: int) -> list[str]:
-    head, about = _named(hit) if hit.get("name") else _nameless(hit)
+    head, about = _describe_named(hit) if hit.get("name") else _describe_nameless(hit)
     about.append(cell_of(shape.fields["updated_at"], hit.get("updated_at")).text)
-    told = line_of(", ".join(about))
+    description = line_of(", ".join(about))
     first = f"{HIT}{line_of(head)}{HIT_END}"
-    if not width or cells(line_of(head)) + 2 + cells(told) <= width:
-        lines = [f"{first}  {told}"]
+    if not width or cells(line_of(head)) + 2 + cells(description) <= width:
+        lines = [f"{first}  {description}"]
     else:
-        lines = [first, *_indented(told, width)]
+        lines = [first, *_indent(description, width)]
     snippet = cell_of(shape.fields["snippet"], hit.get("snippet")).text
-    return [*lines, *(_indented(snippet, width) if snippet not in ("", "-") else [])]
+    return [*lines, *(_indent(snippet, width) if snippet not in ("", "-") else [])]
 
 
-def _named(hit: dict[str, Any]) -> tuple[str, list[str]]:
-    """What a capsule or artifact is fetched by, and what it is."""
+def _describe_named(hit: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return the address of a capsule or artifact, and its description."""
     title = hit.get("title")
     about = [title] if title and title != hit["name"] else []
     kind = hit.get("kind")
@@ -42,14 +42,14 @@ def _named(hit: dict[str, Any]) -> tuple[str, list[str]]:
     return f"{hit['workspace']}/{hit['name']}", about
 
 
-def _nameless(hit: dict[str, Any]) -> tuple[str, list[str]]:
-    """What anything else is called, what it is, and where it lies."""
+def _describe_nameless(hit: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return the title of any other hit, and its type and location."""
     kind = hit.get("kind") or hit.get("type") or "capsule"
     about = [f"{kind} {hit['id']}"]
     about += [f"on {hit['branch']}"] if hit.get("branch") else []
     return hit.get("title") or str(hit["id"]), [*about, f"in {hit['workspace']}"]
 
 
-def _indented(text: str, width: int) -> list[str]:
-    first, *more = wrapped(text, width, indent=_INDENT)
+def _indent(text: str, width: int) -> list[str]:
+    first, *more = wrap_text(text, width, indent=_INDENT)
     return [" " * _INDENT + first, *more]

@@ -1,32 +1,32 @@
-"""What stands out on a terminal: marks in a text that take no room, and are painted or taken out at the end."""
+"""Highlighting on a terminal: zero-width marks in a text, replaced by colours or removed at the end."""
 
 from __future__ import annotations
 
 import os
 
 HIT, HIT_END, TITLE, TITLE_END = "\ue000", "\ue001", "\ue002", "\ue003"
-"""Private characters: `printable` lets none of them through, so stored text cannot mark anything."""
+"""Private-use characters; `printable` escapes them, so stored text cannot contain marks."""
 
-_PAINTS = {HIT: "\x1b[1m", HIT_END: "\x1b[22m", TITLE: "\x1b[2m", TITLE_END: "\x1b[22m"}
-_PAINTED = str.maketrans(_PAINTS)
-_PLAIN = str.maketrans(dict.fromkeys(_PAINTS, ""))
+_CODES = {HIT: "\x1b[1m", HIT_END: "\x1b[22m", TITLE: "\x1b[2m", TITLE_END: "\x1b[22m"}
+_COLOURED = str.maketrans(_CODES)
+_PLAIN = str.maketrans(dict.fromkeys(_CODES, ""))
 
 
 def wants_colour() -> bool:
-    """Whether the person at the terminal did not ask for plain text."""
+    """Return True unless `NO_COLOR` or `TERM=dumb` is set."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def painted(text: str, *, colour: bool) -> str:
-    """The text with its marks painted, or without them."""
-    return text.translate(_PAINTED if colour else _PLAIN)
+def paint(text: str, *, colour: bool) -> str:
+    """Return the text with its marks replaced by colours, or removed."""
+    return text.translate(_COLOURED if colour else _PLAIN)
 
 
-def unmarked(text: str) -> str:
-    """The text as wide as it is seen."""
+def strip_marks(text: str) -> str:
+    """Return the text without marks."""
     return text.translate(_PLAIN)
 
 
-def closed(text: str) -> str:
-    """A text that was cut, with the mark closed that the cut left open."""
+def close_marks(text: str) -> str:
+    """Return a cut text with its open mark closed."""
     return text + HIT_END if text.count(HIT) > text.count(HIT_END) else text

@@ -1,13 +1,13 @@
-"""Answers as tables for people, as their declarations say; nothing in them can steer a terminal."""
+"""Responses as tables, rendered from their declared shapes."""
 
 from __future__ import annotations
 
 from moss_memory.registry.responses import Column, Field
 
-from .cell import Cell, cell_of, printable, wrapped
-from .columns import aligned
-from .fields import found_in, lines_of
-from .style import painted
+from .cell import Cell, cell_of, printable, wrap_text
+from .columns import align_rows
+from .fields import labelled_fields, lines_of
+from .style import paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from .fields import Found
 
 NOTHING = "(nothing)"
-_SAID_CHARS = 40
-"""What is longer is no label but a text, which is read where it stands."""
+_CONSTANT_CHARS = 40
+"""Maximal length of a value that is printed once above a list."""
 
 _NAMING = ("name", "id", "title", "path", "tool")
 _COMPUTED = Field("text", "")
@@ -32,15 +32,15 @@ _REMARKS = {
 def table_of(
     answer: dict[str, Any], shape: Shape, *, width: int = 0, reading: bool = False, colour: bool = False
 ) -> str:
-    """An answer for people: names and values first, then lists as rows, long texts last and whole.
+    """Return a response for people: fields first, then lists as rows, then long texts uncut.
 
-    For `reading`, lists leave out what is the same on every line and say it once, and cut no name.
+    For `reading`, a value that is the same in every row is printed once, and names are not cut.
     """
     if reading and "steps" in shape.fields and "criteria" in _step_fields(shape):
         from .plan_view import plan_of
 
-        return painted(plan_of(answer, width), colour=colour)
-    return painted(_marked(answer, shape, width, reading), colour=colour)
+        return paint(plan_of(answer, width), colour=colour)
+    return paint(_render(answer, shape, width, reading), colour=colour)
 
 
 def _step_fields(shape: Shape) -> dict[str, Field]:
@@ -49,8 +49,8 @@ def _step_fields(shape: Shape) -> dict[str, Field]:
     return fields
 
 
-def _marked(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> str:
-    found = found_in(answer, shape)
+def _render(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> str:
+    found = labelled_fields(answer, shape)
     if not found:
         return NOTHING
     lists = {label: one for label, one in found.items() if _is_rows(one[0])}
@@ -60,15 +60,15 @@ def _marked(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> 
     for label, (field, rows) in lists.items():
         blocks += _listing(label, field, rows, width, reading=reading, alone=len(lists) + len(apart) == 1)
     blocks.append(_sides({label: one for label, one in found.items() if one[0].shown == "side"}, width))
-    blocks += [f"{label}:\n{_marked(part, field.of, width, reading)}" for label, (field, part) in apart.items()]
+    blocks += [f"{label}:\n{_render(part, field.of, width, reading)}" for label, (field, part) in apart.items()]
     blocks.append(_page(found, lists))
     blocks += [printable(text, keep_lines=True).rstrip("\n") for text in _texts(found)]
     return "\n\n".join(block for block in blocks if block) or NOTHING
 
 
 def text_in(answer: dict[str, Any], shape: Shape) -> str | None:
-    """The one text of an answer, as it is; none where it has none."""
-    return next(iter(_texts(found_in(answer, shape))), None)
+    """Return the single text of a response unchanged, None if it has none."""
+    return next(iter(_texts(labelled_fields(answer, shape))), None)
 
 
 def _texts(found: Found) -> list[str]:
@@ -82,7 +82,7 @@ def _is_rows(field: Field) -> bool:
 def _listing(
     label: str, field: Field, rows: list[dict[str, Any]], width: int, *, reading: bool, alone: bool
 ) -> list[str]:
-    """A list under its name; what was asked for needs none where it stands alone, and is told also when empty."""
+    """Return a list under its name; the main list is printed even if empty, and without its name if it is alone."""
     asked_for = field.shown == "answer"
     if not rows and not asked_for:
         return []
@@ -106,7 +106,7 @@ def _listing(
 
 
 def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: bool = False) -> str:
-    """Objects of one shape as rows, in the columns that tell something of them."""
+    """Return objects of one shape as rows, in the columns that have values."""
     if not items:
         return NOTHING
     rows = items if shape.row is None else [shape.row(item) for item in items]
@@ -116,32 +116,32 @@ def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: b
     shown = [
         [cell_of(field, row.get(column.key)) for column, field in zip(columns, fields, strict=True)] for row in rows
     ]
-    same = _same_everywhere(columns, shown) if reading else {}
+    same = _constant_columns(columns, shown) if reading else {}
     columns, shown = _without(same, columns, shown)
-    told = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
-    table = aligned(columns, shown, width=width, reading=reading)
-    return "\n".join([table, "", *wrapped(f"on every line: {told}", width)]) if told else table
+    constants = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
+    table = align_rows(columns, shown, width=width, reading=reading)
+    return "\n".join([table, "", *wrap_text(f"on every line: {constants}", width)]) if constants else table
 
 
-def _same_everywhere(columns: list[Column], rows: list[list[Cell]]) -> dict[Column, str]:
-    """The columns that say the same on every line, and what; what names a row stays."""
+def _constant_columns(columns: list[Column], rows: list[list[Cell]]) -> dict[Column, str]:
+    """Return the columns with the same value in every row, and the value; columns that identify a row are excluded."""
     if len(rows) < 2:
         return {}
     texts = {column: {row[at].text for row in rows} for at, column in enumerate(columns)}
-    same = {column: said.pop() for column, said in texts.items() if len(said) == 1 and column.key not in _NAMING}
-    short = {column: text for column, text in same.items() if len(text) <= _SAID_CHARS}
+    same = {column: values.pop() for column, values in texts.items() if len(values) == 1 and column.key not in _NAMING}
+    short = {column: text for column, text in same.items() if len(text) <= _CONSTANT_CHARS}
     return short if len(short) < len(columns) else {}
 
 
 def _without(
     same: dict[Column, str], columns: list[Column], rows: list[list[Cell]]
 ) -> tuple[list[Column], list[list[Cell]]]:
-    kept = [at for at, column in enumerate(columns) if column not in same]
-    return [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
+    indexes = [at for at, column in enumerate(columns) if column not in same]
+    return [columns[at] for at in indexes], [[row[at] for at in indexes] for row in rows]
 
 
 def _sides(sides: Found, width: int) -> str:
-    """What each side of a conflict says, field by field."""
+    """Return both sides of a conflict, field by field."""
     if not sides:
         return ""
     states = [value or {} for _, value in sides.values()]
@@ -150,19 +150,19 @@ def _sides(sides: Found, width: int) -> str:
     fields = [key for key in known if any(state.get(key) for state in states)]
     columns = [Column("field"), *(Column(label, least=10) for label in sides)]
     rows = [[Cell(key), *(cell_of(shape.fields[key], state.get(key)) for state in states)] for key in fields]
-    return aligned(columns, rows, width=width) if rows else ""
+    return align_rows(columns, rows, width=width) if rows else ""
 
 
 def _page(found: Found, lists: Found) -> str:
-    """Where the page lies and how to see the next, then what a search says of itself."""
+    """Return the position of the page and the next one, then the remarks of a search."""
     page = next((value for field, value in found.values() if field.shown == "page"), None)
     if page is None or not (lists or page["has_more"]):
         return ""
     pluralize = next((value for field, value in lists.values() if field.shown == "answer"), ())
     count = page.get("count", len(pluralize))
-    said = f"{count} of {page['total']}" if "total" in page else f"{count} shown"
+    position = f"{count} of {page['total']}" if "total" in page else f"{count} shown"
     if page["has_more"]:
         where = f"--offset {page['offset'] + count}" if "offset" in page else f"--cursor {page['next_cursor']}"
-        said += f"; more with {where}"
+        position += f"; more with {where}"
     remarks = [_REMARKS[label].format(value) for label, (field, value) in found.items() if field.shown == "remark"]
-    return "\n".join([said, *remarks])
+    return "\n".join([position, *remarks])

@@ -1,4 +1,4 @@
-"""Two texts as a unified diff: plain in a pipe, coloured on a terminal, where nothing in it steers."""
+"""Two texts as a unified diff: plain in a pipe, coloured on a terminal."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from .style import wants_colour
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Line = tuple[str, str]
-    """What a line of a diff is: "head", "@", "-", "+" or " "; and the line."""
+    """The kind of a line ("head", "@", "-", "+" or " ") and the line."""
 
 _COLOURS = {"head": "1", "@": "36", "-": "31", "+": "32"}
-_UNENDED = (" ", "\\ No newline at end of file")
+_NO_NEWLINE = (" ", "\\ No newline at end of file")
 
 
-def differences(old: str, new: str, parts: list[tuple[str, str, str]]) -> list[Line]:
-    """The lines of a unified diff of every part that differs; `old` and `new` say what is compared."""
-    import difflib  # only this command compares
+def diff_lines(old: str, new: str, parts: list[tuple[str, str, str]]) -> list[Line]:
+    """Return the lines of a unified diff of every part that differs; `old` and `new` are the labels."""
+    import difflib  # imported only by `moss diff`
 
     found: list[Line] = []
     for name, before, after in parts:
@@ -25,7 +25,7 @@ def differences(old: str, new: str, parts: list[tuple[str, str, str]]) -> list[L
         for place, line in enumerate(difflib.unified_diff(_lines(before), _lines(after), was, now)):
             found.append(("head" if place < 2 else line[0], line.removesuffix("\n")))
             if not line.endswith("\n"):
-                found.append(_UNENDED)
+                found.append(_NO_NEWLINE)
     return found
 
 
@@ -35,14 +35,14 @@ def _lines(text: str) -> list[str]:
 
 
 def show_difference(lines: list[Line]) -> None:
-    """Prints a diff; colours only where a person looks who did not ask for none."""
+    """Print a diff, with colours on a terminal unless they are switched off."""
     if not is_terminal(STDOUT):
         show_text("".join([f"{line}\n" for _, line in lines]))
         return
     plain = not wants_colour()
-    show("\n".join([_painted("" if plain else _COLOURS.get(kind, ""), line) for kind, line in lines]))
+    show("\n".join([_colour("" if plain else _COLOURS.get(kind, ""), line) for kind, line in lines]))
 
 
-def _painted(colour: str, line: str) -> str:
+def _colour(colour: str, line: str) -> str:
     seen = printable(line, keep_lines=True)
     return f"\x1b[{colour}m{seen}\x1b[0m" if colour else seen

@@ -1,7 +1,7 @@
-"""What Moss says, in the command line's words: arguments as options, tools as commands.
+"""Messages in the words of the command line: arguments as options, tools as commands.
 
-The registry and the errors speak of arguments and tools, as programs and agents do, and mark them with backticks;
-only what a person reads in a terminal passes through here.
+The registry and errors mark arguments and tools with backticks, for programs and agents; this is the translation for
+people in a terminal.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from moss_memory.registry.operation import Operation
 
 _MARK = re.compile(r"`(\w+)([.[][^`]*)?(?:: \"?(\w+)\"?)?`")
-"""A name, where inside of it, and its value."""
+"""A name, its path inside, and its value."""
 
 
-def spoken(text: str, operation: Operation | BuiltIn, *, written: dict[str, Any] | None = None) -> str:
-    """The text with `limit` as --limit, `mode: "replace"` as --mode replace and `capsule_restore` as moss restore.
+def to_cli_words(text: str, operation: Operation | BuiltIn, *, written: dict[str, Any] | None = None) -> str:
+    """Return the text with `limit` as --limit, `mode: "replace"` as --mode replace and `capsule_restore` as moss
+    restore.
 
-    A mark that the caller made (`written` is what was sent) stays as it is, and so does one that names neither an
-    argument of the operation nor a tool.
+    A mark in the caller's own text (`written`) is unchanged, and so is one that names neither an argument nor a tool.
     """
     own = [part for part in _texts(written) if "`" in part]
 
@@ -44,7 +44,7 @@ def spoken(text: str, operation: Operation | BuiltIn, *, written: dict[str, Any]
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a value, however deep, names of members too."""
+    """Yield every text in a value at any depth, names of members included."""
     left = [value]
     while left:
         one = left.pop()
