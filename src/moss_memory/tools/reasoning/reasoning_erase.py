@@ -1,4 +1,4 @@
-"""Taking a note or a trace entry out for good: every place that a merge copied it to goes with it."""
+"""Permanent erasure of notes and trace entries, including the copies that merges made."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 _MERGED = "merge:"
 _STEP = re.compile(r"s:[0-9]+(?:\.s:[0-9]+)*(?= |$)")
-"""The step that the title of a note begins with: where the note stands, and no word of its own."""
+"""The step path at the start of a note's title; it is an address and not erased."""
 
 
 def erase_entry(
     tx: ReadTransaction, workspace: str, type: str, *, branch: str | None, doc: str | None, seq: int | None
 ) -> HardDelete:
-    """A note or a trace entry: it keeps its place, number and time, and reads `[erased]` from then on."""
+    """Return the erasure of a note or trace entry; its seq and time remain and its text becomes `[erased]`."""
     if seq is None:
         raise invalid_request(f"`seq` is needed: the number of the {type} entry", path="seq")
     key = {"workspace": norm(workspace), "seq": seq}
@@ -47,7 +47,7 @@ def erase_entry(
 
 
 def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
-    """Return the erasure of entries by their numbers, with what they say and whose they are."""
+    """Return the erasure of entries by their seqs, with their texts and owners."""
     numbers = sorted(set(seqs))
     texts: list[str | None] = []
     owners = []
@@ -68,20 +68,20 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
 
 
 def _strings(payload: object) -> Iterator[str]:
-    """Yield the texts that the payload of a task event holds."""
+    """Yield the texts in the payload of a task event."""
     if isinstance(payload, dict):
         yield from (value for name, value in payload.items() if name in ("title", "agent") and isinstance(value, str))
 
 
 def _is_meant(found: str, type: str, doc: str | None) -> bool:
-    """Whether an entry of this document is one that was asked for: of a document, or of any that may hold its kind."""
+    """Return true if an entry's document is the given one, or one of the type's documents if None."""
     if doc is not None:
         return found == doc
     return found != NOTES if type == "trace" else not found.endswith(TRACE)
 
 
 def is_on(tx: ReadTransaction, look: Look, named: BranchRow | None, doc: str, found: list[tuple[int, int]]) -> bool:
-    """Whether the branch that was named, if any, wrote or shows one of these: what is not there is not meant."""
+    """Return true if no branch was named, or if the named branch wrote or shows one of the entries."""
     if named is None:
         return True
     view = look(tx, named.branch_id, doc)
@@ -89,18 +89,18 @@ def is_on(tx: ReadTransaction, look: Look, named: BranchRow | None, doc: str, fo
 
 
 def where(named: BranchRow | None, doc: str | None) -> str:
-    """The document and branch that were asked for, as a message names them."""
+    """Return the document and branch as part of a message."""
     told = f"in document {doc!r} " if doc else ""
     return told + (f"on branch {named.name!r} " if named else "")
 
 
 def origin_of(source: str) -> int:
-    """Return the number of the entry that a merge made a copy of; none of that number is 0."""
+    """Return the seq of the original that a merge copied, or 0 if the entry is no copy."""
     return int(source.split(":")[2]) if source.startswith(_MERGED) else 0
 
 
 def with_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: int, source: str | None) -> list[int]:
-    """Return the numbers of an entry, of the one it was copied from, and of all copies of that."""
+    """Return the seqs of an entry, of its original and of all copies of that."""
     origin, first = f"{_MERGED}{branch_id}:{seq}", seq
     if source is not None and source.startswith(_MERGED):
         origin, first = source, origin_of(source)
@@ -109,24 +109,24 @@ def with_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: int, s
 
 
 def copies_of_entries(tx: ReadTransaction, workspace: str, branch_id: int, seqs: list[int]) -> list[int]:
-    """The numbers of what merges copied from these entries of a branch."""
+    """Return the seqs of the copies that merges made of entries of a branch."""
     wanted = {f"{_MERGED}{branch_id}:{seq}" for seq in seqs}
     key = {"workspace": norm(workspace), "first": f"{_MERGED}{branch_id}:", "after": f"{_MERGED}{branch_id};"}
     return [seq for seq, origin in tx.stream(sql["copies_from_branch"], key) if origin in wanted]
 
 
 def blank_entries(tx: Transaction, seqs: list[int]) -> None:
-    """Leaves of entries nothing but their places; search and vectors forget the old text and learn the new one."""
+    """Replace the text of entries by `[erased]` and index them again."""
     for seq in seqs:
         step = _STEP.match(tx.value(sql["entry_title"], {"seq": seq}) or "")
-        shown = tx.run(sql["hide_entry"], {"seq": seq})  # takes it out of the index while its text is still known
+        shown = tx.run(sql["hide_entry"], {"seq": seq})  # removing it from the index needs the old text
         tx.run(sql["blank_entry"], {"seq": seq, "erased": ERASED, "title": step and step[0]})
         if shown:
             tx.run(sql["show_entry"], {"seq": seq})
 
 
 def blank_events(tx: Transaction, event_ids: list[str]) -> None:
-    """Leaves of task events what kind each was, of what, and the number of the note that it told of."""
+    """Remove the payloads of task events except the seq of a note."""
     for event_id in event_ids:
         payload = tx.value(sql["event_payload"], {"event_id": event_id})
         if payload is not None:
@@ -137,13 +137,13 @@ def blank_events(tx: Transaction, event_ids: list[str]) -> None:
 
 
 def versions_of_key(tx: ReadTransaction, workspace: str, key: str) -> list[tuple[int, str | None]]:
-    """Return every version of a node, on every branch and in every document: its number and its title."""
+    """Return the seq and title of each version of a node, on all branches and in all documents."""
     found = tx.stream(sql["versions_of_key"], {"workspace": norm(workspace), "key": key})
     return [(seq, title) for seq, title in found]
 
 
 def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> None:
-    """Overwrite what other graphs and earlier versions still say of nodes whose own graph says it no more."""
+    """Overwrite the titles of nodes in other graphs and earlier versions."""
     for key in keys:
         where = {"workspace": norm(workspace), "key": key}
         for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**where, "title": ERASED})):

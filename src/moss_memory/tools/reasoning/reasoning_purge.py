@@ -1,4 +1,4 @@
-"""Purging: what no branch shows any more goes for good, notes that resets hid and what was deleted of graphs."""
+"""Purge of notes hidden by resets and of deleted nodes and edges."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _told(notes: int, keys: int) -> str:
 
 
 class _Purge:
-    """A purge in slices: each takes away some whole notes, nodes or edges."""
+    """A purge in slices of whole notes, nodes or edges; the write lock is released between them."""
 
     def __init__(self, tx: Transaction, scope: dict[str, Any]) -> None:
         self._tx = tx
@@ -70,7 +70,7 @@ class _Purge:
         self._answer: dict[str, Any] = {"purged": 0, "message": "", "erased": True}
 
     def run(self) -> dict[str, Any]:
-        """Removes everything there is to remove, or what could be until the caller gave up."""
+        """Remove all rows, or stop early if the call is cancelled."""
         complete = self._remove()
         self._end_slice()
         said = f"Permanently deleted {_told(self._notes, self._keys)}"
@@ -81,7 +81,7 @@ class _Purge:
 
     def _remove(self) -> bool:
         tx = self._tx
-        # All are found first: a slice lets others write, after which a statement that is being read could not go on.
+        # Read all rows first: a slice commits, which ends a statement that is still being read.
         for seq in list(_hidden_notes(tx, self._scope)):
             self._notes += tx.run(sql["delete_hidden_note"], {"seq": seq})
             if not self._go_on():
@@ -111,13 +111,13 @@ class _Purge:
 
 
 def _hidden_notes(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[int]:
-    """The notes that no branch shows and no tag names."""
+    """Yield the notes that no branch shows and no tag names."""
     place = "" if scope["workspace"] is None else " and e.workspace_norm = :workspace"
     return (seq for (seq,) in tx.stream(sql["hidden_notes"].format(place=place), _given(scope)))
 
 
 def _gone_keys(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
-    """Nodes and edges that are deleted where they were written last, and that no branch shows."""
+    """Yield the nodes and edges that are deleted on all related branches."""
     place = "" if scope["workspace"] is None else " and v.workspace_norm = :workspace"
     seen: set[tuple[int, str, str]] = set()
     for branch_id, doc, key in list(tx.stream(sql["tombstones"].format(place=place), _given(scope))):
@@ -132,13 +132,13 @@ def _given(scope: dict[str, Any]) -> dict[str, Any]:
 
 
 def _root(tx: ReadTransaction, branch_id: int) -> int:
-    """The first base of a branch."""
+    """Return the first base of a branch."""
     base = tx.value(sql["base_of"], {"branch_id": branch_id})
     return branch_id if base is None else _root(tx, base)
 
 
 def _is_gone(tx: ReadTransaction, root: int, doc: str, key: str) -> bool:
-    """Whether a node or edge is deleted on every branch that comes from this one, and no conflict is open about it."""
+    """Return true if all branches derived from the root deleted the key and no conflict about it is open."""
     family = [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": root})]
     for member in family:
         found = present(tx, graph_view(tx, member, doc), doc, [key]).get(key)
@@ -150,13 +150,13 @@ def _is_gone(tx: ReadTransaction, root: int, doc: str, key: str) -> bool:
 
 
 def _has_edges(tx: ReadTransaction, family: list[int], doc: str, key: str) -> bool:
-    """Whether a branch shows an edge at a node that is deleted itself."""
+    """Return true if a branch shows an edge at a deleted node."""
     place = {"doc": doc, "key": key}
     return any(tx.row(sql["edge_at"], {**place, "branch_id": member}) is not None for member in family)
 
 
 def _delete_key(tx: Transaction, root: int, doc: str, key: str) -> None:
-    """Deletes every version of a node or edge on a branch and those that come from it, and what refers to them."""
+    """Delete each version of a node or edge on the root and its derived branches, and all references to them."""
     for (member,) in list(tx.rows(sql["family_of_branch"], {"branch_id": root})):
         place = {"branch_id": member, "doc": doc, "key": key}
         for query in ("delete_version_tags", "delete_versions", "delete_merges", "delete_conflicts", "delete_pins"):

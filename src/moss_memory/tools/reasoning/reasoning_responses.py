@@ -1,4 +1,4 @@
-"""What reasoning tools answer: entries, commits, branches, nodes, edges, conflicts, cards."""
+"""Response schemas of reasoning tools: entries, commits, branches, nodes, edges, conflicts, cards."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ ENTRY = Shape(
 ENTRIES = {"entries": list_of(ENTRY, "the entries, oldest first", shown="answer"), **PAGINATION}
 _LOG = Shape("Entries", ENTRIES)
 LAST_ENTRIES = object_of(_LOG, "the last entries, oldest first", shown="apart")
-"""A part of an answer that is a document."""
+"""The last entries of a document as part of a response."""
 
 COMMIT = Shape(
     "Commit",
@@ -183,7 +183,7 @@ _ENDS = {"from": text("id of the node it leaves"), "rel": text("how they relate"
 
 
 def _titled(node: Row) -> Row:
-    """A node as a row: its text stands for a title that it lacks."""
+    """Return a node as a table row, with its text as title if it has none."""
     return node if "title" in node or "text" not in node else {**node, "title": node["text"]}
 
 
@@ -210,7 +210,7 @@ _KEY = either((text("a node's id"), object_of(EDGE_KEY, "an edge's ends")), "a n
 
 
 def _change_row(change: Row) -> Row:
-    """A change as a row: what it is about, and the state that it leads to."""
+    """Return a change as a table row: its key and the new state."""
     state = change["to"]
     told = {"key": change.get("key", change.get("id")), "change": "deleted" if state.get("deleted") else "changed"}
     return {**{key: state.get(key) for key in ("type", "status", "title")}, "kind": change["kind"], **told}
@@ -269,7 +269,7 @@ WHOLE_CONFLICT = Shape(
         "ours": object_of(_STATE, "the destination's state", shown="side"),
     },
 )
-"""A conflict with both sides; a side is empty where the budget has no room for it."""
+"""A conflict with both sides; a side is empty if it exceeds the budget."""
 APPLIED = Shape(
     "Applied",
     {

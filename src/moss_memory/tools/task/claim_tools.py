@@ -1,4 +1,4 @@
-"""Many agents, one plan: what can be started now, and who works on what."""
+"""Tools for several agents on one plan: ready tasks and claims."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LEASE_MAX_S = 31_536_000
 
 
 class Ready(NamedRow):
-    """A task that can be started, and the step to begin with."""
+    """A task that can be started, and its first step."""
 
     id: str
     title: str
@@ -160,7 +160,7 @@ def _first_ready(tx: ReadTransaction, workspace: str) -> str:
 
 
 def _held_by(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, str | None]:
-    """The one piece that an agent holds."""
+    """Return the task and step of the only claim of an agent."""
     values = {"workspace": norm(workspace), "agent": agent, "now_ms": tx.now_ms}
     held = [(task_id, step_id, path) for task_id, step_id, path in tx.rows(sql["claims_of_agent"], values)]
     if not held:

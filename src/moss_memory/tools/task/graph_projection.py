@@ -1,4 +1,4 @@
-"""Plans, tasks and steps in the graph: `task:` and `step:` nodes, `contains` and `depends_on` edges."""
+"""The projection of plans, tasks and steps into the graph: `task:` and `step:` nodes with their edges."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ _OURS = "v.deleted = 0 and (v.key >= 'task:' and v.key < 'task;' or v.key >= 'st
 
 
 def home_of(workspace: str, task: Task, doc: str) -> DocumentRef:
-    """A document on the canonical branch of a plan or task."""
+    """Return a document on the canonical branch of a plan or task."""
     branch = BranchRow((task.branch_id, f"{task.kind}/{task.id}", None, None, 0, 1))
     return DocumentRef(workspace, branch, doc)
 
 
 def task_node(task: Task) -> Version:
-    """A plan or task as a node."""
+    """Return a plan or task as a node."""
     return node(f"task:{task.id}", task.kind, title=task.title, status=task.status)
 
 
 def step_node(step: Step) -> Version:
-    """A step as a node."""
+    """Return a step as a node."""
     meta = json.dumps({"path": step.path})
     return node(f"step:{step.step_id}", "step", title=step.title, status=step.status(), meta=meta)
 
 
 def step_edge(task: Task, step: Step) -> Version:
-    """What contains a step: its parent step, or the plan or task."""
+    """Return the edge to a step from its parent step, or from the plan or task."""
     parent = f"task:{task.id}" if step.parent_step is None else f"step:{step.parent_step}"
     return edge(parent, CONTAINS, f"step:{step.step_id}")
 
 
 def show(tx: Transaction, workspace: str, owner: Task, versions: list[Version], gone: list[str] | None = None) -> None:
-    """Writes to a plan's or task's graph what changed of these nodes and edges, and tombstones for the gone keys."""
+    """Write the changed nodes and edges, and tombstones for the gone keys, to a plan's or task's graph."""
     place = home_of(workspace, owner, f"{owner.id}-graph")
     keys = [version.key for version in versions]
     view = graph_view(tx, owner.branch_id, place.doc)
@@ -55,20 +55,20 @@ def show(tx: Transaction, workspace: str, owner: Task, versions: list[Version], 
 
 
 def show_elsewhere(tx: Transaction, workspace: str, task: Task) -> None:
-    """Keeps a plan or task true in the graphs of its plan and of those that depend on it."""
+    """Update the node of a plan or task in the graphs of its plan and of its dependents."""
     for owner in _referrers(tx, workspace, task):
         show(tx, workspace, owner, [task_node(task)])
 
 
 def show_in_plan(tx: Transaction, workspace: str, task: Task) -> None:
-    """A new task in the graph of its plan."""
+    """Add a new task to the graph of its plan."""
     if task.parent_id is not None:
         plan = find_task(tx, workspace, task.parent_id)
         show(tx, workspace, plan, [task_node(task), edge(f"task:{plan.id}", CONTAINS, f"task:{task.id}")])
 
 
 def show_dependencies(tx: Transaction, workspace: str, task: Task, before: list[str], now: list[Task]) -> None:
-    """The dependencies of a plan or task in its graph, in place of those before."""
+    """Replace the dependencies of a plan or task in its graph."""
     here = f"task:{task.id}"
     versions: list[Version] = []
     for other in now:
@@ -81,13 +81,13 @@ def show_dependencies(tx: Transaction, workspace: str, task: Task, before: list[
 
 
 def hide_steps(tx: Transaction, workspace: str, task: Task, steps: list[Step]) -> None:
-    """Takes steps that are deleted out of the graph."""
+    """Remove deleted steps from the graph."""
     gone = [step_edge(task, step).key for step in steps] + [f"step:{step.step_id}" for step in steps]
     show(tx, workspace, task, [], gone)
 
 
 def hide(tx: Transaction, workspace: str, task: Task) -> None:
-    """Takes a plan or task that is deleted out of its own graph and out of every other."""
+    """Remove a deleted plan or task from all graphs."""
     place = home_of(workspace, task, f"{task.id}-graph")
     live = versions(tx, graph_view(tx, task.branch_id, place.doc), place.doc, _OURS)
     tombstones = [version.tombstone() for version in live]
@@ -100,7 +100,7 @@ def hide(tx: Transaction, workspace: str, task: Task) -> None:
 
 
 def _referrers(tx: Transaction, workspace: str, task: Task) -> list[Task]:
-    """Whose graphs show a plan or task beside its own: its plan, and those that depend on it."""
+    """Return the plan of a task and its dependents, whose graphs contain its node."""
     ids = [other for (other,) in tx.rows(sql["dependents"], {"workspace": norm(workspace), "id": task.id})]
     if task.parent_id is not None:
         ids.insert(0, task.parent_id)

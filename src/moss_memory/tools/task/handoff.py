@@ -1,4 +1,4 @@
-"""The hand-over of a plan or task as a capsule, written as a person would: for whoever knows nothing of tasks yet."""
+"""The text of the capsule that hands over a plan or task."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from moss_memory.tools.task.model.task_status import TaskStatus
 
 HANDOFF_SOURCE = "tasks_handoff"
-"""The source of a hand-over that Moss wrote; what has another one is somebody's own."""
+"""The source of hand-overs that Moss wrote; capsules with another source belong to callers."""
 CARDS_MAX = 20
 NOTES_MAX = 10
 PLACES_MAX = 20
@@ -35,16 +35,16 @@ _PLACE = re.compile(
     r"|(?<![\w/.-])[\w-]+\.(?:c|cpp|css|go|html|java|js|json|kt|md|php|py|rb|rs|sh|sql|swift|toml|ts|tsx|yaml|yml)"
     r"(?![\w/])(?::\d+)?"
 )
-"""A file as people write it, with its line, or an address."""
+"""Matches a file path with an optional line number, or a URL."""
 
 
 def handover_name(id: str) -> str:
-    """The name of the capsule that hands a plan or task over."""
+    """Return the name of the capsule that hands over a plan or task."""
     return f"{id}-handoff"
 
 
 def capsule_text(standing: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
-    """The six sections, with fewer lines where they would not fit into so many characters."""
+    """Return the six sections in at most `most` characters, with fewer lines per section if necessary."""
     sections = {
         "Objective": _objective(standing),
         "Current status": _status(standing, handoff),
@@ -80,13 +80,13 @@ def _status(standing: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
 
 
 def _decisions(standing: TaskStatus) -> list[str]:
-    """What was decided and noted about a plan or task, the last first."""
+    """Return the decisions and notes about a plan or task, newest first."""
     notes = _notes(standing)
     return [*_cards(standing, "decision"), *(f"Noted: {note}" for note in reversed(notes))]
 
 
 def _next_actions(standing: TaskStatus) -> list[str]:
-    """What remains, each with how to know that it is done, and the command that tells how to go on."""
+    """Return the open steps and tasks with their criteria, and the command that shows the next call."""
     tx, workspace, task = standing.tx, standing.workspace, standing.task
     said = [_to_do(step) for step in sorted(steps_of(tx, task, "open_steps"), key=lambda step: step.blocked)]
     for child in tasks_of_plan(tx, workspace, task):
@@ -108,7 +108,7 @@ def _to_do(step: Step) -> str:
 
 
 def _locations(standing: TaskStatus) -> list[str]:
-    """The places of the code that notes and evidence named, and where the reasoning lies."""
+    """Return the files and URLs in notes and evidence, and the documents of the reasoning."""
     evidence = [content for _, content in standing.tx.rows(sql["evidence_by_step"], {"task_row": standing.task.row_id})]
     reference = Reference(standing.task)
     lies = f"Notes, trace and graph: branch {reference.branch} of workspace {standing.workspace}"
@@ -120,7 +120,7 @@ def _locations(standing: TaskStatus) -> list[str]:
 
 
 def places_in(texts: Iterable[str]) -> list[str]:
-    """The files and addresses that texts name, each once, in their order."""
+    """Return the files and URLs in texts, in order and without duplicates."""
     found = (place.rstrip(".,;:") for text in texts for place in _PLACE.findall(text))
     return list(dict.fromkeys(place for place in found if len(place) > 2))[:PLACES_MAX]
 
@@ -147,6 +147,6 @@ def _cards(standing: TaskStatus, type: str, status: str | None = None) -> list[s
 
 
 def _notes(standing: TaskStatus) -> list[str]:
-    """The last notes, the oldest of them first."""
+    """Return the last notes, oldest first."""
     found = notes_about(standing.tx, standing.workspace, standing.task, NOTES_MAX)
     return [note["content"] for note in reversed(found)]

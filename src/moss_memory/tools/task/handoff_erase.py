@@ -1,4 +1,4 @@
-"""What hand-overs that Moss wrote keep of a plan, task, note or card that is taken out for good."""
+"""Erasure of a plan, task, note or card from the hand-overs that Moss wrote."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ _SET_VERSION = "update versions set title = :title, text = :capsule_text, chars 
 
 
 class Handovers:
-    """The hand-overs of a workspace, as they are left when something is erased: removed, rewritten or named."""
+    """The hand-overs of a workspace that an erasure removes, rewrites or reports."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, erasure: HardDelete, erased: str | None) -> None:
         self._tx = tx
         self._erased = erased
         self._lines = _Lines(erasure, erased)
         self.rewritten: dict[RowVersion, tuple[str | None, str]] = {}
-        """The title and text that a row gets in the place of its own."""
+        """The new title and text of each row to rewrite."""
         self.named: list[str] = []
-        """The ids of hand-overs of the erased plan or task that somebody has edited."""
+        """The ids of hand-overs of the erased plan or task that a caller has edited."""
         self._removed: list[HardDelete] = []
         key = {"workspace": norm(workspace), "source": HANDOFF_SOURCE, "tool": _TOOL}
         for row in list(tx.stream(_CAPSULES, key)):
             self._look_at(*row)
 
     def _look_at(self, row_id: int, id: str, name: str | None, tool: str, title: str | None, text: str) -> None:
-        """Decide what becomes of one capsule and its versions."""
+        """Decide if one capsule and its versions are removed, rewritten or reported."""
         found = [(("versions", one), *rest) for one, *rest in self._tx.stream(_VERSIONS, {"row_id": row_id})]
         found.append((("capsules", row_id), tool, title, text))
         written = {(said, body) for _, by, said, body in found if by == _TOOL}
@@ -72,7 +72,7 @@ class Handovers:
             self.named.append(id)
 
     def erasure(self) -> HardDelete:
-        """Return the erasure of what they keep."""
+        """Return the erasure of all hand-overs."""
         tables = [table for table, _ in self.rewritten]
         rewriting = HardDelete(self._rewrite, rows=tables.count("capsules"), versions=tables.count("versions"))
         return rewriting.combined_with(self._removed)
@@ -88,7 +88,7 @@ class Handovers:
 
 
 class _Lines:
-    """What stands in the lines of hand-overs of an erased thing."""
+    """The erased texts as they occur in lines of hand-overs."""
 
     def __init__(self, erasure: HardDelete, erased: str | None) -> None:
         self._erased = erased
@@ -99,7 +99,7 @@ class _Lines:
         self._whole = {brief(one, LINE_CHARS) for one in said} | set(places_in(erasure.texts))
 
     def without(self, title: str | None, text: str) -> tuple[str | None, str]:
-        """Return the title and the text of a hand-over without them."""
+        """Return the title and text of a hand-over without the erased texts."""
         target = _target(title)
         if self._erased is not None and target == self._erased:
             return f"Hand-over of {target}: {ERASED}", f"{ERASED}\n"
@@ -117,7 +117,7 @@ class _Lines:
         return f"- {body}"
 
     def _untitled(self, body: str, title: str, id: str) -> str:
-        """Return a line without the title of the erased plan or task beside its id, cut short or not."""
+        """Return a line without the title, complete or truncated, next to the erased id."""
         for before, after in ((f"{id} ", ""), (f"{id}: ", ""), ("", f" ({id})"), ("", f" ({id},")):
             body = body.replace(f"{before}{title}{after}", f"{before}{ERASED}{after}")
         if body.endswith(_CUT):
@@ -133,6 +133,6 @@ class _Lines:
 
 
 def _target(title: str | None) -> str | None:
-    """Return the plan or task that a hand-over of this title is about."""
+    """Return the id of the plan or task in the title of a hand-over, or None."""
     found = _TITLE.match(title or "")
     return None if found is None else found[1]

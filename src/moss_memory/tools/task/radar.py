@@ -1,4 +1,4 @@
-"""Where work stands: radar on one screen, what happened since, and the hand-over to whoever goes on."""
+"""Tools for the status of work: radar, events since an event, hand-over."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def tasks_handoff(
 
 
 def _target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Task, str]:
-    """The plan or task asked for, or the obvious one, and how it was chosen."""
+    """Return the given plan or task, or the default one, and the reason of the choice."""
     if target is not None:
         return find_task(tx, workspace, target), "target"
     focus = focus_of(tx, workspace)
@@ -206,7 +206,7 @@ def _seq_of(tx: ReadTransaction, workspace: str, event_id: str) -> int:
 
 
 def _store_capsule(tx: Transaction, standing: TaskStatus, handoff: dict[str, list[str]]) -> dict[str, Any]:
-    """The hand-over as a capsule that passes lint; one of that name that Moss did not write is left alone."""
+    """Store the hand-over as a capsule; refuse to replace a capsule that Moss did not write."""
     from moss_memory.tools.capsule.capsule_rows import capsules
     from moss_memory.tools.capsule.capsule_tools import capsule_store
 

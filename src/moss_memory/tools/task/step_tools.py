@@ -1,4 +1,4 @@
-"""Steps of plans and tasks: decompose, define, note, verify, done, reopen, block, evidence."""
+"""Tools for steps of plans and tasks: decompose, define, note, verify, done, reopen, block, evidence."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def tasks_evidence(
 def add_steps(
     tx: Transaction, workspace: str, task: Task, parent: Step | None, steps: list[dict[str, Any]]
 ) -> list[Step]:
-    """Writes new steps after the ones there are; their numbers and places are never used again."""
+    """Write new steps after the existing ones; their ids and paths are never reused."""
     if not 1 <= len(steps) <= ITEMS_MAX:
         raise invalid_request(f"`steps` has {len(steps)} entries; give 1 to {ITEMS_MAX}", path="steps")
     holder: Task | Step = task if parent is None else parent
@@ -382,7 +382,7 @@ def _unconfirmed(mutation: Mutation, step: Step) -> MossError:
 
 
 def _reopen_upwards(mutation: Mutation, step: Step) -> list[Step]:
-    """Opens a step and every closed one above it: none may be closed over something open."""
+    """Reopen a step and its closed ancestors, because no closed step may contain an open one."""
     reopened = []
     above: Step | None = step
     while above is not None and above.done:

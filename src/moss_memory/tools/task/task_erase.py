@@ -1,4 +1,4 @@
-"""Taking the texts of a plan, task or step out for good: what it says, its notes, evidence, cards and trace."""
+"""Permanent erasure of the texts of a plan, task or step: notes, evidence, cards and trace."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_id: str | None) -> HardDelete:
-    """Return the erasure of a plan, task or step: it stays where it is, with its status, and says nothing any more.
+    """Return the erasure of the texts of a plan, task or step; the row and its status remain.
 
-    Of one that was deleted, what still tells of it goes.
+    If it was deleted, the erasure covers the remaining copies of its texts.
     """
     if target is None:
         raise invalid_request("`target` is needed: the plan or task", path="target")
@@ -42,7 +42,7 @@ def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_
 
 
 class _Work:
-    """A plan or task, deleted or not, with everything that tells of it."""
+    """A plan or task, deleted or not, with all rows that contain its texts."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, id: str) -> None:
         self._tx = tx
@@ -59,7 +59,7 @@ class _Work:
         self._branches = [branch.branch_id for branch in branches if branch is not None]
 
     def erasure(self) -> HardDelete:
-        """Return the erasure of all of it."""
+        """Return the erasure of the plan or task."""
         task, tx = self._task, self._tx
         steps = [] if task is None else steps_of(tx, task)
         cards = self._cards()
@@ -88,7 +88,7 @@ class _Work:
         return entries_erasure(self._tx, entries).combined_with([own, rest, self._copies(keys)])
 
     def _step(self, step_id: str) -> tuple[str, Step | None]:
-        """Return where a step stands or stood, and the step itself unless it was deleted."""
+        """Return the path of a step, and the step or None if it was deleted."""
         steps = [] if self._task is None else steps_of(self._tx, self._task)
         step = next((one for one in steps if one.step_id == step_id), None)
         if step is not None:
@@ -107,7 +107,7 @@ class _Work:
         )
 
     def _rest(self, steps: list[Step], keys: list[str], step_id: str | None) -> HardDelete:
-        """Return the erasure of steps, evidence and claims, and of the nodes that show them."""
+        """Return the erasure of steps, evidence, claims and their nodes."""
         tx = self._tx
         texts: list[str | None] = []
         for step in steps:
@@ -129,7 +129,7 @@ class _Work:
         )
 
     def _forget_work(self, tx: Transaction, step_id: str | None) -> None:
-        """Forget evidence, and who works on it."""
+        """Delete evidence and claims."""
         if self._task is None:
             return
         key = {"task_row": self._task.row_id, "step_id": step_id}
@@ -155,11 +155,11 @@ class _Work:
             mutation.finish("step_erased", {}, step=step, shown=[step_node(step)])
 
     def _copies(self, keys: list[str]) -> HardDelete:
-        """Return the erasure of what other graphs and earlier versions say; it comes after the rest."""
+        """Return the erasure of copies in other graphs and earlier versions; it must run last."""
         return HardDelete(lambda tx: erase_copies_of_nodes(tx, self._workspace, keys))
 
     def _step_keys(self) -> list[str]:
-        """Return the nodes of the steps that it has or had."""
+        """Return the keys of the nodes of all present and deleted steps."""
         found = [
             key
             for branch_id in self._branches
@@ -168,7 +168,7 @@ class _Work:
         return sorted(set(found))
 
     def _cards(self) -> list[Nodes]:
-        """Return the cards in its graph on any branch, and all nodes on its own branch."""
+        """Return the cards in the task's graph on any branch, and all nodes on its own branch."""
         tx, graph = self._tx, f"{self._id}-graph"
         found = []
         for family in families(tx, self._workspace):
@@ -183,9 +183,9 @@ class _Work:
         return found
 
     def _entries_on(self, branch_id: int, said: dict[str, dict[str, Any]] | None) -> list[int]:
-        """Return the entries on its branch, or those of some events and of the notes that they tell of.
+        """Return the entries on the task's branch, or only those of some events and of their notes.
 
-        What merges copied from them is among them.
+        Copies made by merges are included.
         """
         found = list(self._tx.stream(sql["entries_of_branch"], {"branch_id": branch_id}))
         if said is not None:

@@ -1,4 +1,4 @@
-"""The notes about a plan or task, as its own tools show them."""
+"""Notes about a plan or task."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOOKED_THROUGH = 500
 
 
 def notes_about(tx: ReadTransaction, workspace: str, task: Task, most: int) -> list[dict[str, Any]]:
-    """The last notes about a plan or task, newest first; without reasoning only those that `tasks_note` wrote."""
+    """Return the last notes about a plan or task, newest first; only those of `tasks_note` if reasoning is disabled."""
     closed = "reasoning" in tx.config.disabled_types
     found = tail(tx, home_of(workspace, task, "notes"), CursorPage(None, LOOKED_THROUGH if closed else most))
     if not closed:

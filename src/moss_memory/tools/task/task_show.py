@@ -1,4 +1,4 @@
-"""A plan or task as it reads: its tree of steps with criteria, tests, blockers, notes, evidence and who works on it."""
+"""The tool that shows a plan or task as a tree of steps with notes, evidence and claims."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def tasks_show(
 
 
 class Tree:
-    """What there is to tell of a plan or task at one moment."""
+    """A plan or task with its steps, notes, evidence and claims."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, task: Task) -> None:
         self._tx = tx
@@ -72,7 +72,7 @@ class Tree:
             self._notes.setdefault(at, []).insert(0, note["content"])
 
     def head(self) -> dict[str, Any]:
-        """What stands above the steps."""
+        """Return the fields of the plan or task itself."""
         task = self._task
         head: dict[str, Any] = {
             "workspace": self._workspace,
@@ -96,7 +96,7 @@ class Tree:
         return head | (self._claims[WHOLE].shown() if WHOLE in self._claims else {})
 
     def steps(self, only: Step | None) -> list[dict[str, Any]]:
-        """Every step, or one with those below it, in the order of work; `steps` of each is still empty."""
+        """Return all steps, or one step with its descendants, in order and without nesting."""
         if only is None:
             found = steps_of(self._tx, self._task, limit=STEPS_SHOWN + 1)
         else:
@@ -122,7 +122,7 @@ class Tree:
         return {**shown, **(claim.shown() if claim else {}), "steps": []}
 
     def tasks(self) -> list[dict[str, Any]]:
-        """The tasks of a plan, with how far each has come."""
+        """Return the tasks of a plan with the progress of each."""
         if self._task.kind != "plan":
             return []
         rows = self._tx.rows(sql["step_counts"], {"workspace": norm(self._workspace), "id": self._task.id})
@@ -133,7 +133,7 @@ class Tree:
 
 
 def _nested(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The steps with those below each inside it; one whose parent is not shown stands at the top."""
+    """Return the steps as a tree; a step without its parent becomes a root."""
     placed = {step["path"]: {**step, "steps": []} for step in steps}
     top: list[dict[str, Any]] = []
     for path, step in placed.items():

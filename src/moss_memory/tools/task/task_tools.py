@@ -1,4 +1,4 @@
-"""Plans and tasks: create, list, edit, complete, delete, and the one in focus."""
+"""Tools for plans and tasks: create, list, edit, complete, delete, focus."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def tasks_focus(
 
 
 def _not_there_yet(workspace: str, expected: int) -> MossError:
-    """The refusal to create something that the caller has seen at a revision: it is there, to be edited."""
+    """Return the error for creating a plan or task with an expected revision."""
     return MossError(
         "VERSION_MISMATCH",
         f"what is created has no revision yet, and {expected} was expected; leave `expected_revision` out,"
@@ -295,7 +295,7 @@ def _not_there_yet(workspace: str, expected: int) -> MossError:
 
 
 def _plan_for(tx: Transaction, workspace: str, kind: str, parent: str) -> Task:
-    """The plan that a new task goes into."""
+    """Return the plan of a new task; refuse an invalid parent."""
     if kind == "plan":
         raise invalid_request("a plan has no parent; leave `parent` out", path="parent")
     plan = find_task(tx, workspace, parent, what="parent")
@@ -330,7 +330,7 @@ def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
 
 
 def _refuse_open(mutation: Mutation) -> None:
-    """Refuses to close what has something open."""
+    """Refuse to close a plan or task with open steps or tasks."""
     tx, task = mutation.tx, mutation.task
     steps = [step.path for step in steps_of(tx, task, "open_steps", limit=20)]
     if steps:
@@ -352,7 +352,7 @@ def _delete_steps(mutation: Mutation, step: Step) -> list[str]:
 
 
 def _delete_task(tx: Transaction, workspace: str, task: Task) -> dict[str, Any]:
-    """Removes a plan or task with its steps; gives the event that says so."""
+    """Delete a plan or task with its steps and return the event."""
     task.revision += 1
     event = emit(tx, workspace, task, f"{task.kind}_deleted", {"title": task.title})
     hide(tx, workspace, task)

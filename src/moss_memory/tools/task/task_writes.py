@@ -1,4 +1,4 @@
-"""One change of a plan or task: state, event, trace entry and graph, in the transaction of the call."""
+"""One change of a plan or task: state, event, trace entry and graph in one transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Mutation:
-    """A plan or task that is about to change, once its revision is the expected one."""
+    """A pending change of a plan or task whose revision was checked."""
 
     def __init__(self, tx: Transaction, workspace: str, target: str, expected_revision: int | None) -> None:
         self.tx = tx
@@ -34,12 +34,12 @@ class Mutation:
     def refuse(
         self, problem: str, *, details: dict[str, Any] | None = None, recovery: dict[str, Any] | None = None
     ) -> MossError:
-        """A `CONFLICT` with the state of the plan or task, and what to call instead."""
+        """Return a `CONFLICT` with a recovery call, by default `tasks_radar`."""
         radar = next_call("tasks_radar", {"workspace": self.workspace, "target": self.task.id}, "shows where it stands")
         return MossError("CONFLICT", problem, details=details, recovery=recovery or radar)
 
     def refuse_done(self) -> None:
-        """Refuses changes that would leave something open in what is done."""
+        """Refuse a change of a plan or task that is DONE."""
         if self.task.status == "DONE":
             raise self.refuse(
                 f"{self.task.id} is DONE; reopen it first",
@@ -49,7 +49,7 @@ class Mutation:
             )
 
     def refuse_in_done_plan(self) -> None:
-        """Refuses to open a task of a plan that is closed."""
+        """Refuse to open a task of a plan that is DONE."""
         parent = self.task.parent_id
         if parent is not None and find_task(self.tx, self.workspace, parent).status == "DONE":
             arguments = {"workspace": self.workspace, "target": parent}
@@ -61,7 +61,7 @@ class Mutation:
     def finish(
         self, type: str, payload: dict[str, Any], *, step: Step | None = None, shown: list[Version] | None = None
     ) -> dict[str, Any]:
-        """Writes the next revision, its event, its trace entry and its nodes; gives the answer of the call."""
+        """Write the next revision, its event, trace entry and nodes; return the response."""
         task = self.task
         task.revision += 1
         save_task(self.tx, task)
@@ -78,7 +78,7 @@ class Mutation:
 def emit(
     tx: Transaction, workspace: str, task: Task, type: str, payload: dict[str, Any], *, path: str | None = None
 ) -> dict[str, Any]:
-    """Writes an event and, with the same id, its trace entry; gives the event as callers see it."""
+    """Write an event and its trace entry; return the event as fields of a response."""
     said: dict[str, Any] = {"type": type, "target": task.id}
     if path is not None:
         said["path"] = path
@@ -90,7 +90,7 @@ def emit(
 
 
 def ingest(tx: Transaction, trace: DocumentRef, event_id: str, said: dict[str, Any]) -> bool:
-    """Writes an event into a trace document, once however often it is told; says whether it was new."""
+    """Write an event into a trace document unless it is there; return true if it was new."""
     there = tx.row(
         "select 1 from doc_entries where branch_id = :branch_id and doc = :doc and source_event_id = :event_id"
         " and written_as = 'event'",
@@ -105,18 +105,18 @@ def ingest(tx: Transaction, trace: DocumentRef, event_id: str, said: dict[str, A
 
 
 def shown_event(event_id: str, ts_ms: int, said: dict[str, Any]) -> dict[str, Any]:
-    """An event as `tasks_delta` and the answers of mutations show it."""
+    """Return an event as fields of a response."""
     return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms, **said}
 
 
 def answer(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:
-    """What every mutation answers."""
+    """Return the response of each mutation."""
     named = {} if step is None else {"step": step.address()}
     return {"id": task.id, "kind": task.kind, "revision": task.revision, "event": event, **named}
 
 
 def version_mismatch(workspace: str, target: str, expected: int, actual: int) -> MossError:
-    """The refusal of a change that was made for another revision."""
+    """Return the error for an unexpected revision."""
     return MossError(
         "VERSION_MISMATCH",
         f"{target} is at revision {actual}, not {expected}; look at it, then send `expected_revision: {actual}`",

@@ -1,4 +1,4 @@
-"""Workspaces and branches: begin, look, branch off a snapshot, check out, rename, delete."""
+"""Tools for workspaces and branches: init, status, create, checkout, rename, delete."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, n
 
 
 def defaults() -> dict[str, Any]:
-    """The branch and the documents that calls mean when they name none."""
+    """Return the default branch and documents of calls that name none."""
     return {"branch": MAIN, "docs": {"notes": NOTES, "graph": GRAPH, "trace": TRACE}}
 
 
@@ -279,7 +279,7 @@ def _refuse_taken(tx: Transaction, workspace: str, name: str) -> None:
 
 
 def _refuse_needed(tx: Transaction, workspace: str, branch: BranchRow) -> None:
-    """Refuses to delete what something else stands on, with the reason."""
+    """Refuse to delete a branch that something else depends on."""
     name = branch.name
     if name == MAIN:
         raise _refused("'main' is the workspace's first branch and stays")
@@ -308,7 +308,7 @@ def _refuse_needed(tx: Transaction, workspace: str, branch: BranchRow) -> None:
 
 
 def _another_branch(tx: Transaction, workspace: str) -> dict[str, Any]:
-    """The call that checks out `main`, or shows what else there is where that was renamed."""
+    """Return a call that checks out `main`, or lists the branches if there is no `main`."""
     if branch_named(tx, workspace, MAIN) is None:
         return next_call("branchmind_branch_list", {"workspace": workspace}, "lists the branches there are")
     return next_call("branchmind_checkout", {"workspace": workspace, "ref": MAIN}, "checks out another branch")

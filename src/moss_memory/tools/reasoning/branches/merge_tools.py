@@ -1,4 +1,4 @@
-"""Merging a branch back: notes are copied once, graphs are merged three ways, what disagrees becomes a conflict."""
+"""Tools that merge a branch: notes are copied once, graphs are merged three ways with conflicts."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class _Copied(NamedRow):
 
 
 class _GraphMerge:
-    """One page of keys that a branch changed, on their way into its base."""
+    """The three-way merge of one page of keys from a branch into its base."""
 
     def __init__(
         self, tx: Transaction, workspace: str, source: BranchSide, destination: BranchSide, doc: str, keys: list[str]
@@ -152,7 +152,7 @@ class _GraphMerge:
         self._created = 0
 
     def run(self, *, dry_run: bool) -> None:
-        """Finds what to write and what disagrees, and writes it unless this is a dry run."""
+        """Compare all keys; write the merged versions and the conflicts unless this is a dry run."""
         for key in self._keys:
             theirs, ours = self._theirs[key], self._ours.get(key)
             base = self._base(key)
@@ -167,19 +167,19 @@ class _GraphMerge:
             self._apply()
 
     def outcome(self) -> dict[str, Any]:
-        """What was merged, what was the same already, and the conflicts that wait."""
+        """Return the counts and conflict ids as fields of a response."""
         merged, conflicts = len(self._merged), len(self._conflict_ids)
         outcome: dict[str, Any] = {"merged": merged, "skipped": len(self._keys) - merged - conflicts}
         return {**outcome, "conflicts_created": self._created, "conflict_ids": self._conflict_ids}
 
     def _base(self, key: str) -> Version | None:
-        """The state that both last agreed on: the last one merged or turned down, else the snapshot's."""
+        """Return the common ancestor: the last state merged or rejected, else the state of the snapshot."""
         place = {"from_id": self._from.branch_id, "doc": self._doc, "key": key}
         row = self._tx.row(sql["reconciled"], place)
         return self._bases.get(key) if row is None else Version(row)
 
     def _agree(self, theirs: Version, ours: Version | None, *, dry_run: bool) -> None:
-        """Nothing is to be written: an older conflict is moot, and what both say is what they go on from."""
+        """Supersede open conflicts about the key and record the common ancestor of the next merge."""
         if dry_run:
             return
         place = {"from_id": self._from.branch_id, "into_id": self._into.branch_id, "doc": self._doc}
@@ -194,7 +194,7 @@ class _GraphMerge:
         conflict_id = self._conflict_id(key, base, theirs, ours)
         known = self._tx.row(sql["conflict_state"], {"conflict_id": conflict_id})
         self._conflict_ids.append(conflict_id)
-        if known == (None,):  # it is there, and still without a resolution
+        if known == (None,):  # it exists and is open
             return
         self._created += 1
         if not dry_run:
@@ -210,7 +210,7 @@ class _GraphMerge:
         *,
         again: bool,
     ) -> None:
-        """Opens a conflict, or opens one again that was settled before the two sides went on."""
+        """Insert a conflict, or reopen a resolved one that recurs."""
         row = {
             "conflict_id": conflict_id,
             "workspace": norm(self._workspace),
@@ -250,7 +250,7 @@ def _packed(version: Version | None) -> str | None:
 
 
 def _oldest_notes(tx: ReadTransaction, source: View, destination: View, doc: str, page: CursorPage) -> list[_Copied]:
-    """One note more than the page holds of those that only the source shows, oldest first."""
+    """Return at most one note more than the page holds, oldest first, of the notes only the source shows."""
     found: list[_Copied] = []
     after = page.cursor or 0
     for branch_id, low, high in subtract_ranges(source.ranges, destination.ranges):
@@ -262,7 +262,7 @@ def _oldest_notes(tx: ReadTransaction, source: View, destination: View, doc: str
 
 
 def _not_yet_there(tx: ReadTransaction, destination: View, doc: str, notes: list[_Copied]) -> list[tuple[int, str]]:
-    """Of the notes those that the destination shows in no form, each with the mark of its first origin."""
+    """Return the notes without a copy at the destination, each with the identifier of its original."""
     new: dict[str, int] = {}
     for seq, branch_id, source_event_id in notes:
         copied = source_event_id is not None and source_event_id.startswith("merge:")
@@ -273,7 +273,7 @@ def _not_yet_there(tx: ReadTransaction, destination: View, doc: str, notes: list
 
 
 def _is_there(tx: ReadTransaction, view: View, doc: str, origin: str) -> bool:
-    """Whether a view shows a copy of an entry, or the entry itself."""
+    """Return true if a view shows an entry or a copy of it."""
     _, branch_id, seq = origin.split(":")
     if view.shows(int(branch_id), int(seq)):
         return True

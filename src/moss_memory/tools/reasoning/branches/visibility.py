@@ -1,4 +1,4 @@
-"""What resets hide: an entry is found by search as long as at least one branch shows it."""
+"""Visibility of notes after a reset: search finds a note if at least one branch shows it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def update_visibility(tx: Transaction, branch_id: int | None) -> None:
-    """Marks the notes of a branch and of its bases that no branch shows any more, and unmarks those one does."""
+    """Recompute the hidden flag of the notes of a branch and of its bases."""
     if branch_id is not None:
         for base, *_ in chain(tx, branch_id, "log", NOTES):
             _mark(tx, base)
 
 
 def shown_on(tx: ReadTransaction, branch_id: int, seq: int) -> int:
-    """A branch that shows a note of a branch: that one itself where it can, else one derived from it."""
+    """Return a branch that shows a note: the branch that wrote it if possible, else a derived one."""
     if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
         return branch_id
     family = [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
@@ -29,7 +29,7 @@ def shown_on(tx: ReadTransaction, branch_id: int, seq: int) -> int:
 
 def _mark(tx: Transaction, branch_id: int) -> None:
     if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
-        return  # never reset: it shows everything itself
+        return  # never reset, so it shows all its notes
     family = [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
     shown = {
         (after, upto)

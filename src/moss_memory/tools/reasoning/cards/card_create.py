@@ -1,4 +1,4 @@
-"""Writing cards: `think_card`, and one tool for each type of card."""
+"""Tools that write cards: `think_card`, and one tool for each type of card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Working with cards: link them, set their status, pin them, open and close subgoals, merge duplicates."""
+"""Tools that change cards: links, status, pins, subgoals and the merge of duplicates."""
 
 from __future__ import annotations
 
@@ -307,14 +307,14 @@ def branchmind_think_nominal_merge(
 
 
 def default_title(question: str) -> str:
-    """Return the title of a subgoal that was given none, of the title or the id of its question."""
+    """Return the default title of a subgoal, from the title or id of its question."""
     return f"Subgoal of {question}"[:TITLE_MAX_CHARS]
 
 
 def _existing_place(
     tx: Transaction, workspace: str, target: str | None, ref: str | None, graph_doc: str | None
 ) -> CardPlace:
-    """Where cards are that a call changes: what is not there yet is not made, but `NOT_FOUND`."""
+    """Return the documents of the cards to change; raise `NOT_FOUND` if the graph does not exist."""
     place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     place.graph.graph(tx)
     return place
@@ -328,7 +328,7 @@ def _ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
 
 
 def _card(changes: GraphBatch, place: CardPlace, card_id: str) -> Version:
-    """A live card; anything else is `NOT_FOUND`."""
+    """Return a live card; raise `NOT_FOUND` if there is none."""
     card = changes.live(card_id)
     if card is None or card.type not in CARD_TYPES:
         raise no_such_card(place, card_id)
@@ -336,7 +336,7 @@ def _card(changes: GraphBatch, place: CardPlace, card_id: str) -> Version:
 
 
 def no_such_card(place: CardPlace, card_id: str, *, kind: str = "card") -> MossError:
-    """The refusal of a card that is not there."""
+    """Return the error for a card that does not exist."""
     return MossError(
         "NOT_FOUND",
         f"there is no {kind} {card_id[:100]!r} on branch {place.graph.branch.name!r}",

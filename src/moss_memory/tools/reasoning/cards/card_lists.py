@@ -1,4 +1,4 @@
-"""Cards as they are read: the last changed, those that filters find, pinned ones, and what to go on with."""
+"""Tools that list cards: last changed, filtered, pinned, and the frontier."""
 
 from __future__ import annotations
 
@@ -188,12 +188,12 @@ def branchmind_think_next(
 
 
 def cards_only() -> NodeFilters:
-    """The filter that lets cards through and no other node."""
+    """Return a filter that accepts only cards."""
     return NodeFilters(types=list(CARD_TYPES))
 
 
 def stats_of(tx: ReadTransaction, view: View, doc: str) -> dict[str, Any]:
-    """How many cards a view shows, in all and of each type."""
+    """Count the cards of a view, in total and by type."""
     kinds = ", ".join(f"'{kind}'" for kind in CARD_TYPES)
     by_type = dict.fromkeys(CARD_TYPES, 0)
     chosen = f"v.type in ({kinds}) and v.deleted = 0 group by v.type"

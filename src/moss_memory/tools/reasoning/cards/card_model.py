@@ -1,4 +1,4 @@
-"""Thinking cards: reading one in any of its forms, and committing it to trace and graph at once, only once."""
+"""The thinking card: parsing its input forms and writing it once to trace and graph."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Card:
             raise invalid_request("`card` needs a title or a text; give at least one of them", path="card")
 
     def said(self) -> dict[str, Any]:
-        """Everything that makes a repeated card the same one."""
+        """Return the fields that decide if a repeated card is the same one."""
         return {
             "card_id": self.id,
             "type": self.type,
@@ -69,19 +69,19 @@ class Card:
         }
 
     def node(self) -> Version:
-        """The card as a node of the graph."""
+        """Return the card as a node of the graph."""
         meta = meta_json(self.meta)
         tags = self.tags
         return node(str(self.id), self.type, title=self.title, text=self.text, status=self.status, tags=tags, meta=meta)
 
     def edges(self) -> list[Version]:
-        """What the card supports and blocks."""
+        """Return the edges to the cards that this card supports and blocks."""
         named = [("supports", one) for one in self.supports] + [("blocks", one) for one in self.blocks]
         return [edge(str(self.id), rel, to) for rel, to in named]
 
 
 class CardPlace:
-    """Where a card goes, or is read: a branch, its trace document and its graph document."""
+    """The trace document and the graph document of a card."""
 
     __slots__ = ("graph", "trace")
 
@@ -90,11 +90,11 @@ class CardPlace:
         self.graph = graph
 
     def shown(self) -> dict[str, str]:
-        """The place as answers name it."""
+        """Return the branch and graph document as fields of a response."""
         return {"branch": self.graph.branch.name, "graph_doc": self.graph.doc}
 
     def arguments(self) -> dict[str, str]:
-        """The place as a further call takes it."""
+        """Return the workspace, branch and graph document as arguments of another call."""
         here = {"workspace": self.graph.workspace, "ref": self.graph.branch.name}
         return {**here, **({} if self.graph.doc == GRAPH else {"graph_doc": self.graph.doc})}
 
@@ -110,7 +110,7 @@ def card_place(
     writer: Transaction | None = None,
     with_branch: bool = False,
 ) -> CardPlace:
-    """The documents that a thinking call means; `with_branch` lets a target's documents be used on another branch."""
+    """Resolve the documents of a thinking call; `with_branch` allows a target's documents on another branch."""
     for name, doc in (("trace_doc", trace_doc), ("graph_doc", graph_doc)):
         if target is not None and doc is not None:
             raise invalid_request(f"`target` already says where; leave `{name}` out", path=name)
@@ -129,7 +129,7 @@ def card_place(
 
 
 def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str = "card") -> dict[str, Any]:
-    """A card's fields from an object, a JSON text, `key: value` lines or plain text; `type` replaces the card's."""
+    """Parse an object, JSON, `key: value` lines or plain text into a card's fields; `type` overrides its type."""
     raw = dict(given) if isinstance(given, dict) else _from_text(given, what)
     if "card_id" in raw:
         if raw.get("id") not in (None, raw["card_id"]):
@@ -144,7 +144,7 @@ def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str
 
 
 def checked_type(raw: str, *, what: str, workspace: str) -> str:
-    """One of the card types."""
+    """Return the normalized card type; refuse an unknown one."""
     kind = raw.strip().lower()
     if kind not in CARD_TYPES:
         like = nearest(kind, list(CARD_TYPES)) or "note"
@@ -163,7 +163,7 @@ def checked_type(raw: str, *, what: str, workspace: str) -> str:
 
 
 def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]:
-    """Writes a card to trace and graph, or nothing when it is there already; other content is a `CONFLICT`."""
+    """Write a card to trace and graph; do nothing if it exists, raise `CONFLICT` if its content differs."""
     changes = GraphBatch(tx, place.graph)
     if card.id is None:
         card.id = _new_id(tx, changes)
@@ -185,7 +185,7 @@ def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]
 
 
 def _only_in_graph(place: CardPlace, card: Card, changes: GraphBatch) -> dict[str, Any]:
-    """A card that the trace has: nothing to do, unless it was for another graph and this one never had it."""
+    """Write a card that the trace already has to the graph, if this graph never had it."""
     if changes.exists(str(card.id)):
         return _told(place, str(card.id), inserted=False)
     for version in [card.node(), *card.edges()]:
@@ -195,7 +195,7 @@ def _only_in_graph(place: CardPlace, card: Card, changes: GraphBatch) -> dict[st
 
 
 def links(values: str | list[str] | None, *, what: str) -> list[str]:
-    """The ids of other cards."""
+    """Return the ids of linked cards; refuse too many."""
     found = as_list(values)
     if len(found) > LINKS_MAX:
         raise invalid_request(f"`{what}` has {len(found)} entries; at most {LINKS_MAX} are allowed", path=what)
@@ -223,7 +223,7 @@ def _from_json(text: str, what: str) -> dict[str, Any]:
 
 
 def _from_lines(text: str) -> dict[str, Any]:
-    """The fields of `key: value` lines; empty when the text does not begin with a known key, or hold only pairs."""
+    """Parse `key: value` lines; empty if no line has a known key or the text does not begin with a pair."""
     fields: dict[str, Any] = {}
     last = ""
     lines = [(line, _LINE.fullmatch(line.strip())) for line in text.splitlines()]
@@ -288,7 +288,7 @@ def _comparable(said: dict[str, Any]) -> str:
 
 
 def _known(tx: Transaction, place: CardPlace, card_id: str) -> str | None:
-    """What a card said when it was committed, as the trace document shows it; none when it never was."""
+    """Return the comparable content of the committed card that the trace shows, or None."""
     view = log_view(tx, place.trace.branch.branch_id, place.trace.doc)
     for branch_id in view.writers():
         key = {"branch_id": branch_id, "doc": place.trace.doc, "card_id": card_id}
@@ -320,7 +320,7 @@ def _told(place: CardPlace, card_id: str, *, inserted: bool, applied: dict[str, 
 
 
 def _differs(place: CardPlace, card_id: str, *, in_graph: bool) -> MossError:
-    """The refusal of a card whose id is taken, with the call that shows it: in the graph, or only in the trace."""
+    """Return the error for an id that another card has, with the call that shows that card."""
     query = next_call("branchmind_think_query", {**place.arguments(), "ids": [card_id]}, "shows the card that is there")
     trace = {"workspace": place.trace.workspace, "ref": place.trace.branch.name, "doc": place.trace.doc}
     return MossError(

@@ -1,4 +1,4 @@
-"""Cards that say the same: equal in their words, or nearly so."""
+"""Detection of duplicate cards by the Jaccard similarity of their words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Group:
-    """A card and the younger ones that say the same."""
+    """The oldest of some duplicate cards, and the others."""
 
     __slots__ = ("canonical", "others", "similarity")
 
@@ -35,13 +35,13 @@ class Group:
         self.similarity = 1.0
 
     def shown(self) -> dict[str, Any]:
-        """The group as callers see it."""
+        """Return the group as fields of a response."""
         merged = [card.key for card in self.others]
         return {"canonical": self.canonical.key, "merged": merged, "similarity": round(self.similarity, 3)}
 
 
 def groups_of(tx: ReadTransaction, place: DocumentRef, cards: list[Version] | None) -> list[Group]:
-    """The groups among the cards given, or among all that are not merged yet; the oldest of each is canonical."""
+    """Return the groups of duplicates among the given cards, or among all unmerged cards if None."""
     view = graph_view(tx, place.branch.branch_id, place.doc)
     if cards is None:
         cards = _all_cards(tx, view, place.doc)
@@ -76,7 +76,7 @@ def _all_cards(tx: ReadTransaction, view: View, doc: str) -> list[Version]:
 
 
 def _born(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
-    """The seq of a card's first version that the view reaches."""
+    """Return the seq of the first version of a card in the view."""
     places = [{"branch_id": branch_id, "doc": doc, "key": key, "upto": upto} for branch_id, upto in view.sources()]
     firsts: list[int | None] = [tx.value(sql["first_version"], place) for place in places]
     return min(first for first in firsts if first is not None)
@@ -89,13 +89,13 @@ def _text(card: Version) -> str:
 
 
 def _composed(text: str) -> str:
-    import unicodedata  # only texts beyond ASCII need it
+    import unicodedata  # only non-ASCII text needs it
 
     return unicodedata.normalize("NFC", text)
 
 
 def _prefix(words: frozenset[str]) -> list[str]:
-    """So many words that two sets that share at least nine tenths must have one of them in common."""
+    """Return the prefix filter of a word set: two sets as similar as SIMILAR share a word of their prefixes."""
     ordered = sorted(words)
     return ordered[: len(ordered) - math.ceil(SIMILAR * len(ordered)) + 1] or [""]
 

@@ -1,4 +1,4 @@
-"""Which card to go on with: open ones, ranked, each with the reason; pins; the next call that a card asks for."""
+"""The frontier: ranked open cards with reasons, pins, and the next call for a card."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _NEXT_TOOL = {
 
 
 SETTLING = ("supports", "settles", "answers", "resolves", "decides", "rejects")
-"""How a decision is linked to what it decides: `supports` as think_card writes it, or in think_link's words."""
+"""The relations by which a decision settles a card."""
 
 _UNDONE = ("rejected", "withdrawn", "superseded")
-"""The status of a decision that no longer holds."""
+"""The statuses of a decision that is no longer valid."""
 
 
 def is_open(card: Version) -> bool:
-    """Whether a card still asks for something, as far as its own status says."""
+    """Return true if the status of the card is open or absent."""
     return card.status in (None, OPEN)
 
 
 def settled(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> set[str]:
-    """Those of the cards that a decision which still holds has settled."""
+    """Return the ids of the cards that a valid decision settles."""
     wanted = list(ids)
     if not wanted:
         return set()
@@ -55,7 +55,7 @@ def settled(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> se
 
 
 def pins_of(tx: ReadTransaction, view: View, doc: str) -> set[str]:
-    """The ids of the cards that are pinned on a branch, as its snapshot of its base has them."""
+    """Return the ids of the pinned cards of a branch, including pins from the snapshot of its base."""
     said: dict[str, bool] = {}
     for branch_id, upto in view.sources():
         for card_id, pinned in tx.rows(sql["pins"], {"branch_id": branch_id, "doc": doc, "upto": upto}):
@@ -64,7 +64,7 @@ def pins_of(tx: ReadTransaction, view: View, doc: str) -> set[str]:
 
 
 def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> dict[str, list[str]]:
-    """For each card the open cards that block it."""
+    """Return the open cards that block each card."""
     wanted_ids = list(ids)
     if not wanted_ids:
         return {}
@@ -89,7 +89,7 @@ def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -
 
 
 def candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) -> list[dict[str, Any]]:
-    """The best cards to go on with: pinned first, then unblocked, then by type, then the last changed."""
+    """Return the best cards to continue with: pinned, then unblocked, then by type, then last changed."""
     pinned = pins_of(tx, view, doc)
     first = [card for card in _cards(tx, view, doc, ids=sorted(pinned)) if is_open(card) and card.type in RANKED_TYPES]
     done = settled(tx, view, doc, [card.key for card in first])
@@ -103,7 +103,7 @@ def candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) -> list
 
 
 def next_of(place: CardPlace, found: list[dict[str, Any]], cards: int) -> dict[str, Any]:
-    """The one best next call for what the frontier holds."""
+    """Return the best next call for the first card of the frontier."""
     here = place.arguments()
     doc = {"graph_doc": here["graph_doc"]} if "graph_doc" in here else {}
     trace = {} if place.trace.doc == "trace" else {"trace_doc": place.trace.doc}
@@ -122,7 +122,7 @@ def next_of(place: CardPlace, found: list[dict[str, Any]], cards: int) -> dict[s
 
 
 def _unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit: int) -> list[dict[str, Any]]:
-    """Open cards type by type, newest first, read only until enough unblocked ones are found."""
+    """Return unpinned open cards by type, newest first; read only until enough unblocked ones are found."""
     found: list[dict[str, Any]] = []
     waiting: list[dict[str, Any]] = []
     for kind in RANKED_TYPES:
@@ -173,7 +173,7 @@ def _cards(tx: ReadTransaction, view: View, doc: str, *, ids: list[str]) -> list
 
 def _live_cards(condition: str) -> str:
     kinds = ", ".join(f"'{kind}'" for kind in CARD_TYPES)
-    # The few ids lead, not the type: all cards have one of these types.
+    # The concatenation keeps the planner from the index by type: the ids are more selective.
     return f"v.deleted = 0 and v.type || '' in ({kinds}) and {condition}"
 
 

@@ -1,4 +1,4 @@
-"""Packs that resume work: the last cards, notes and steps, what is open, and the next call; each fits its budget."""
+"""Tools that resume work: the last cards, notes and steps and the next call, within a budget."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def branchmind_context_pack(
 
 
 class _Pack:
-    """The last notes, trace entries and cards of one place."""
+    """The last notes, trace entries and cards of a pair of documents."""
 
     def __init__(
         self,
@@ -208,24 +208,24 @@ class _Pack:
         self.stats = stats_of(tx, view, place.graph.doc)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Everything in it, the newest first."""
+        """Return all rows, newest first."""
         labelled = [
             row for name, rows in (*self._logs.items(), ("cards", self._cards)) for row in _labelled(name, rows)
         ]
         return sorted(labelled, key=lambda one: -int(one["row"].get("seq") or one["row"]["last_seq"]))
 
     def shown(self, parts: dict[str, list[Any]]) -> dict[str, Any]:
-        """The pack with those parts that fit."""
+        """Return the response with the rows that fit the budget."""
         docs = {"notes": self._notes_doc, "trace": self._place.trace.doc, "graph": self._place.graph.doc}
         logs = {name: paged(self._pages[name], rows, parts[name]) for name, rows in self._logs.items()}
         branch = self._place.graph.branch.name
-        # Without any row the budget is tight, and the next call is worth more than the counts.
+        # If no row fits, leave out the counts by type to save space for the next call.
         stats = self.stats if any(parts.values()) else {**self.stats, "by_type": {}}
         return {"branch": branch, "docs": docs, **logs, "cards": parts["cards"], "stats": stats}
 
 
 def _labelled(name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows that remember which part of the answer they belong to."""
+    """Label each row with its part of the response."""
     return [{"part": name, "row": row} for row in rows]
 
 
@@ -239,7 +239,7 @@ def _parted(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _next_of_work(tx: ReadTransaction, place: CardPlace, target: str | None, pack: _Pack) -> dict[str, Any]:
-    """The next call: a target's own, else what its cards ask for."""
+    """Return the next call of the target, else of its cards."""
     if target is None or "task" in tx.config.disabled_types:
         return next_of(place, pack.candidates, pack.stats["cards"])
     from moss_memory.tools.task.model.task_rows import find_task
@@ -252,7 +252,7 @@ def _next_of_work(tx: ReadTransaction, place: CardPlace, target: str | None, pac
 def _beside(
     tx: ReadTransaction, workspace: str, include: Include, run_id: str | None
 ) -> tuple[dict[str, list[dict[str, Any]]], bool]:
-    """The latest capsule of the workspace, the last artifacts of the run, and whether that has more of them."""
+    """Return the latest capsule, the last artifacts of the run, and true if the run has more artifacts."""
     found: dict[str, list[dict[str, Any]]] = {}
     closed = tx.config.disabled_types
     include = [name for name in include if GROUP_OF_TYPE[name] not in closed]

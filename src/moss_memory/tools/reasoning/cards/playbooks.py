@@ -1,4 +1,4 @@
-"""Skeletons of cards and playbooks: the same for everybody, so that agents never guess."""
+"""Tools that return constant templates of cards and playbooks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _ASKED = {
 
 
 def card_template(type: str) -> dict[str, Any]:
-    """A card of a type, to be filled in."""
+    """Return an empty card of a type."""
     title, text = _ASKED[type]
     return {"id": "", "type": type, "title": title, "text": text, "status": "open", "tags": [], "meta": {}}
 

@@ -1,4 +1,4 @@
-"""What merges of graphs could not decide: conflicts that are listed, looked at and settled."""
+"""Tools for merge conflicts of graphs: list, show and resolve."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def branchmind_graph_conflict_show(
     """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
     conflict = _conflict(tx, workspace, conflict_id)
     frame = conflict.shown()
-    # What both started from comes last: it is the first to go.
+    # `base` comes last, so that the budget drops it first.
     sides = {"theirs": conflict.theirs_json, "ours": conflict.ours_json, "base": conflict.base_json}
     states = [{"part": name, "state": _unpacked(state)} for name, state in sides.items()]
 
@@ -158,7 +158,7 @@ def branchmind_graph_conflict_resolve(
 
 
 class Conflict(NamedRow):
-    """What a merge could not decide: the states of one key on both sides, and the one they started from."""
+    """A merge conflict: the states of one key on both sides, and their common ancestor."""
 
     __slots__ = ()
     conflict_id: str
@@ -177,7 +177,7 @@ class Conflict(NamedRow):
     from_seq: int
 
     def shown(self) -> dict[str, Any]:
-        """The conflict as callers see it, without its states."""
+        """Return the conflict as fields of a response, without its states."""
         return {
             "conflict_id": self.conflict_id,
             "kind": _kind(self.key),
@@ -193,7 +193,7 @@ class Conflict(NamedRow):
 
 
 def conflict_id(from_id: int, into_id: int, doc: str, key: str, states: list[str]) -> str:
-    """The id of a conflict: a hash of what conflicts, so that finding it again finds the same one."""
+    """Return the id of a conflict: a hash of its key and states, so that a repeated merge yields the same id."""
     import hashlib  # only conflicts need it
 
     said = json.dumps([from_id, into_id, doc, key, *states])

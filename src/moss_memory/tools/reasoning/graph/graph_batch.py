@@ -1,4 +1,4 @@
-"""A batch of changes to one graph: each is checked against what the ones before it left, then all are written."""
+"""A batch of changes to one graph: each operation is validated against the earlier ones, then all are written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NEEDED = {
 
 
 class GraphBatch:
-    """What a call is about to write to a graph, and what the graph looks like once it has."""
+    """The pending changes of one call to a graph."""
 
     def __init__(self, tx: Transaction, place: DocumentRef) -> None:
         self.applied = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
@@ -48,7 +48,7 @@ class GraphBatch:
         self._edges_at: dict[str, set[str]] = {}
 
     def apply(self, ops: list[dict[str, Any]]) -> None:
-        """Takes operations as a caller sends them; refuses all of them when one is wrong."""
+        """Validate and add the operations of a caller; refuse all of them if one is invalid."""
         if not 1 <= len(ops) <= OPS_MAX:
             raise invalid_request(f"`ops` has {len(ops)} entries; give 1 to {OPS_MAX}", path="ops")
         for index, op in enumerate(ops):
@@ -64,12 +64,12 @@ class GraphBatch:
                 self.delete(EDGE_MARK.join(_ends(op, at)), at=at)
 
     def upsert(self, version: Version) -> None:
-        """A new version of a node or an edge in place of the old one."""
+        """Add a new version of a node or an edge."""
         self._add(version)
         self.applied["edges_upserted" if version.type is None else "nodes_upserted"] += 1
 
     def delete(self, key: str, *, at: str) -> None:
-        """A tombstone for a node and all its edges, or for an edge; what is not there is `NOT_FOUND`."""
+        """Add tombstones for a node and its edges, or for an edge; raise `NOT_FOUND` if it does not exist."""
         old = self.live(key)
         if old is None:
             raise self._nothing_there(key, at)
@@ -81,16 +81,16 @@ class GraphBatch:
                 self.applied["edges_deleted"] += 1
 
     def live(self, key: str) -> Version | None:
-        """The node or edge as the changes so far leave it; none when it is deleted or was never there."""
+        """Return the node or edge after the pending changes; None if it is deleted or never existed."""
         found = self._pending.get(key) or present(self._tx, self._view, self._place.doc, [key]).get(key)
         return None if found is None or found.deleted else found
 
     def exists(self, key: str) -> bool:
-        """Whether a node or edge is there or ever was, deleted ones too."""
+        """Return true if a node or edge exists or existed before."""
         return key in self._pending or bool(present(self._tx, self._view, self._place.doc, [key]))
 
     def edges_at(self, id: str) -> list[Version]:
-        """The edges that begin or end in a node, as the changes so far leave them, by key."""
+        """Return the edges that start or end at a node after the pending changes, by key."""
         found: dict[str, Version] = {}
         for end in ("from_id", "to_id"):
             there = versions(self._tx, self._view, self._place.doc, f"v.{end} = :id and v.deleted = 0", {"id": id})
@@ -100,7 +100,7 @@ class GraphBatch:
         return sorted([one for one in current if not one.deleted], key=lambda one: one.key)
 
     def write(self) -> int:
-        """Writes every change with a number of its own, in order; gives the last number."""
+        """Write all changes in order and return the last seq."""
         return write(self._tx, self._place, self._versions)
 
     def _add(self, version: Version) -> None:
@@ -123,7 +123,7 @@ class GraphBatch:
 
 
 def checked_id(raw: str, *, what: str, most: int = ID_MAX_CHARS, reserved: bool = True) -> str:
-    """A node's id, a type or a rel: not blank, bounded, without control characters and `|`."""
+    """Return an id, type or relation; refuse a blank or long one, control characters and `|`."""
     if not raw.strip():
         raise invalid_request(f"`{what}` is blank; give it a name", path=what)
     if len(raw) > most:
@@ -136,7 +136,7 @@ def checked_id(raw: str, *, what: str, most: int = ID_MAX_CHARS, reserved: bool 
 
 
 def graph_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
-    """Tags trimmed, in lower case, without duplicates, sorted; blank ones are refused."""
+    """Return the tags trimmed, in lower case, sorted and without duplicates; refuse blank ones."""
     tags = set()
     for index, tag in enumerate(raw or ()):
         normal = tag.strip().lower()

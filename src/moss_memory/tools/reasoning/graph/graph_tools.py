@@ -1,4 +1,4 @@
-"""The graph of a branch: apply a batch of changes, query, validate, compare two branches."""
+"""Tools for the graph of a branch: apply a batch, query, validate, diff."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def branchmind_graph_diff(
 
 
 class NodeFilters:
-    """What nodes must meet: values compared exactly, tags in their normal form, a part of title or text."""
+    """Filters of nodes: exact values, normalized tags, a substring of title or text."""
 
     __slots__ = ("deleted", "ids", "open_only", "status", "tags_all", "tags_any", "text", "types")
 
@@ -296,7 +296,7 @@ class NodeFilters:
         self.text = (text or "").casefold()
         self.deleted = deleted
         self.open_only = open_only
-        """Only nodes that are open, or have no status."""
+        """Accept only nodes whose status is open or absent."""
         for name, values in (("ids", self.ids), ("types", self.types), ("tags_any", self.tags_any)):
             if values is not None and not trusted and not 1 <= len(values) <= IDS_MAX:
                 raise invalid_request(
@@ -304,7 +304,7 @@ class NodeFilters:
                 )
 
     def streams(self, tx: ReadTransaction) -> list[tuple[str, str, dict[str, Any]]]:
-        """Tables and conditions that together find the nodes, each one led by an index; `{at}` is the range."""
+        """Return tables, conditions and values that select the nodes, each by an index; `{at}` is the range."""
         condition, values = self._conditions(tx)
         if self.ids is not None:
             return [("graph_versions v", f"{tx.sql_in('v.key', 'ids')} and {condition}", values)]
@@ -324,7 +324,7 @@ class NodeFilters:
     def _open_streams(
         self, led_by_status: str, condition: str, values: dict[str, Any]
     ) -> list[tuple[str, str, dict[str, Any]]]:
-        """By the status: closed nodes become many, open ones stay few; the type must not lead."""
+        """Return streams that use the index by status, because few nodes are open and many are closed."""
         plain = "graph_versions v"
         without = [f"v.status is null and v.type = :driver and {condition}" for _ in self.types or ()]
         led = [(plain, one, {**values, "driver": kind}) for one, kind in zip(without, self.types or (), strict=True)]
@@ -351,7 +351,7 @@ class NodeFilters:
         return " and ".join(conditions), values
 
     def accept(self, node: Version) -> bool:
-        """Whether a node passes what SQL cannot compare in every language's letters."""
+        """Return true if the title or text contains the substring, compared with full Unicode case folding."""
         return not self.text or any(self.text in (said or "").casefold() for said in (node.title, node.text))
 
 
@@ -363,7 +363,7 @@ def _has_tag(condition: str) -> str:
 
 
 def nodes_of(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, page: CursorPage) -> Rows:
-    """One page of the nodes that a view shows and the filters let through, last changed first."""
+    """Return one page of the nodes that a view shows and the filters accept, last changed first."""
     found: list[Version] = []
     for version in newest_first(tx, view, doc, filters, before=page.before()):
         if filters.accept(version):
@@ -374,7 +374,7 @@ def nodes_of(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, pa
 
 
 def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, *, before: int) -> Iterator[Version]:
-    """The versions of all ranges and streams, merged lazily: only as many are read as are asked for."""
+    """Return the versions of all ranges and streams, newest first, merged lazily."""
     ranges = nearest_first(view)
     sources = []
     for tables, condition, values in filters.streams(tx):
@@ -382,7 +382,7 @@ def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters
         for at in range(len(ranges)):
             led = condition.replace("{at}", str(at))
             newest = "o.seq" if tables.startswith("graph_tags") else "v.seq"
-            # The few that are asked for by id lead, not the order of all.
+            # The addition keeps the planner from the index by seq: the ids are more selective.
             order = "v.seq + 0" if filters.ids is not None else newest
             sources.append(
                 tx.stream(
@@ -407,7 +407,7 @@ def _without_repeats(sources: list[Iterator[Version]]) -> Iterator[Version]:
 
 
 def next_node(nodes: Rows, shown: list[Any]) -> int | None:
-    """Where the page after the shown nodes begins; none when there is none."""
+    """Return the cursor of the page after these nodes, or None."""
     if not nodes.more and len(shown) == len(nodes):
         return None
     return int(shown[-1]["last_seq"]) if shown else int(nodes[0]["last_seq"]) + 1
@@ -416,7 +416,7 @@ def next_node(nodes: Rows, shown: list[Any]) -> int | None:
 def _edges_between(
     tx: ReadTransaction, view: View, doc: str, nodes: Iterable[dict[str, Any]], deleted: bool
 ) -> list[dict[str, Any]]:
-    """The edges that begin and end in these nodes, newest first."""
+    """Return the edges between these nodes, newest first."""
     ids = [node["id"] for node in nodes]
     ends = " and ".join(tx.sql_in(f"v.{end}", "ids") for end in ("from_id", "to_id"))
     found = versions(tx, view, doc, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
@@ -440,7 +440,7 @@ def _dangling(edge: Version, ids: set[str]) -> dict[str, Any]:
 def both_graphs(
     tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
 ) -> tuple[BranchSide, BranchSide]:
-    """Two branches and their views of a graph that at least one of them must have."""
+    """Return two branches with their views of a graph; raise `NOT_FOUND` if neither has it."""
     checked_name(doc, what="doc")
     branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
     sides = [BranchSide(branch, graph_view(tx, branch.branch_id, doc)) for branch in branches]
@@ -450,7 +450,7 @@ def both_graphs(
 
 
 def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> list[Version]:
-    """The versions of the newer view whose state the older one does not have, newest first."""
+    """Return the versions of the newer view with another state than in the older one, newest first."""
     touched: set[str] = set()
     for ranges, known in ((newer.ranges, older.ranges), (older.ranges, newer.ranges)):
         for branch_id, after, upto in subtract_ranges(ranges, known):

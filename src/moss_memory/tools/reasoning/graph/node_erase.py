@@ -1,4 +1,4 @@
-"""Taking nodes out for good: every version on every branch, their edges, their conflicts, their cards in the trace."""
+"""Permanent erasure of nodes: all versions on all branches, edges, conflicts and trace entries of cards."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 _TYPES = ", ".join(f"'{known}'" for known in (*CARD_TYPES, "task", "plan", "step"))
 _STATUSES = "'open', 'closed', 'rejected', 'merged', 'done', 'blocked', 'TODO', 'ACTIVE', 'DONE'"
 _KNOWN = {"known_type": f"type in ({_TYPES})", "known_status": f"status in ({_STATUSES})"}
-"""Words that Moss has chosen: every other type or status is a caller's own and goes."""
+"""Types and statuses defined by Moss; all others are text of callers and are erased."""
 
 
 def erase_node(
     tx: ReadTransaction, workspace: str, id: str | None, *, branch: str | None, doc: str | None
 ) -> HardDelete:
-    """Return the erasure of a node: on the branch that is named and all that share a base with it, else on every one.
+    """Return the erasure of a node on the branches related to the given one, or on all branches if None.
 
-    Its id stays known as that of a deleted node.
+    The id remains as that of a deleted node.
     """
     if id is None:
         raise invalid_request("`id` is needed: the id of the node", path="id")
@@ -61,7 +61,7 @@ def erase_node(
 
 
 def families(tx: ReadTransaction, workspace: str) -> list[list[int]]:
-    """Return the branches of a workspace, those together that share a first base: only they share nodes."""
+    """Return the branches of a workspace, grouped by their first base; only branches of a group share nodes."""
     left = [branch_id for (branch_id,) in tx.stream(sql["branches_of_workspace"], {"workspace": norm(workspace)})]
     families = []
     while left:
@@ -71,7 +71,7 @@ def families(tx: ReadTransaction, workspace: str) -> list[list[int]]:
 
 
 class Nodes:
-    """Some nodes of one graph document, on branches that share a base."""
+    """Some nodes of one graph document, on branches with the same first base."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, branches: list[int], doc: str, ids: list[str]) -> None:
         self._tx = tx
@@ -83,13 +83,13 @@ class Nodes:
         gaps = {"branches": tx.sql_in("branch_id", "branches"), "keys": tx.sql_in("key", "keys")}
         self._versions = list(tx.stream(sql["versions_of_nodes"].filled(**gaps), self._key))
         self.seqs: dict[int, int] = {seq: branch_id for seq, branch_id, *_ in self._versions}
-        """The number of every version, with the branch that wrote it."""
+        """The seq of each version with the branch that wrote it."""
         ends = {"begins": tx.sql_in("from_id", "keys"), "ends": tx.sql_in("to_id", "keys")}
         edges = sql["edges_at_nodes"].filled(branches=gaps["branches"], **ends)
         self._edges = list(tx.stream(edges, self._key)) if self.seqs else []
 
     def erasure(self) -> HardDelete:
-        """Return the erasure of the nodes and their edges, without what the trace says of them."""
+        """Return the erasure of the nodes and their edges, without their trace entries."""
         texts: list[str | None] = []
         for _, _, _, title, text, *_ in self._versions:
             texts += [title, text, f"{title}: {text}" if title and text else None]
@@ -105,7 +105,7 @@ class Nodes:
         )
 
     def _owners(self) -> list[str]:
-        """Return the plans and tasks whose hand-overs may show the nodes."""
+        """Return the plans and tasks whose hand-overs may contain the nodes."""
         names = [branch_by_id(self._tx, branch_id) for branch_id in sorted(set(self.seqs.values()))]
         owners = [branch.name.partition("/")[2] for branch in names if branch.canonical]
         return [*owners, self._doc.removesuffix(f"-{GRAPH}")] if self._doc.endswith(f"-{GRAPH}") else owners
@@ -128,14 +128,14 @@ class Nodes:
                     tx.run(sql[statement], {"branch_id": branch_id, "doc": self._doc, "key": key})
 
     def _bury(self, tx: Transaction) -> None:
-        """Write tombstones after the versions that are live; the index then forgets what these said."""
+        """Write tombstones after the live versions, so that the index drops their text."""
         for _, branch_id, key, _, _, kind, deleted, next_seq in self._versions:
             if not deleted and next_seq > HEAD:
                 place = DocumentRef(self._workspace, branch_by_id(tx, branch_id), self._doc)
                 write(tx, place, [node(key, kind).tombstone()])
 
     def entries(self) -> list[int]:
-        """Return the numbers of the trace entries of the nodes that are cards, with the copies that merges made."""
+        """Return the seqs of the trace entries of the nodes that are cards, with copies made by merges."""
         found: list[int] = []
         for key in self._ids:
             for entry in self._card_entries(key):
@@ -149,10 +149,10 @@ class Nodes:
         return list(self._tx.stream(statement, {"branches": self.branches, "key": id}))
 
     def _is_own(self, id: str, entry: Any) -> bool:
-        """Say whether a trace entry tells of the card in this graph, and of none in another graph.
+        """Return true if a trace entry belongs to the card in this graph and in no other.
 
-        A copy that a merge made belongs to its origin. A card says what its first version says; if two graphs have it,
-        or none has it any more, a trace belongs to the graph of its name.
+        A copy made by a merge belongs to its original. An entry has the state of the card's first version; if several
+        graphs have that state, or none, the entry belongs to the graph with the name of its trace.
         """
         _, _, doc, title, content, meta, source = entry
         if source is not None and self._tx.row(sql["entry_texts"], {"seq": origin_of(source)}) is not None:
@@ -164,7 +164,7 @@ class Nodes:
         return self._doc == partner if partner in same or not same else same == [self._doc]
 
     def _subgoals(self) -> list[tuple[str, str, str]]:
-        """Return the subgoals that Moss named after the nodes, and those named after these: id, old and new title."""
+        """Return the subgoals titled by default after the nodes, transitively: id, old and new title."""
         titles: dict[str, set[str]] = {}
         for _, _, key, title, *_ in self._versions:
             if title:
@@ -185,12 +185,12 @@ class Nodes:
         return sorted({to for *_, rel, to in edges if rel == SUBGOAL} - set(self._ids))
 
     def _titled(self, key: str, title: str) -> list[Any]:
-        """Return the versions of a node that have a title, each with its branch and the number of the next."""
+        """Return the versions of a node with this title, each with its branch and its next seq."""
         statement = sql["titled_versions"].filled(branches=self._tx.sql_in("branch_id", "branches"))
         return list(self._tx.stream(statement, {**self._key, "key": key, "title": title}))
 
     def _titled_entries(self, key: str, title: str) -> dict[int, str]:
-        """Return the trace entries of a card that have a title, copies too: number and content."""
+        """Return the trace entries of a card with this title, with copies: seq and content."""
         found: dict[int, str] = {}
         for seq, branch_id, _, said, content, _, source in self._card_entries(key):
             if said == title:
@@ -198,7 +198,7 @@ class Nodes:
         return found
 
     def _named_after(self) -> list[tuple[str, int]]:
-        """Return the rows that hold titles which Moss made of the nodes' titles."""
+        """Return the rows with default titles made of the nodes' titles."""
         places = []
         for key, old, _ in self._subgoals():
             places += [("graph_versions", seq) for seq, *_ in self._titled(key, old)]
@@ -206,11 +206,11 @@ class Nodes:
         return places
 
     def _retitle(self, tx: Transaction, key: str, old: str, new: str) -> None:
-        """Write another title in the place of one: in every version, conflict and trace entry of a node."""
+        """Replace a title in every version, conflict and trace entry of a node."""
         for *values, branch_id, next_seq in self._titled(key, old):
             version = _retitled(Version(values), old, new)
             row = dict(zip(Version.columns, version, strict=True))
-            tx.run(sql["forget_version"], {"seq": version.seq})  # the index learns only what is new
+            tx.run(sql["forget_version"], {"seq": version.seq})  # only inserts update the index
             own = {"branch_id": branch_id, "doc": self._doc, "workspace": norm(self._workspace), "next_seq": next_seq}
             tx.run(sql["put_version"], {**row, **own})
         statement = sql["conflict_states"].filled(branches=tx.sql_in("from_id", "branches"))
@@ -224,7 +224,7 @@ class Nodes:
 
 
 def _state_of(id: str, title: str | None, content: str, meta: str | None) -> str | None:
-    """Return the state of the node that a card's trace entry tells of; none if the entry was erased."""
+    """Return the state of the node that a card's trace entry describes; None if the entry was erased."""
     said = json.loads(meta or "{}")
     if "type" not in said:
         return None

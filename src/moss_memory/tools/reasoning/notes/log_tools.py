@@ -1,4 +1,4 @@
-"""Notes as a history: commit, log, documents, tags, ref movements, reset."""
+"""Tools for the history of notes: commit, log, documents, tags, reflog, reset."""
 
 from __future__ import annotations
 
@@ -314,7 +314,7 @@ def branchmind_reset(
     last_writer, last_after, _ = reach[-1]
     if last_writer == branch.branch_id and not _wrote_since(tx, branch, seq):
         reach.pop()
-        own_after = last_after  # nothing lies in between: the range just goes on
+        own_after = last_after  # no entry in between, so the range continues
     row = {
         "seq": number,
         "own_after": own_after,
@@ -333,7 +333,7 @@ def branchmind_reset(
 
 
 class Tag(NamedRow):
-    """A name for a commit."""
+    """A name of a commit."""
 
     __slots__ = ()
     name: str
@@ -343,7 +343,7 @@ class Tag(NamedRow):
     created_at_ms: int
 
     def shown(self) -> dict[str, Any]:
-        """The tag as callers see it."""
+        """Return the tag as fields of a response."""
         return dict(zip(self.columns, self, strict=True))
 
 
@@ -359,7 +359,7 @@ def _first_line(content: str) -> str:
 
 
 def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
-    """Every document that the branch shows, written here or in its bases."""
+    """Return each document that the branch shows, with its number of entries and last seq."""
     names = set(STANDARD_DOCS)
     for branch_id, upto in _ancestry(tx, branch):
         rows = tx.rows(sql["documents_of"], {"branch_id": branch_id})
@@ -379,7 +379,7 @@ def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
 
 
 def _ancestry(tx: ReadTransaction, branch: BranchRow) -> list[tuple[int, int]]:
-    """The branch and its bases with their cut-offs."""
+    """Return the branch and its bases with their cut-offs."""
     return [(branch_id, upto) for branch_id, _, upto, _, _ in chain(tx, branch.branch_id, "log", NOTES)]
 
 
@@ -395,7 +395,7 @@ def _head_of(tx: Transaction, workspace: str, checkout: BranchRow) -> tuple[int,
 
 
 def _point(tx: Transaction, workspace: str, point: str | int, *, what: str) -> tuple[int, str, int]:
-    """The branch, document and seq of the note that a seq or a tag means."""
+    """Return the branch, document and seq of the note that a seq or a tag names."""
     seq = point if isinstance(point, int) else None
     if isinstance(point, str):
         tag = _find_tag(tx, workspace, checked_name(point, what=what))
@@ -416,7 +416,7 @@ def _point(tx: Transaction, workspace: str, point: str | int, *, what: str) -> t
 
 
 def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tuple[int, int, int]]:
-    """What the branch showed when an entry was its head; empty when it never was."""
+    """Return the ranges that the branch showed when an entry was its head; empty if it never was."""
     if writer == branch.branch_id:
         return truncate_ranges(log_view(tx, branch.branch_id, NOTES, upto=seq).ranges, writer, seq)
     if branch.base_id is None:
@@ -425,13 +425,13 @@ def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tu
 
 
 def _wrote_since(tx: Transaction, branch: BranchRow, seq: int) -> bool:
-    """Whether the branch has notes of its own after one of them."""
+    """Return true if the branch wrote notes after a seq."""
     place = {"branch_id": branch.branch_id, "doc": NOTES, "after": seq, "upto": HEAD}
     return tx.value(sql["newest_entry"], place) is not None
 
 
 def _movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list[dict[str, Any]]:
-    """One more movement than the page holds, newest first, with the heads before and after."""
+    """Return at most one movement more than the page holds, newest first, with the heads before and after."""
     limit = page.limit + 1
     own = [doc for doc, shape, _ in tx.rows(sql["documents_of"], {"branch_id": branch.branch_id}) if shape == "log"]
     moves: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Documents of entries: append a note, show a slice, compare two branches, export what a target has."""
+"""Tools for documents of entries: append a note, show a page, diff two branches, export a target."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def branchmind_export(
             "trace": _slice(trace, pages[TRACE], rows[TRACE], parts[TRACE]),
         }
         target = kept[0]["row"] if kept else {name: summary[name] for name in ("id", "kind", "title", "status")}
-        if not kept:  # the budget is tight, and the reference says where the documents are
+        if not kept:  # `reasoning_ref` already names the documents
             slices = {name: {key: part[key] for key in ("entries", "pagination")} for name, part in slices.items()}
         about = {} if "task" in tx.config.disabled_types else {"target": target}
         return {**about, "reasoning_ref": reference.shown(), **slices, "truncated": False}
@@ -202,7 +202,7 @@ def branchmind_diff(
 
 
 class BranchSide:
-    """One of the two branches of a comparison or a merge, and what it shows of the document."""
+    """One branch of a comparison or a merge, with its view of the document."""
 
     __slots__ = ("branch", "view")
 
@@ -214,7 +214,7 @@ class BranchSide:
 def both_logs(
     tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
 ) -> tuple[BranchSide, BranchSide]:
-    """Two branches and their views of a document that at least one of them must have."""
+    """Return two branches with their views of a document; raise `NOT_FOUND` if neither has it."""
     checked_name(doc, what="doc")
     branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
     sides = [BranchSide(branch, log_view(tx, branch.branch_id, doc)) for branch in branches]
@@ -224,7 +224,7 @@ def both_logs(
 
 
 def one_that_has(tx: ReadTransaction, workspace: str, branches: list[BranchRow], doc: str) -> None:
-    """Refuses a document that none of the branches has."""
+    """Refuse a document that none of the branches has."""
     for branch in branches[:-1]:
         try:
             DocumentRef(workspace, branch, doc).log(tx)
@@ -235,7 +235,7 @@ def one_that_has(tx: ReadTransaction, workspace: str, branches: list[BranchRow],
 
 
 class Note:
-    """A note that has passed its checks."""
+    """A validated note."""
 
     __slots__ = ("content", "format", "meta", "meta_text", "title")
 
@@ -255,7 +255,7 @@ def checked_note(
     meta: dict[str, Any] | None = None,
     what: str = "content",
 ) -> Note:
-    """A note within its limits; an empty one is refused."""
+    """Return a note within its limits; refuse an empty one."""
     if not content.strip():
         raise invalid_request(f"`{what}` is empty; write what is worth remembering", path=what)
     checked_title(title, what="title")
@@ -271,7 +271,7 @@ def append(
     source_event_id: str | None = None,
     card_id: str | None = None,
 ) -> dict[str, Any]:
-    """Writes one entry and shows it."""
+    """Write one entry and return it as fields of a response."""
     seq = take_numbers(tx)
     row = {
         "seq": seq,
@@ -294,13 +294,13 @@ def append(
 
 
 def touch(tx: Transaction, branch_id: int, doc: str, first: int, last: int, *, shape: str = "log") -> None:
-    """Remembers that a branch wrote to a document itself."""
+    """Record that a branch wrote to a document."""
     place = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
     tx.run(sql["touch_document"], place)
 
 
 class Rows(list["dict[str, Any]"]):
-    """Entries of one page, newest first, and whether older ones follow."""
+    """The entries of one page, newest first, with a flag for older ones."""
 
     __slots__ = ("more",)
 
@@ -310,7 +310,7 @@ class Rows(list["dict[str, Any]"]):
 
 
 def tail(tx: ReadTransaction, place: DocumentRef, page: CursorPage, *, query: str = "entries_before") -> Rows:
-    """The last entries of a document below the page's cursor, newest first."""
+    """Return the last entries of a document below the page's cursor, newest first."""
     view = place.log(tx)
     found = view.newest(tx, place.doc, before=page.before(), limit=page.limit + 1, query=query)
     shown = [entry.shown(place.doc, view.names) for entry in found[: page.limit]]
@@ -318,12 +318,12 @@ def tail(tx: ReadTransaction, place: DocumentRef, page: CursorPage, *, query: st
 
 
 def paged(page: CursorPage, rows: Rows, kept: list[Any], *, key: str = "entries") -> dict[str, Any]:
-    """The kept ones of the rows, oldest first, and how to go on from there."""
+    """Return the kept rows, oldest first, with the pagination."""
     return {key: kept[::-1], "pagination": page.answer(len(kept), next_cursor(rows, kept))}
 
 
 def next_cursor(rows: Rows, kept: list[Any]) -> int | None:
-    """Where the page after the kept rows begins; none when there is none."""
+    """Return the cursor of the page after the kept rows, or None."""
     if not rows.more and len(kept) == len(rows):
         return None
     return int(kept[-1]["seq"]) if kept else int(rows[0]["seq"]) + 1

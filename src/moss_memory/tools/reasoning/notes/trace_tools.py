@@ -1,4 +1,4 @@
-"""Traces: steps of thinking in order, read back and checked."""
+"""Tools for traces: append steps, read them, validate their numbers."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def _append(tx: Transaction, place: DocumentRef, note: Note) -> dict[str, Any]:
 
 
 def _steps(tx: ReadTransaction, place: DocumentRef) -> Iterator[tuple[int, str | None, dict[str, Any], bool]]:
-    """The steps of a trace document, oldest first, each with whether it was erased; other entries are passed over."""
+    """Yield the steps of a trace document, oldest first, each with a flag that is true if it was erased."""
     for branch_id, after, upto in place.log(tx).ranges:
         key = {"branch_id": branch_id, "doc": place.doc, "after": after, "upto": upto, "erased": ERASED}
         for seq, title, meta, erased in tx.stream(sql["steps_of"], key):
@@ -234,7 +234,7 @@ def _steps(tx: ReadTransaction, place: DocumentRef) -> Iterator[tuple[int, str |
 
 
 class _Line:
-    """One line of thought: the numbers it has used, and whether it has come to its end."""
+    """One sequence of numbered thoughts."""
 
     __slots__ = ("ended", "last", "used")
 
@@ -245,7 +245,7 @@ class _Line:
 
 
 class _Check:
-    """Follows the steps of a trace and remembers what is wrong with them."""
+    """A validation of the steps of a trace."""
 
     def __init__(self) -> None:
         self.checked = 0
@@ -254,12 +254,12 @@ class _Check:
         self._erased = 0
 
     def erased(self) -> None:
-        """Counts a step of which nothing is known any more: it may have been any thought that is missing."""
+        """Count an erased step, which may have been any missing thought."""
         self.checked += 1
         self._erased += 1
 
     def step(self, seq: int, title: str | None, meta: dict[str, Any]) -> None:
-        """Checks one step."""
+        """Validate one step."""
         self.checked += 1
         if not title:
             self._wrong("MISSING_FIELD", seq, "the step has no title")
@@ -287,14 +287,14 @@ class _Check:
         line.ended = not meta["next_thought_needed"]
 
     def _line(self, meta: dict[str, Any], number: int) -> _Line:
-        """The line of thought that a step belongs to; one that has ended may be followed by a new one from 1 on."""
+        """Return the sequence of a thought; start a new one if the old one ended and the number is 1."""
         name = str(meta.get("branch_id") or "")
         line = self._lines.get(name)
         if line is None or (line.ended and number == 1):
             line = self._lines[name] = _Line()
             trunk = self._lines.get("")
             if name and trunk is not None and number > 1:
-                # It takes up the thoughts before it, and counts on from where it left them or from the last one.
+                # A branch inherits the earlier thoughts and continues after its branch point or the last one.
                 left_at = meta.get("branch_from_thought")
                 line.last = trunk.last if number == trunk.last + 1 or not isinstance(left_at, int) else left_at
                 line.used = {one for one in trunk.used if one <= line.last}
