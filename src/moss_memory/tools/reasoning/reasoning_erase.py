@@ -32,13 +32,13 @@ def erase_entry(
     if seq is None:
         raise invalid_request(f"`seq` is needed: the number of the {type} entry", path="seq")
     key = {"workspace": norm(workspace), "seq": seq}
-    named = None if branch is None else find_branch(tx, workspace, branch)
+    branch_row = None if branch is None else find_branch(tx, workspace, branch)
     writer, found, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
-    is_there = writer is not None and _is_meant(found, type, doc)
-    if not is_there or not is_on(tx, log_view, named, found, [(seq, writer)]):
+    exists = writer is not None and _is_meant(found, type, doc)
+    if not exists or not is_on(tx, log_view, branch_row, found, [(seq, writer)]):
         raise MossError(
             "NOT_FOUND",
-            f"there is no {type} entry {seq} {where(named, doc)}of workspace {workspace!r}",
+            f"there is no {type} entry {seq} {where(branch_row, doc)}of workspace {workspace!r}",
             recovery=next_call("branchmind_docs_list", {"workspace": workspace}, "lists the documents there are"),
         )
     erasure = entries_erasure(tx, with_copies(tx, workspace, writer, seq, source))
@@ -80,18 +80,18 @@ def _is_meant(found: str, type: str, doc: str | None) -> bool:
     return found != NOTES if type == "trace" else not found.endswith(TRACE)
 
 
-def is_on(tx: ReadTransaction, look: Look, named: BranchRow | None, doc: str, found: list[tuple[int, int]]) -> bool:
+def is_on(tx: ReadTransaction, look: Look, branch: BranchRow | None, doc: str, found: list[tuple[int, int]]) -> bool:
     """Return true if no branch was named, or if the named branch wrote or shows one of the entries."""
-    if named is None:
+    if branch is None:
         return True
-    view = look(tx, named.branch_id, doc)
-    return any(writer == named.branch_id or view.shows(writer, seq) for seq, writer in found)
+    view = look(tx, branch.branch_id, doc)
+    return any(writer == branch.branch_id or view.shows(writer, seq) for seq, writer in found)
 
 
-def where(named: BranchRow | None, doc: str | None) -> str:
+def where(branch: BranchRow | None, doc: str | None) -> str:
     """Return the document and branch as part of a message."""
-    told = f"in document {doc!r} " if doc else ""
-    return told + (f"on branch {named.name!r} " if named else "")
+    document = f"in document {doc!r} " if doc else ""
+    return document + (f"on branch {branch.name!r} " if branch else "")
 
 
 def origin_of(source: str) -> int:
@@ -119,9 +119,9 @@ def blank_entries(tx: Transaction, seqs: list[int]) -> None:
     """Replace the text of entries by `[erased]` and index them again."""
     for seq in seqs:
         step = _STEP.match(tx.value(sql["entry_title"], {"seq": seq}) or "")
-        shown = tx.run(sql["hide_entry"], {"seq": seq})  # removing it from the index needs the old text
+        was_visible = tx.run(sql["hide_entry"], {"seq": seq})  # removing it from the index needs the old text
         tx.run(sql["blank_entry"], {"seq": seq, "erased": ERASED, "title": step and step[0]})
-        if shown:
+        if was_visible:
             tx.run(sql["show_entry"], {"seq": seq})
 
 
@@ -130,10 +130,12 @@ def blank_events(tx: Transaction, event_ids: list[str]) -> None:
     for event_id in event_ids:
         payload = tx.value(sql["event_payload"], {"event_id": event_id})
         if payload is not None:
-            said = json.loads(payload)
-            note = said["payload"].get("seq")
-            said["payload"] = {} if note is None else {"seq": note}
-            tx.run(sql["set_event_payload"], {"event_id": event_id, "payload": json.dumps(said, separators=(",", ":"))})
+            event = json.loads(payload)
+            note = event["payload"].get("seq")
+            event["payload"] = {} if note is None else {"seq": note}
+            tx.run(
+                sql["set_event_payload"], {"event_id": event_id, "payload": json.dumps(event, separators=(",", ":"))}
+            )
 
 
 def versions_of_key(tx: ReadTransaction, workspace: str, key: str) -> list[tuple[int, str | None]]:
@@ -145,12 +147,14 @@ def versions_of_key(tx: ReadTransaction, workspace: str, key: str) -> list[tuple
 def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> None:
     """Overwrite the titles of nodes in other graphs and earlier versions."""
     for key in keys:
-        where = {"workspace": norm(workspace), "key": key}
-        for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**where, "title": ERASED})):
-            place = DocumentRef(workspace, branch_by_id(tx, branch_id), doc)
+        parameters = {"workspace": norm(workspace), "key": key}
+        for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**parameters, "title": ERASED})):
+            document = DocumentRef(workspace, branch_by_id(tx, branch_id), doc)
             now = present(tx, graph_view(tx, branch_id, doc), doc, [key])
             if key in now and not now[key].deleted:
-                shown = now[key]
-                write(tx, place, [node(key, shown.type, title=ERASED, status=shown.status, meta=shown.meta_json)])
+                version = now[key]
+                write(
+                    tx, document, [node(key, version.type, title=ERASED, status=version.status, meta=version.meta_json)]
+                )
         for statement in ("blank_old_versions", "forget_conflicts_of_key"):
-            tx.run(sql[statement], where)
+            tx.run(sql[statement], parameters)

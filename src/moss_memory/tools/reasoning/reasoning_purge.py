@@ -49,9 +49,9 @@ def branchmind_purge(
     }
     if dry_run:
         notes, keys = list(_hidden_notes(tx, scope)), list(_gone_keys(tx, scope))
-        said = f"Would permanently delete {_told(len(notes), len(keys))}"
+        message = f"Would permanently delete {_told(len(notes), len(keys))}"
         ids = [str(seq) for seq in notes] + [key for _, _, key in keys]
-        found = {"purged": len(notes) + len(keys), "message": said, "erased": False}
+        found = {"purged": len(notes) + len(keys), "message": message, "erased": False}
         return {**found, **tx.erases, "dry_run": True, "ids": ids[:IDS_SHOWN]}
     return _Purge(tx, scope).run()
 
@@ -73,8 +73,8 @@ class _Purge:
         """Remove all rows, or stop early if the call is cancelled."""
         complete = self._remove()
         self._end_slice()
-        said = f"Permanently deleted {_told(self._notes, self._keys)}"
-        self._answer["message"] = said if complete else f"{said}; there are more, purge again"
+        message = f"Permanently deleted {_told(self._notes, self._keys)}"
+        self._answer["message"] = message if complete else f"{message}; there are more, purge again"
         if not complete:
             self._answer["complete"] = False
         return self._answer
@@ -112,19 +112,19 @@ class _Purge:
 
 def _hidden_notes(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[int]:
     """Yield the notes that no branch shows and no tag names."""
-    place = "" if scope["workspace"] is None else " and e.workspace_norm = :workspace"
-    return (seq for (seq,) in tx.stream(sql["hidden_notes"].format(place=place), _given(scope)))
+    condition = "" if scope["workspace"] is None else " and e.workspace_norm = :workspace"
+    return (seq for (seq,) in tx.stream(sql["hidden_notes"].format(place=condition), _given(scope)))
 
 
 def _gone_keys(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
     """Yield the nodes and edges that are deleted on all related branches."""
-    place = "" if scope["workspace"] is None else " and v.workspace_norm = :workspace"
+    condition = "" if scope["workspace"] is None else " and v.workspace_norm = :workspace"
     seen: set[tuple[int, str, str]] = set()
-    for branch_id, doc, key in list(tx.stream(sql["tombstones"].format(place=place), _given(scope))):
-        gone = _root(tx, branch_id), doc, key
-        if gone not in seen and _is_gone(tx, *gone):
-            seen.add(gone)
-            yield gone
+    for branch_id, doc, key in list(tx.stream(sql["tombstones"].format(place=condition), _given(scope))):
+        found = _root(tx, branch_id), doc, key
+        if found not in seen and _is_gone(tx, *found):
+            seen.add(found)
+            yield found
 
 
 def _given(scope: dict[str, Any]) -> dict[str, Any]:
@@ -139,25 +139,25 @@ def _root(tx: ReadTransaction, branch_id: int) -> int:
 
 def _is_gone(tx: ReadTransaction, root: int, doc: str, key: str) -> bool:
     """Return true if all branches derived from the root deleted the key and no conflict about it is open."""
-    family = [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": root})]
-    for member in family:
-        found = present(tx, graph_view(tx, member, doc), doc, [key]).get(key)
+    branches = [branch_id for (branch_id,) in tx.rows(sql["family_of_branch"], {"branch_id": root})]
+    for branch_id in branches:
+        found = present(tx, graph_view(tx, branch_id, doc), doc, [key]).get(key)
         if found is not None and not found.deleted:
             return False
-        if tx.row(sql["open_conflict_about"], {"branch_id": member, "doc": doc, "key": key}) is not None:
+        if tx.row(sql["open_conflict_about"], {"branch_id": branch_id, "doc": doc, "key": key}) is not None:
             return False
-    return EDGE_MARK in key or not _has_edges(tx, family, doc, key)
+    return EDGE_MARK in key or not _has_edges(tx, branches, doc, key)
 
 
-def _has_edges(tx: ReadTransaction, family: list[int], doc: str, key: str) -> bool:
+def _has_edges(tx: ReadTransaction, branches: list[int], doc: str, key: str) -> bool:
     """Return true if a branch shows an edge at a deleted node."""
-    place = {"doc": doc, "key": key}
-    return any(tx.row(sql["edge_at"], {**place, "branch_id": member}) is not None for member in family)
+    parameters = {"doc": doc, "key": key}
+    return any(tx.row(sql["edge_at"], {**parameters, "branch_id": branch_id}) is not None for branch_id in branches)
 
 
 def _delete_key(tx: Transaction, root: int, doc: str, key: str) -> None:
     """Delete each version of a node or edge on the root and its derived branches, and all references to them."""
-    for (member,) in list(tx.rows(sql["family_of_branch"], {"branch_id": root})):
-        place = {"branch_id": member, "doc": doc, "key": key}
+    for (branch_id,) in list(tx.rows(sql["family_of_branch"], {"branch_id": root})):
+        parameters = {"branch_id": branch_id, "doc": doc, "key": key}
         for query in ("delete_version_tags", "delete_versions", "delete_merges", "delete_conflicts", "delete_pins"):
-            tx.run(sql[query], place)
+            tx.run(sql[query], parameters)

@@ -141,10 +141,10 @@ def _narrowed(tx: ReadTransaction, workspace: str, parent: str | None, tag: str 
 
 
 def _shown(task: Ready) -> dict[str, Any]:
-    shown: dict[str, Any] = {"id": task.id, "title": task.title, "priority": task.priority}
+    fields: dict[str, Any] = {"id": task.id, "title": task.title, "priority": task.priority}
     if task.step_id is not None:
-        shown["step"] = {"step_id": task.step_id, "path": task.path, "title": task.step_title}
-    return {**shown, "why": f"{task.priority} priority, nothing in its way, nobody works on it"}
+        fields["step"] = {"step_id": task.step_id, "path": task.path, "title": task.step_title}
+    return {**fields, "why": f"{task.priority} priority, nothing in its way, nobody works on it"}
 
 
 def _first_ready(tx: ReadTransaction, workspace: str) -> str:
@@ -166,9 +166,9 @@ def _held_by(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, str 
     if not held:
         raise MossError("NOT_FOUND", f"{agent[:100]!r} has claimed nothing in workspace {workspace!r}")
     if len(held) > 1:
-        named = ", ".join(f"{held_id} {at}" if at else held_id for held_id, _, at in held)
+        pieces = ", ".join(f"{held_id} {at}" if at else held_id for held_id, _, at in held)
         raise invalid_request(
-            f"{agent[:100]!r} holds several pieces: {named}; name the `target` to give back", path="target"
+            f"{agent[:100]!r} holds several pieces: {pieces}; name the `target` to give back", path="target"
         )
     return held[0][0], held[0][1]
 
@@ -184,7 +184,7 @@ def _claimed(mutation: Mutation, step: Step | None, agent: str, lease_s: int) ->
         task.status = "ACTIVE"
     held = hold(mutation.tx, mutation.workspace, task, step, agent, lease_s)
     kind = task.kind if step is None else "step"
-    return {**mutation.finish(f"{kind}_claimed", held.shown(), step=step), **held.shown()}
+    return {**mutation.finish(f"{kind}_claimed", held.to_dict(), step=step), **held.to_dict()}
 
 
 def _released(mutation: Mutation, step: Step | None, agent: str) -> dict[str, Any]:
@@ -197,15 +197,15 @@ def _released(mutation: Mutation, step: Step | None, agent: str) -> dict[str, An
         raise _taken(mutation, held)
     mutation.tx.run(sql["release"], {"task_row": mutation.task.row_id, "step_id": wanted})
     kind = mutation.task.kind if step is None else "step"
-    told = mutation.finish(f"{kind}_released", {"agent": agent}, step=step)
-    return {**told, "agent": agent, "lease_until_ms": None}
+    response = mutation.finish(f"{kind}_released", {"agent": agent}, step=step)
+    return {**response, "agent": agent, "lease_until_ms": None}
 
 
 def _taken(mutation: Mutation, claim: Claim) -> MossError:
     what = mutation.task.id if claim.path is None else f"step {claim.path} of {mutation.task.id}"
     return mutation.refuse(
         f"{claim.agent!r} works on {what}; take another piece, or wait until the lease runs out",
-        details=claim.shown(),
+        details=claim.to_dict(),
         recovery=next_call(
             "tasks_ready", {"workspace": mutation.workspace}, "lists what nobody works on and can be started"
         ),

@@ -44,14 +44,14 @@ def step_edge(task: Task, step: Step) -> Version:
 
 def show(tx: Transaction, workspace: str, owner: Task, versions: list[Version], gone: list[str] | None = None) -> None:
     """Write the changed nodes and edges, and tombstones for the gone keys, to a plan's or task's graph."""
-    place = home_of(workspace, owner, f"{owner.id}-graph")
+    document = home_of(workspace, owner, f"{owner.id}-graph")
     keys = [version.key for version in versions]
-    view = graph_view(tx, owner.branch_id, place.doc)
-    now = present(tx, view, place.doc, [*keys, *(gone or ())])
+    view = graph_view(tx, owner.branch_id, document.doc)
+    now = present(tx, view, document.doc, [*keys, *(gone or ())])
     new = [version for version in versions if version.key not in now or now[version.key].state != version.state]
     new += [now[key].tombstone() for key in gone or () if key in now and not now[key].deleted]
     if new:
-        write(tx, place, new)
+        write(tx, document, new)
 
 
 def show_elsewhere(tx: Transaction, workspace: str, task: Task) -> None:
@@ -88,11 +88,11 @@ def hide_steps(tx: Transaction, workspace: str, task: Task, steps: list[Step]) -
 
 def hide(tx: Transaction, workspace: str, task: Task) -> None:
     """Remove a deleted plan or task from all graphs."""
-    place = home_of(workspace, task, f"{task.id}-graph")
-    live = versions(tx, graph_view(tx, task.branch_id, place.doc), place.doc, _OURS)
+    document = home_of(workspace, task, f"{task.id}-graph")
+    live = versions(tx, graph_view(tx, task.branch_id, document.doc), document.doc, _OURS)
     tombstones = [version.tombstone() for version in live]
     if tombstones:
-        write(tx, place, tombstones)
+        write(tx, document, tombstones)
     here = f"task:{task.id}"
     for owner in _referrers(tx, workspace, task):
         links = [EDGE_MARK.join((f"task:{owner.id}", rel, here)) for rel in (CONTAINS, DEPENDS_ON)]

@@ -43,15 +43,15 @@ def handover_name(id: str) -> str:
     return f"{id}-handoff"
 
 
-def capsule_text(standing: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
+def capsule_text(task_status: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
     """Return the six sections in at most `most` characters, with fewer lines per section if necessary."""
     sections = {
-        "Objective": _objective(standing),
-        "Current status": _status(standing, handoff),
-        "Decisions": _decisions(standing) or ["Nothing was recorded as decided."],
-        "Next actions": _next_actions(standing),
-        "Key locations": _locations(standing),
-        "Open questions": _questions(standing, handoff) or ["Nothing is known to be in the way."],
+        "Objective": _objective(task_status),
+        "Current status": _status(task_status, handoff),
+        "Decisions": _decisions(task_status) or ["Nothing was recorded as decided."],
+        "Next actions": _next_actions(task_status),
+        "Key locations": _locations(task_status),
+        "Open questions": _questions(task_status, handoff) or ["Nothing is known to be in the way."],
     }
     for lines in (200, 50, 20, 10, 5, 2, 1):
         parts = [f"## {title}\n" + "\n".join(_listed(body, lines)) for title, body in sections.items()]
@@ -62,61 +62,67 @@ def capsule_text(standing: TaskStatus, handoff: dict[str, list[str]], most: int)
 
 
 def _listed(texts: list[str], most: int) -> list[str]:
-    told = [f"- {brief(text, LINE_CHARS)}" for text in texts if text.strip()]
-    return told if len(told) <= most else [*told[:most], f"- and {len(told) - most} more"]
+    bullets = [f"- {brief(text, LINE_CHARS)}" for text in texts if text.strip()]
+    return bullets if len(bullets) <= most else [*bullets[:most], f"- and {len(bullets) - most} more"]
 
 
-def _objective(standing: TaskStatus) -> list[str]:
-    task = standing.task
-    said = [f"{task.title} ({task.id})", task.description or ""]
+def _objective(task_status: TaskStatus) -> list[str]:
+    task = task_status.task
+    lines = [f"{task.title} ({task.id})", task.description or ""]
     if task.parent_id is not None:
-        said.append(f"Part of {task.parent_id}: {find_task(standing.tx, standing.workspace, task.parent_id).title}")
-    return said
+        lines.append(
+            f"Part of {task.parent_id}: {find_task(task_status.tx, task_status.workspace, task.parent_id).title}"
+        )
+    return lines
 
 
-def _status(standing: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
-    radar, task = standing.radar(), standing.task
+def _status(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
+    radar, task = task_status.radar(), task_status.task
     return [f"{radar['now']} ({radar['why']}).", f"Status {task.status}.", *(f"Done: {one}" for one in handoff["done"])]
 
 
-def _decisions(standing: TaskStatus) -> list[str]:
+def _decisions(task_status: TaskStatus) -> list[str]:
     """Return the decisions and notes about a plan or task, newest first."""
-    notes = _notes(standing)
-    return [*_cards(standing, "decision"), *(f"Noted: {note}" for note in reversed(notes))]
+    notes = _notes(task_status)
+    return [*_cards(task_status, "decision"), *(f"Noted: {note}" for note in reversed(notes))]
 
 
-def _next_actions(standing: TaskStatus) -> list[str]:
+def _next_actions(task_status: TaskStatus) -> list[str]:
     """Return the open steps and tasks with their criteria, and the command that shows the next call."""
-    tx, workspace, task = standing.tx, standing.workspace, standing.task
-    said = [_to_do(step) for step in sorted(steps_of(tx, task, "open_steps"), key=lambda step: step.blocked)]
+    tx, workspace, task = task_status.tx, task_status.workspace, task_status.task
+    lines = [_to_do(step) for step in sorted(steps_of(tx, task, "open_steps"), key=lambda step: step.blocked)]
     for child in tasks_of_plan(tx, workspace, task):
         if child.status != "DONE":
-            said.append(f"{child.title} ({child.id}, {child.status})")
-    if not said:
-        said = ["Everything in it is done." if task.status == "DONE" else f"Complete {task.id}: nothing in it is open."]
+            lines.append(f"{child.title} ({child.id}, {child.status})")
+    if not lines:
+        lines = [
+            "Everything in it is done." if task.status == "DONE" else f"Complete {task.id}: nothing in it is open."
+        ]
     command = f"moss task radar {task.id} --workspace {shlex.quote(workspace)}"
-    goes_on = f"`{command}`, or the tool `tasks_radar`, says how to go on."
-    return [*said[:1], goes_on, *said[1:]]
+    hint = f"`{command}`, or the tool `tasks_radar`, says how to go on."
+    return [*lines[:1], hint, *lines[1:]]
 
 
 def _to_do(step: Step) -> str:
-    said = f"{step.title} ({step.path}"
-    said += f", blocked: {step.block_reason or 'see below'})" if step.blocked else ")"
+    line = f"{step.title} ({step.path}"
+    line += f", blocked: {step.block_reason or 'see below'})" if step.blocked else ")"
     criteria, tests = step.texts("success_criteria"), step.texts("tests")
-    said += f"; done when {', and '.join(criteria)}" if criteria else ""
-    return said + (f"; check with {', '.join(tests)}" if tests else "")
+    line += f"; done when {', and '.join(criteria)}" if criteria else ""
+    return line + (f"; check with {', '.join(tests)}" if tests else "")
 
 
-def _locations(standing: TaskStatus) -> list[str]:
+def _locations(task_status: TaskStatus) -> list[str]:
     """Return the files and URLs in notes and evidence, and the documents of the reasoning."""
-    evidence = [content for _, content in standing.tx.rows(sql["evidence_by_step"], {"task_row": standing.task.row_id})]
-    reference = Reference(standing.task)
-    lies = f"Notes, trace and graph: branch {reference.branch} of workspace {standing.workspace}"
+    evidence = [
+        content for _, content in task_status.tx.rows(sql["evidence_by_step"], {"task_row": task_status.task.row_id})
+    ]
+    reference = Reference(task_status.task)
+    branch = f"Notes, trace and graph: branch {reference.branch} of workspace {task_status.workspace}"
     documents = f"documents {reference.notes_doc}, {reference.trace_doc}, {reference.graph_doc}"
-    places = places_in([*evidence, *_notes(standing)])
-    if _without_reasoning(standing):
-        return places or [f"Workspace {standing.workspace}, {standing.task.id}"]
-    return [*places, f"{lies}, {documents}"]
+    places = places_in([*evidence, *_notes(task_status)])
+    if _without_reasoning(task_status):
+        return places or [f"Workspace {task_status.workspace}, {task_status.task.id}"]
+    return [*places, f"{branch}, {documents}"]
 
 
 def places_in(texts: Iterable[str]) -> list[str]:
@@ -125,28 +131,28 @@ def places_in(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(place for place in found if len(place) > 2))[:PLACES_MAX]
 
 
-def _questions(standing: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
-    return [*handoff["risks"], *_cards(standing, "question", status="open")]
+def _questions(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
+    return [*handoff["risks"], *_cards(task_status, "question", status="open")]
 
 
-def _without_reasoning(standing: TaskStatus) -> bool:
-    return "reasoning" in standing.tx.config.disabled_types
+def _without_reasoning(task_status: TaskStatus) -> bool:
+    return "reasoning" in task_status.tx.config.disabled_types
 
 
-def _cards(standing: TaskStatus, type: str, status: str | None = None) -> list[str]:
-    if _without_reasoning(standing):
+def _cards(task_status: TaskStatus, type: str, status: str | None = None) -> list[str]:
+    if _without_reasoning(task_status):
         return []
-    graph = f"{standing.task.id}-graph"
-    view = graph_view(standing.tx, standing.task.branch_id, graph)
+    graph = f"{task_status.task.id}-graph"
+    view = graph_view(task_status.tx, task_status.task.branch_id, graph)
     filters = NodeFilters(types=type, status=status)
-    cards: list[dict[str, Any]] = nodes_of(standing.tx, view, graph, filters, CursorPage(None, CARDS_MAX))
+    cards: list[dict[str, Any]] = nodes_of(task_status.tx, view, graph, filters, CursorPage(None, CARDS_MAX))
     if status == "open":
-        done = settled(standing.tx, view, graph, [card["id"] for card in cards])
+        done = settled(task_status.tx, view, graph, [card["id"] for card in cards])
         cards = [card for card in cards if card["id"] not in done]
     return [": ".join(filter(None, (card.get("title"), card.get("text")))) for card in cards]
 
 
-def _notes(standing: TaskStatus) -> list[str]:
+def _notes(task_status: TaskStatus) -> list[str]:
     """Return the last notes, oldest first."""
-    found = notes_about(standing.tx, standing.workspace, standing.task, NOTES_MAX)
+    found = notes_about(task_status.tx, task_status.workspace, task_status.task, NOTES_MAX)
     return [note["content"] for note in reversed(found)]

@@ -55,18 +55,18 @@ class Handovers:
         """Decide if one capsule and its versions are removed, rewritten or reported."""
         found = [(("versions", one), *rest) for one, *rest in self._tx.stream(_VERSIONS, {"row_id": row_id})]
         found.append((("capsules", row_id), tool, title, text))
-        written = {(said, body) for _, by, said, body in found if by == _TOOL}
-        own = [(place, said, body) for place, _, said, body in found if (said, body) in written]
-        about = {_target(said) for _, said, _ in own}
+        written = {(row_title, body) for _, writer, row_title, body in found if writer == _TOOL}
+        own = [(place, row_title, body) for place, _, row_title, body in found if (row_title, body) in written]
+        about = {_target(row_title) for _, row_title, _ in own}
         if len(own) == len(found) and about == {self._erased}:
             from moss_memory.tools.capsule.capsule_rows import capsules, versioned
 
             row = capsules.find(self._tx, Address(id, None, None), include_deleted=True)
             self._removed.append(versioned.erasure(self._tx, row))
             return
-        for place, said, body in own:
-            new = self._lines.without(said, body)
-            if new != (said, body):
+        for place, row_title, body in own:
+            new = self._lines.without(row_title, body)
+            if new != (row_title, body):
                 self.rewritten[place] = new
         if self._erased is not None and len(own) < len(found) and name == norm(handover_name(self._erased)):
             self.named.append(id)
@@ -95,8 +95,8 @@ class _Lines:
         self._owners = erasure.owners
         texts = [" ".join(text.split()) for text in erasure.texts]
         self._titles = sorted(texts, key=len, reverse=True)
-        said = [*texts, *(f"Noted: {text}" for text in texts)]
-        self._whole = {brief(one, LINE_CHARS) for one in said} | set(places_in(erasure.texts))
+        lines = [*texts, *(f"Noted: {text}" for text in texts)]
+        self._whole = {brief(one, LINE_CHARS) for one in lines} | set(places_in(erasure.texts))
 
     def without(self, title: str | None, text: str) -> tuple[str | None, str]:
         """Return the title and text of a hand-over without the erased texts."""

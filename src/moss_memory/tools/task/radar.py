@@ -81,18 +81,18 @@ def tasks_radar(
     Without `target` the focus, else the only open task, else the one last worked on; `chosen` says which.
     """
     task, chosen = _target(tx, workspace, target)
-    standing = TaskStatus(tx, workspace, task)
-    steps = [step.shown() for step in steps_of(tx, standing.task, limit=SHOWN_STEPS + 1)]
+    task_status = TaskStatus(tx, workspace, task)
+    steps = [step.to_dict() for step in steps_of(tx, task_status.task, limit=SHOWN_STEPS + 1)]
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        frame = standing.shown()
+        frame = task_status.to_dict()
         target = frame["target"] if len(kept) == 1 else kept[1]
         cut = len(steps) > SHOWN_STEPS
         return {
             **frame, "target": target, "chosen": chosen, "radar": kept[0], "steps": kept[2:], "truncated": cut
         }  # fmt: skip
 
-    rows = [standing.radar(), standing.summary(), *steps[:SHOWN_STEPS]]
+    rows = [task_status.radar(), task_status.summary(), *steps[:SHOWN_STEPS]]
     return budget.fit(rows, build)
 
 
@@ -154,9 +154,9 @@ def tasks_handoff(
             "`as_capsule` is not possible: the configuration has switched that off", path="as_capsule"
         )
     task, _ = _target(tx, workspace, target)
-    standing = TaskStatus(tx, workspace, task)
-    handoff = standing.handoff()
-    capsule = _store_capsule(tx, standing, handoff) if as_capsule else None
+    task_status = TaskStatus(tx, workspace, task)
+    handoff = task_status.handoff()
+    capsule = _store_capsule(tx, task_status, handoff) if as_capsule else None
     parts = [{"list": name, "text": text} for name in ("risks", "remaining", "done") for text in handoff[name]]
 
     def build(kept: list[Any]) -> dict[str, Any]:
@@ -166,10 +166,14 @@ def tasks_handoff(
         tight = len(kept) == 1
         radar = {**kept[0], "next": None} if tight else kept[0]
         stored = {} if capsule is None else {"capsule": capsule}
-        answer = {"workspace": workspace, "target": standing.shown()["target"] if tight else kept[1], "radar": radar}
+        answer = {
+            "workspace": workspace,
+            "target": task_status.to_dict()["target"] if tight else kept[1],
+            "radar": radar,
+        }
         return {**answer, "handoff": lists, **stored, "next": kept[0]["next"], "truncated": False}
 
-    rows = [standing.radar(), standing.summary(), *parts]
+    rows = [task_status.radar(), task_status.summary(), *parts]
     return budget.fit(rows, build)
 
 
@@ -205,22 +209,22 @@ def _seq_of(tx: ReadTransaction, workspace: str, event_id: str) -> int:
     return seq
 
 
-def _store_capsule(tx: Transaction, standing: TaskStatus, handoff: dict[str, list[str]]) -> dict[str, Any]:
+def _store_capsule(tx: Transaction, task_status: TaskStatus, handoff: dict[str, list[str]]) -> dict[str, Any]:
     """Store the hand-over as a capsule; refuse to replace a capsule that Moss did not write."""
     from moss_memory.tools.capsule.capsule_rows import capsules
     from moss_memory.tools.capsule.capsule_tools import capsule_store
 
     from .handoff import HANDOFF_SOURCE, capsule_text, handover_name
 
-    name = handover_name(standing.task.id)
-    existing = capsules.find_or_none(tx, Address(None, standing.workspace, name))
+    name = handover_name(task_status.task.id)
+    existing = capsules.find_or_none(tx, Address(None, task_status.workspace, name))
     ours = existing is not None and existing["source"] == HANDOFF_SOURCE
     stored: dict[str, Any] = capsule_store.call_in(
         tx,
-        capsule_text=capsule_text(standing, handoff, tx.config.capsule_max_chars),
-        workspace=standing.workspace,
+        capsule_text=capsule_text(task_status, handoff, tx.config.capsule_max_chars),
+        workspace=task_status.workspace,
         name=name,
-        title=f"Hand-over of {standing.task.id}: {standing.task.title}"[:200],
+        title=f"Hand-over of {task_status.task.id}: {task_status.task.title}"[:200],
         source=HANDOFF_SOURCE,
         mode="replace" if ours else "error",
     )

@@ -78,8 +78,8 @@ def tasks_decompose(
     added = add_steps(tx, mutation.workspace, mutation.task, above, steps)
     nodes = [part for step in added for part in (step_node(step), step_edge(mutation.task, step))]
     payload = {"steps": [step.step_id for step in added]}
-    told = mutation.finish("steps_added", payload, step=above, shown=nodes)
-    return {**told, "steps": [{**step.address(), "title": step.title} for step in added]}
+    response = mutation.finish("steps_added", payload, step=above, shown=nodes)
+    return {**response, "steps": [{**step.address(), "title": step.title} for step in added]}
 
 
 @operation(

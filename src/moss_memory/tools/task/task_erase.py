@@ -68,7 +68,7 @@ class _Work:
         trace = {"workspace": norm(self._workspace), "doc": f"{self._id}-trace"}
         entries.update(seq for (seq,) in tx.stream(sql["entries_of_document"], trace))
         keys = [f"task:{self._id}", *self._step_keys()]
-        texts = [said.get("payload", {}).get("title") for said in self._events.values()]
+        texts = [event.get("payload", {}).get("title") for event in self._events.values()]
         if task is not None:
             texts += [task.title, task.description]
         row = [] if task is None else [("tasks", task.row_id)]
@@ -79,11 +79,11 @@ class _Work:
     def erasure_of_step(self, step_id: str) -> HardDelete:
         """Return the erasure of one step."""
         path, step = self._step(step_id)
-        said = {event_id: one for event_id, one in self._events.items() if one.get("path") == path}
-        entries = [seq for branch_id in self._branches for seq in self._entries_on(branch_id, said)]
+        events = {event_id: one for event_id, one in self._events.items() if one.get("path") == path}
+        entries = [seq for branch_id in self._branches for seq in self._entries_on(branch_id, events)]
         keys = [f"step:{step_id}"]
         steps = [] if step is None else [step]
-        own = HardDelete(lambda tx: self._blank_step(tx, step, said))
+        own = HardDelete(lambda tx: self._blank_step(tx, step, events))
         rest = self._rest(steps, keys, step_id)
         return entries_erasure(self._tx, entries).combined_with([own, rest, self._copies(keys)])
 
@@ -147,8 +147,8 @@ class _Work:
             _blank(tx, step)
         mutation.finish(f"{mutation.task.kind}_erased", {}, shown=[step_node(step) for step in steps])
 
-    def _blank_step(self, tx: Transaction, step: Step | None, said: dict[str, dict[str, Any]]) -> None:
-        blank_events(tx, list(said))
+    def _blank_step(self, tx: Transaction, step: Step | None, events: dict[str, dict[str, Any]]) -> None:
+        blank_events(tx, list(events))
         if step is not None:
             mutation = Mutation(tx, self._workspace, self._id, None)
             _blank(tx, step)
@@ -182,15 +182,15 @@ class _Work:
             found += [Nodes(tx, self._workspace, family, doc, keys) for doc, keys in ids.items()]
         return found
 
-    def _entries_on(self, branch_id: int, said: dict[str, dict[str, Any]] | None) -> list[int]:
+    def _entries_on(self, branch_id: int, events: dict[str, dict[str, Any]] | None) -> list[int]:
         """Return the entries on the task's branch, or only those of some events and of their notes.
 
         Copies made by merges are included.
         """
         found = list(self._tx.stream(sql["entries_of_branch"], {"branch_id": branch_id}))
-        if said is not None:
-            notes = {one["payload"].get("seq") for one in said.values()}
-            found = [(seq, source) for seq, source in found if source in said or seq in notes]
+        if events is not None:
+            notes = {one["payload"].get("seq") for one in events.values()}
+            found = [(seq, source) for seq, source in found if source in events or seq in notes]
         seqs = [seq for seq, _ in found]
         return [*seqs, *copies_of_entries(self._tx, self._workspace, branch_id, seqs)]
 

@@ -93,7 +93,7 @@ class Tree:
             head["contract"] = json.loads(task.contract_json)
         if task.parent_id is not None:
             head["parent"] = task.parent_id
-        return head | (self._claims[WHOLE].shown() if WHOLE in self._claims else {})
+        return head | (self._claims[WHOLE].to_dict() if WHOLE in self._claims else {})
 
     def steps(self, only: Step | None) -> list[dict[str, Any]]:
         """Return all steps, or one step with its descendants, in order and without nesting."""
@@ -106,7 +106,7 @@ class Tree:
     def _step(self, step: Step) -> dict[str, Any]:
         confirmed = step.checkpoints()
         blocked = [step.block_reason] if step.blocked and step.block_reason else []
-        shown: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "step_id": step.step_id,
             "path": step.path,
             "title": step.title,
@@ -119,7 +119,7 @@ class Tree:
             "notes": self._notes.get(step.path, []),
         }
         claim = self._claims.get(step.step_id)
-        return {**shown, **(claim.shown() if claim else {}), "steps": []}
+        return {**fields, **(claim.to_dict() if claim else {}), "steps": []}
 
     def tasks(self) -> list[dict[str, Any]]:
         """Return the tasks of a plan with the progress of each."""

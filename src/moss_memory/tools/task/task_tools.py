@@ -147,7 +147,7 @@ def tasks_list(
     total = tx.value(f"select count(*) from tasks where {chosen}", values)
     columns = ", ".join(Task.__slots__)
     rows = tx.rows(f"select {columns} from tasks where {chosen} order by row_id limit :limit offset :offset", values)
-    items = [Task(row).listed() for row in rows]
+    items = [Task(row).list_item() for row in rows]
     return budget.fit(
         items,
         lambda kept: {
@@ -324,8 +324,8 @@ def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
     key = {"workspace": norm(workspace), "id": task.id}
     before = [other.id for other in dependencies_of(tx, workspace, task)]
     tx.run(sql["clear_dependencies"], key)
-    for place, other in enumerate(others):
-        tx.run(sql["add_dependency"], {**key, "depends_on": other.id, "place": place})
+    for position, other in enumerate(others):
+        tx.run(sql["add_dependency"], {**key, "depends_on": other.id, "place": position})
     show_dependencies(tx, workspace, task, before, others)
 
 

@@ -79,17 +79,17 @@ def emit(
     tx: Transaction, workspace: str, task: Task, type: str, payload: dict[str, Any], *, path: str | None = None
 ) -> dict[str, Any]:
     """Write an event and its trace entry; return the event as fields of a response."""
-    said: dict[str, Any] = {"type": type, "target": task.id}
+    event: dict[str, Any] = {"type": type, "target": task.id}
     if path is not None:
-        said["path"] = path
-    said["payload"] = payload
-    text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        event["path"] = path
+    event["payload"] = payload
+    text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
     event_id = tx.record_event(workspace=norm(workspace), address=task.id, payload=text)
-    ingest(tx, home_of(workspace, task, f"{task.id}-trace"), event_id, said)
-    return shown_event(event_id, tx.now_ms, said)
+    ingest(tx, home_of(workspace, task, f"{task.id}-trace"), event_id, event)
+    return shown_event(event_id, tx.now_ms, event)
 
 
-def ingest(tx: Transaction, trace: DocumentRef, event_id: str, said: dict[str, Any]) -> bool:
+def ingest(tx: Transaction, trace: DocumentRef, event_id: str, event: dict[str, Any]) -> bool:
     """Write an event into a trace document unless it is there; return true if it was new."""
     there = tx.row(
         "select 1 from doc_entries where branch_id = :branch_id and doc = :doc and source_event_id = :event_id"
@@ -98,21 +98,21 @@ def ingest(tx: Transaction, trace: DocumentRef, event_id: str, said: dict[str, A
     )
     if there is not None:
         return False
-    step = f" {said['path']}" if "path" in said else ""
-    note = Note(f"{said['type']} {said['target']}{step}", said["type"], None, said)
+    step = f" {event['path']}" if "path" in event else ""
+    note = Note(f"{event['type']} {event['target']}{step}", event["type"], None, event)
     append(tx, trace, note, written_as="event", source_event_id=event_id)
     return True
 
 
-def shown_event(event_id: str, ts_ms: int, said: dict[str, Any]) -> dict[str, Any]:
+def shown_event(event_id: str, ts_ms: int, event: dict[str, Any]) -> dict[str, Any]:
     """Return an event as fields of a response."""
-    return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms, **said}
+    return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms, **event}
 
 
 def answer(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:
     """Return the response of each mutation."""
-    named = {} if step is None else {"step": step.address()}
-    return {"id": task.id, "kind": task.kind, "revision": task.revision, "event": event, **named}
+    step_fields = {} if step is None else {"step": step.address()}
+    return {"id": task.id, "kind": task.kind, "revision": task.revision, "event": event, **step_fields}
 
 
 def version_mismatch(workspace: str, target: str, expected: int, actual: int) -> MossError:

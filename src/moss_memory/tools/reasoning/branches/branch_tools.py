@@ -159,10 +159,10 @@ def branchmind_branch_list(
         {"name": name, "base_branch": base, "base_seq": base_seq}
         for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": norm(workspace), "limit": most + 1})
     ]
-    truncate_ranges = len(rows) > most
+    truncated = len(rows) > most
     return budget.fit(
         rows[:most],
-        lambda kept: {"workspace": workspace, "branches": kept, "truncated": truncate_ranges},
+        lambda kept: {"workspace": workspace, "branches": kept, "truncated": truncated},
         least=0,
     )
 

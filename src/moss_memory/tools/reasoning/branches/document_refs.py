@@ -67,11 +67,11 @@ class DocumentRef:
         """Return true if the document reads as empty before the first write."""
         return self.doc in STANDARD_DOCS or self.doc in self.own_docs or self.doc in _canonical_docs(self.branch)
 
-    def shown(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str]:
         """Return the branch and document as fields of a response."""
         return {"branch": self.branch.name, "doc": self.doc}
 
-    def concern(self, tx: Transaction) -> None:
+    def set_event_subject(self, tx: Transaction) -> None:
         """Set the document as the subject of the event of this call."""
         tx.set_event_subject(workspace=norm(self.workspace), address=f"{self.branch.name}:{self.doc}")
 
@@ -175,9 +175,9 @@ def place_of(
         reference = reference_of(tx, workspace, target)
         docs = {NOTES: reference.notes_doc, TRACE: reference.trace_doc, GRAPH: reference.graph_doc}
         return DocumentRef(workspace, find_branch(tx, workspace, reference.branch), docs[kind], tuple(docs.values()))
-    named = checked_name(doc, what="doc") if doc is not None else kind
-    found = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
-    return DocumentRef(workspace, found, named)
+    name = checked_name(doc, what="doc") if doc is not None else kind
+    branch_row = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
+    return DocumentRef(workspace, branch_row, name)
 
 
 def unknown_doc(workspace: str, branch: str, doc: str) -> MossError:

@@ -47,5 +47,5 @@ def _mark(tx: Transaction, branch_id: int) -> None:
 
 def _set_hidden(tx: Transaction, branch_id: int, after: int, upto: int, *, hidden: bool) -> None:
     if after < upto:
-        place = {"branch_id": branch_id, "doc": NOTES, "after": after, "upto": upto, "hidden": int(hidden)}
-        tx.run(sql["hide_entries"], place)
+        key = {"branch_id": branch_id, "doc": NOTES, "after": after, "upto": upto, "hidden": int(hidden)}
+        tx.run(sql["hide_entries"], key)

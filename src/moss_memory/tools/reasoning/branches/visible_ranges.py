@@ -49,9 +49,9 @@ class Entry(NamedRow):
     source_event_id: str | None
     ts_ms: int
 
-    def shown(self, doc: str, names: dict[int, str]) -> dict[str, Any]:
+    def to_dict(self, doc: str, names: dict[int, str]) -> dict[str, Any]:
         """Return the entry as fields of a response, without fields that are None."""
-        shown: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "seq": self.seq,
             "ts": shown_time(self.ts_ms),
             "ts_ms": self.ts_ms,
@@ -60,15 +60,15 @@ class Entry(NamedRow):
             "kind": "event" if self.written_as == "event" else "note",
         }
         if self.title is not None:
-            shown["title"] = self.title
+            fields["title"] = self.title
         if self.format is not None:
-            shown["format"] = self.format
+            fields["format"] = self.format
         if self.meta_json is not None:
-            shown["meta"] = json.loads(self.meta_json)
-        shown["content"] = self.content
+            fields["meta"] = json.loads(self.meta_json)
+        fields["content"] = self.content
         if self.source_event_id is not None:
-            shown["source_event_id"] = self.source_event_id
-        return shown
+            fields["source_event_id"] = self.source_event_id
+        return fields
 
 
 class View:
@@ -104,8 +104,8 @@ class View:
     def head(self, tx: ReadTransaction, doc: str) -> int | None:
         """Return the seq of the newest entry, or None."""
         for branch_id, after, upto in reversed(self.ranges):
-            place = {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto}
-            seq: int | None = tx.value(sql["newest_entry"], place)
+            key = {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto}
+            seq: int | None = tx.value(sql["newest_entry"], key)
             if seq is not None:
                 return seq
         return None
@@ -119,8 +119,8 @@ def newest_in(
     for branch_id, after, upto in reversed(ranges):
         top = min(upto, before - 1)
         if top > after and len(found) < limit:
-            place = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": limit - len(found)}
-            found.extend(map(Entry, tx.rows(sql[query], place)))
+            key = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": limit - len(found)}
+            found.extend(map(Entry, tx.rows(sql[query], key)))
     return found
 
 

@@ -66,7 +66,7 @@ def _write_card(
     parsed = Card(
         parse_card(card, workspace=workspace, type=type), links(supports, what="supports"), links(blocks, what="blocks")
     )
-    place = card_place(
+    documents = card_place(
         tx,
         workspace,
         target=target,
@@ -76,8 +76,8 @@ def _write_card(
         writer=tx,
         with_branch=True,
     )
-    place.graph.concern(tx)
-    return commit_card(tx, place, parsed)
+    documents.graph.set_event_subject(tx)
+    return commit_card(tx, documents, parsed)
 
 
 @operation(

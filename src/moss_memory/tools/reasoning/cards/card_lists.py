@@ -54,10 +54,10 @@ def branchmind_think_context(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show the last changed cards of a branch, and how many there are of each type."""
-    place = card_place(tx, workspace, target=target, branch=branch, graph_doc=graph_doc, with_branch=True)
-    view = place.graph.graph(tx)
-    cards = nodes_of(tx, view, place.graph.doc, cards_only(), CursorPage(None, limit_cards))
-    frame = {**place.shown(), "stats": stats_of(tx, view, place.graph.doc)}
+    documents = card_place(tx, workspace, target=target, branch=branch, graph_doc=graph_doc, with_branch=True)
+    view = documents.graph.graph(tx)
+    cards = nodes_of(tx, view, documents.graph.doc, cards_only(), CursorPage(None, limit_cards))
+    frame = {**documents.to_dict(), "stats": stats_of(tx, view, documents.graph.doc)}
     return budget.fit(
         cards,
         lambda kept: {**frame, "cards": kept, "truncated": False},
@@ -92,11 +92,11 @@ def branchmind_think_query(
     """Find cards, last changed first; filters combine with and."""
     kinds = list(CARD_TYPES) if types is None else _known_types(types, workspace)
     filters = NodeFilters(ids=ids, types=kinds, status=status, tags_any=tags_any, tags_all=tags_all, text=text)
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    view = place.graph.graph(tx)
+    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    view = documents.graph.graph(tx)
     page = CursorPage(cursor, limit)
-    cards = nodes_of(tx, view, place.graph.doc, filters, page)
-    return _card_page(place, page, cards, "cards", budget)
+    cards = nodes_of(tx, view, documents.graph.doc, filters, page)
+    return _card_page(documents, page, cards, "cards", budget)
 
 
 @operation(
@@ -118,13 +118,13 @@ def branchmind_think_pins(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the pinned cards, last changed first."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    view = place.graph.graph(tx)
+    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    view = documents.graph.graph(tx)
     page = CursorPage(cursor, limit)
-    pinned = sorted(pins_of(tx, view, place.graph.doc))
+    pinned = sorted(pins_of(tx, view, documents.graph.doc))
     filters = NodeFilters(ids=pinned, types=list(CARD_TYPES), trusted=True) if pinned else None
-    cards = Rows([], more=False) if filters is None else nodes_of(tx, view, place.graph.doc, filters, page)
-    return _card_page(place, page, cards, "pins", budget)
+    cards = Rows([], more=False) if filters is None else nodes_of(tx, view, documents.graph.doc, filters, page)
+    return _card_page(documents, page, cards, "pins", budget)
 
 
 @operation(
@@ -148,11 +148,11 @@ def branchmind_think_frontier(
 
     What a decision that links to it has settled is not open.
     """
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=min(limit, 200))
+    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    found = candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=min(limit, 200))
     return budget.fit(
         found,
-        lambda kept: {**place.shown(), "candidates": kept, "truncated": False},
+        lambda kept: {**documents.to_dict(), "candidates": kept, "truncated": False},
         least=0,
     )
 
@@ -179,11 +179,11 @@ def branchmind_think_next(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show the one card to go on with, or null when nothing is open."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=1)
+    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    found = candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=1)
     return budget.fit(
         found,
-        lambda kept: {**place.shown(), "candidate": kept[0] if kept else None, "truncated": False},
+        lambda kept: {**documents.to_dict(), "candidate": kept[0] if kept else None, "truncated": False},
     )
 
 
@@ -206,11 +206,11 @@ def _known_types(types: str | list[str], workspace: str) -> list[str]:
     return [checked_type(one, what="types", workspace=workspace) for one in as_list(types)]
 
 
-def _card_page(place: CardPlace, page: CursorPage, cards: Rows, key: str, budget: Budget) -> dict[str, Any]:
+def _card_page(documents: CardPlace, page: CursorPage, cards: Rows, key: str, budget: Budget) -> dict[str, Any]:
     return budget.fit(
         cards,
         lambda kept: {
-            **place.shown(),
+            **documents.to_dict(),
             key: kept,
             "pagination": page.answer(len(kept), next_node(cards, kept)),
             "truncated": False,

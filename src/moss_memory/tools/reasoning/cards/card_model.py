@@ -54,7 +54,7 @@ class Card:
         if self.title is None and self.text is None:
             raise invalid_request("`card` needs a title or a text; give at least one of them", path="card")
 
-    def said(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """Return the fields that decide if a repeated card is the same one."""
         return {
             "card_id": self.id,
@@ -76,8 +76,8 @@ class Card:
 
     def edges(self) -> list[Version]:
         """Return the edges to the cards that this card supports and blocks."""
-        named = [("supports", one) for one in self.supports] + [("blocks", one) for one in self.blocks]
-        return [edge(str(self.id), rel, to) for rel, to in named]
+        ends = [("supports", one) for one in self.supports] + [("blocks", one) for one in self.blocks]
+        return [edge(str(self.id), rel, to) for rel, to in ends]
 
 
 class CardPlace:
@@ -89,7 +89,7 @@ class CardPlace:
         self.trace = trace
         self.graph = graph
 
-    def shown(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str]:
         """Return the branch and graph document as fields of a response."""
         return {"branch": self.graph.branch.name, "graph_doc": self.graph.doc}
 
@@ -162,36 +162,36 @@ def checked_type(raw: str, *, what: str, workspace: str) -> str:
     return kind
 
 
-def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]:
+def commit_card(tx: Transaction, documents: CardPlace, card: Card) -> dict[str, Any]:
     """Write a card to trace and graph; do nothing if it exists, raise `CONFLICT` if its content differs."""
-    changes = GraphBatch(tx, place.graph)
+    changes = GraphBatch(tx, documents.graph)
     if card.id is None:
         card.id = _new_id(tx, changes)
-    elif (known := _known(tx, place, card.id)) is not None:
-        if known != _comparable(card.said()):
-            raise _differs(place, card.id, in_graph=changes.live(card.id) is not None)
-        return _only_in_graph(place, card, changes)
+    elif (known := _known(tx, documents, card.id)) is not None:
+        if known != _comparable(card.content()):
+            raise _differs(documents, card.id, in_graph=changes.live(card.id) is not None)
+        return _only_in_graph(documents, card, changes)
     live = changes.live(card.id)
     new_node = card.node()
     if live is not None and live.state != new_node.state:
-        raise _differs(place, card.id, in_graph=True)
+        raise _differs(documents, card.id, in_graph=True)
     for version in [new_node, *card.edges()]:
         before = changes.live(version.key)
         if before is None or before.state != version.state:
             changes.upsert(version)
-    entry = append(tx, place.trace, _trace_note(card), written_as="card", card_id=card.id)
+    entry = append(tx, documents.trace, _trace_note(card), written_as="card", card_id=card.id)
     last_seq = changes.write() if any(changes.applied.values()) else entry["seq"]
-    return {**_told(place, card.id, inserted=True, applied=changes.applied), "last_seq": last_seq}
+    return {**_told(documents, card.id, inserted=True, applied=changes.applied), "last_seq": last_seq}
 
 
-def _only_in_graph(place: CardPlace, card: Card, changes: GraphBatch) -> dict[str, Any]:
+def _only_in_graph(documents: CardPlace, card: Card, changes: GraphBatch) -> dict[str, Any]:
     """Write a card that the trace already has to the graph, if this graph never had it."""
     if changes.exists(str(card.id)):
-        return _told(place, str(card.id), inserted=False)
+        return _told(documents, str(card.id), inserted=False)
     for version in [card.node(), *card.edges()]:
         changes.upsert(version)
     last_seq = changes.write()
-    return {**_told(place, str(card.id), inserted=False, applied=changes.applied), "last_seq": last_seq}
+    return {**_told(documents, str(card.id), inserted=False, applied=changes.applied), "last_seq": last_seq}
 
 
 def links(values: str | list[str] | None, *, what: str) -> list[str]:
@@ -277,26 +277,26 @@ def _meta(value: Any, what: str) -> dict[str, Any]:
 
 
 def _trace_note(card: Card) -> Any:
-    said = {name: value for name, value in card.said().items() if name not in ("title", "text") and value}
+    meta = {name: value for name, value in card.content().items() if name not in ("title", "text") and value}
     if card.text is None:
-        said["title_only"] = True
-    return checked_note(card.text or card.title or "", title=card.title, format=CARD_FORMAT, meta=said)
+        meta["title_only"] = True
+    return checked_note(card.text or card.title or "", title=card.title, format=CARD_FORMAT, meta=meta)
 
 
-def _comparable(said: dict[str, Any]) -> str:
-    return json.dumps({name: value for name, value in said.items() if value}, sort_keys=True, ensure_ascii=False)
+def _comparable(content: dict[str, Any]) -> str:
+    return json.dumps({name: value for name, value in content.items() if value}, sort_keys=True, ensure_ascii=False)
 
 
-def _known(tx: Transaction, place: CardPlace, card_id: str) -> str | None:
+def _known(tx: Transaction, documents: CardPlace, card_id: str) -> str | None:
     """Return the comparable content of the committed card that the trace shows, or None."""
-    view = log_view(tx, place.trace.branch.branch_id, place.trace.doc)
+    view = log_view(tx, documents.trace.branch.branch_id, documents.trace.doc)
     for branch_id in view.writers():
-        key = {"branch_id": branch_id, "doc": place.trace.doc, "card_id": card_id}
+        key = {"branch_id": branch_id, "doc": documents.trace.doc, "card_id": card_id}
         for title, content, meta, seq in tx.rows(sql["card_entries"], key):
             if view.shows(branch_id, seq):
-                said = json.loads(meta)
-                text = None if said.pop("title_only", False) else content
-                return _comparable({**said, "title": title, "text": text})
+                fields = json.loads(meta)
+                text = None if fields.pop("title_only", False) else content
+                return _comparable({**fields, "title": title, "text": text})
     return None
 
 
@@ -307,22 +307,26 @@ def _new_id(tx: Transaction, changes: GraphBatch) -> str:
     return f"CARD-{number}"
 
 
-def _told(place: CardPlace, card_id: str, *, inserted: bool, applied: dict[str, int] | None = None) -> dict[str, Any]:
+def _told(
+    documents: CardPlace, card_id: str, *, inserted: bool, applied: dict[str, int] | None = None
+) -> dict[str, Any]:
     counts = applied or {}
     return {
-        "branch": place.graph.branch.name,
-        "trace_doc": place.trace.doc,
-        "graph_doc": place.graph.doc,
+        "branch": documents.graph.branch.name,
+        "trace_doc": documents.trace.doc,
+        "graph_doc": documents.graph.doc,
         "card_id": card_id,
         "inserted": inserted,
         "graph_applied": {name: counts.get(name, 0) for name in ("nodes_upserted", "edges_upserted")},
     }
 
 
-def _differs(place: CardPlace, card_id: str, *, in_graph: bool) -> MossError:
+def _differs(documents: CardPlace, card_id: str, *, in_graph: bool) -> MossError:
     """Return the error for an id that another card has, with the call that shows that card."""
-    query = next_call("branchmind_think_query", {**place.arguments(), "ids": [card_id]}, "shows the card that is there")
-    trace = {"workspace": place.trace.workspace, "ref": place.trace.branch.name, "doc": place.trace.doc}
+    query = next_call(
+        "branchmind_think_query", {**documents.arguments(), "ids": [card_id]}, "shows the card that is there"
+    )
+    trace = {"workspace": documents.trace.workspace, "ref": documents.trace.branch.name, "doc": documents.trace.doc}
     return MossError(
         "CONFLICT",
         f"there is already a card {card_id!r} with other content or edges; use another id, or set its status or links",

@@ -34,19 +34,19 @@ class Group:
         self.others: list[Version] = []
         self.similarity = 1.0
 
-    def shown(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the group as fields of a response."""
         merged = [card.key for card in self.others]
         return {"canonical": self.canonical.key, "merged": merged, "similarity": round(self.similarity, 3)}
 
 
-def groups_of(tx: ReadTransaction, place: DocumentRef, cards: list[Version] | None) -> list[Group]:
+def groups_of(tx: ReadTransaction, document: DocumentRef, cards: list[Version] | None) -> list[Group]:
     """Return the groups of duplicates among the given cards, or among all unmerged cards if None."""
-    view = graph_view(tx, place.branch.branch_id, place.doc)
+    view = graph_view(tx, document.branch.branch_id, document.doc)
     if cards is None:
-        cards = _all_cards(tx, view, place.doc)
+        cards = _all_cards(tx, view, document.doc)
     open_cards = [card for card in cards if card.status != MERGED]
-    born = {card.key: _born(tx, view, place.doc, card.key) for card in open_cards}
+    born = {card.key: _born(tx, view, document.doc, card.key) for card in open_cards}
     groups: list[Group] = []
     index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]] = {}
     for card in sorted(open_cards, key=lambda card: (born[card.key], card.seq)):
@@ -77,14 +77,14 @@ def _all_cards(tx: ReadTransaction, view: View, doc: str) -> list[Version]:
 
 def _born(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
     """Return the seq of the first version of a card in the view."""
-    places = [{"branch_id": branch_id, "doc": doc, "key": key, "upto": upto} for branch_id, upto in view.sources()]
-    firsts: list[int | None] = [tx.value(sql["first_version"], place) for place in places]
+    keys = [{"branch_id": branch_id, "doc": doc, "key": key, "upto": upto} for branch_id, upto in view.sources()]
+    firsts: list[int | None] = [tx.value(sql["first_version"], one) for one in keys]
     return min(first for first in firsts if first is not None)
 
 
 def _text(card: Version) -> str:
-    said = f"{card.title or ''} {card.text or ''}"
-    folded = said.casefold() if said.isascii() else _composed(_composed(said).casefold())
+    text = f"{card.title or ''} {card.text or ''}"
+    folded = text.casefold() if text.isascii() else _composed(_composed(text).casefold())
     return " ".join(folded.split())
 
 

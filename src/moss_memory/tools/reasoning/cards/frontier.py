@@ -56,11 +56,11 @@ def settled(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> se
 
 def pins_of(tx: ReadTransaction, view: View, doc: str) -> set[str]:
     """Return the ids of the pinned cards of a branch, including pins from the snapshot of its base."""
-    said: dict[str, bool] = {}
+    states: dict[str, bool] = {}
     for branch_id, upto in view.sources():
         for card_id, pinned in tx.rows(sql["pins"], {"branch_id": branch_id, "doc": doc, "upto": upto}):
-            said.setdefault(card_id, bool(pinned))
-    return {card_id for card_id, pinned in said.items() if pinned}
+            states.setdefault(card_id, bool(pinned))
+    return {card_id for card_id, pinned in states.items() if pinned}
 
 
 def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> dict[str, list[str]]:
@@ -102,11 +102,11 @@ def candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) -> list
     return found[:limit]
 
 
-def next_of(place: CardPlace, found: list[dict[str, Any]], cards: int) -> dict[str, Any]:
+def next_of(documents: CardPlace, found: list[dict[str, Any]], cards: int) -> dict[str, Any]:
     """Return the best next call for the first card of the frontier."""
-    here = place.arguments()
+    here = documents.arguments()
     doc = {"graph_doc": here["graph_doc"]} if "graph_doc" in here else {}
-    trace = {} if place.trace.doc == "trace" else {"trace_doc": place.trace.doc}
+    trace = {} if documents.trace.doc == "trace" else {"trace_doc": documents.trace.doc}
     write = {"workspace": here["workspace"], "branch": here["ref"], **doc, **trace}
     if not found:
         card = {"title": "What is to be found out" if cards else "What this is about and what done means"}

@@ -76,17 +76,17 @@ def branchmind_think_pack(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    view = place.graph.graph(tx)
-    cards = nodes_of(tx, view, place.graph.doc, cards_only(), CursorPage(None, limit_cards))
-    found = candidates(tx, view, place.graph.doc, limit=CANDIDATES)
-    stats = stats_of(tx, view, place.graph.doc)
-    following = next_of(place, found, stats["cards"])
+    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    view = documents.graph.graph(tx)
+    cards = nodes_of(tx, view, documents.graph.doc, cards_only(), CursorPage(None, limit_cards))
+    found = candidates(tx, view, documents.graph.doc, limit=CANDIDATES)
+    stats = stats_of(tx, view, documents.graph.doc)
+    next_call = next_of(documents, found, stats["cards"])
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _parted(kept)
-        shown = {**place.shown(), "stats": stats, "cards": parts["cards"], "candidates": parts["candidates"]}
-        return {**shown, "next": following, "truncated": False}
+        fields = {**documents.to_dict(), "stats": stats, "cards": parts["cards"], "candidates": parts["candidates"]}
+        return {**fields, "next": next_call, "truncated": False}
 
     rows = [*_labelled("candidates", found), *_labelled("cards", cards)]
     return budget.fit(rows, build, least=0)
@@ -117,16 +117,16 @@ def branchmind_think_watch(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show what is open and what happened last: the frontier and the end of the trace."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
+    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     page = CursorPage(None, trace_limit)
-    steps = tail(tx, place.trace, page)
-    found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=min(limit, 200))
+    steps = tail(tx, documents.trace, page)
+    found = candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=min(limit, 200))
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _parted(kept)
         trace = paged(page, steps, parts["trace"])
-        shown = {**place.shown(), "trace_doc": place.trace.doc, "candidates": parts["candidates"]}
-        return {**shown, "trace": trace, "truncated": False}
+        fields = {**documents.to_dict(), "trace_doc": documents.trace.doc, "candidates": parts["candidates"]}
+        return {**fields, "trace": trace, "truncated": False}
 
     rows = [*_labelled("candidates", found), *_labelled("trace", steps)]
     return budget.fit(rows, build, least=0)
@@ -168,16 +168,16 @@ def branchmind_context_pack(
     """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
     if target is not None and notes_doc is not None:
         raise invalid_request("`target` already says where; leave `notes_doc` out", path="notes_doc")
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
+    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     notes = place_of(tx, workspace, target=target, branch=ref, doc=notes_doc, kind=NOTES)
-    pack = _Pack(tx, place, notes, notes_limit, trace_limit, limit_cards)
-    following = _next_of_work(tx, place, target, pack)
-    extra, truncate_ranges = _beside(tx, workspace, include or [], run_id)
+    pack = _Pack(tx, documents, notes, notes_limit, trace_limit, limit_cards)
+    next_call = _next_of_work(tx, documents, target, pack)
+    extra, truncated = _beside(tx, workspace, include or [], run_id)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _parted(kept)
-        beside = {name: parts[name] for name in extra}
-        return {**pack.shown(parts), **beside, "next": following, "truncated": truncate_ranges}
+        extras = {name: parts[name] for name in extra}
+        return {**pack.to_dict(parts), **extras, "next": next_call, "truncated": truncated}
 
     rows = [*(row for name, found in extra.items() for row in _labelled(name, found)), *pack.rows()]
     return budget.fit(rows, build, least=0)
@@ -189,23 +189,23 @@ class _Pack:
     def __init__(
         self,
         tx: ReadTransaction,
-        place: CardPlace,
+        documents: CardPlace,
         notes: DocumentRef,
         notes_limit: int,
         trace_limit: int,
         limit_cards: int,
     ) -> None:
-        self._place = place
+        self._place = documents
         self._notes_doc = notes.doc
         self._pages = {"notes": CursorPage(None, notes_limit), "trace": CursorPage(None, trace_limit)}
         self._logs = {
             "notes": tail(tx, notes, self._pages["notes"]),
-            "trace": tail(tx, place.trace, self._pages["trace"]),
+            "trace": tail(tx, documents.trace, self._pages["trace"]),
         }
-        view = place.graph.graph(tx)
-        self._cards = nodes_of(tx, view, place.graph.doc, cards_only(), CursorPage(None, limit_cards))
-        self.candidates = candidates(tx, view, place.graph.doc, limit=1)
-        self.stats = stats_of(tx, view, place.graph.doc)
+        view = documents.graph.graph(tx)
+        self._cards = nodes_of(tx, view, documents.graph.doc, cards_only(), CursorPage(None, limit_cards))
+        self.candidates = candidates(tx, view, documents.graph.doc, limit=1)
+        self.stats = stats_of(tx, view, documents.graph.doc)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return all rows, newest first."""
@@ -214,7 +214,7 @@ class _Pack:
         ]
         return sorted(labelled, key=lambda one: -int(one["row"].get("seq") or one["row"]["last_seq"]))
 
-    def shown(self, parts: dict[str, list[Any]]) -> dict[str, Any]:
+    def to_dict(self, parts: dict[str, list[Any]]) -> dict[str, Any]:
         """Return the response with the rows that fit the budget."""
         docs = {"notes": self._notes_doc, "trace": self._place.trace.doc, "graph": self._place.graph.doc}
         logs = {name: paged(self._pages[name], rows, parts[name]) for name, rows in self._logs.items()}
@@ -238,14 +238,14 @@ def _parted(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return parts
 
 
-def _next_of_work(tx: ReadTransaction, place: CardPlace, target: str | None, pack: _Pack) -> dict[str, Any]:
+def _next_of_work(tx: ReadTransaction, documents: CardPlace, target: str | None, pack: _Pack) -> dict[str, Any]:
     """Return the next call of the target, else of its cards."""
     if target is None or "task" in tx.config.disabled_types:
-        return next_of(place, pack.candidates, pack.stats["cards"])
+        return next_of(documents, pack.candidates, pack.stats["cards"])
     from moss_memory.tools.task.model.task_rows import find_task
     from moss_memory.tools.task.model.task_status import TaskStatus
 
-    workspace = place.graph.workspace
+    workspace = documents.graph.workspace
     return TaskStatus(tx, workspace, find_task(tx, workspace, target)).next()
 
 
@@ -254,22 +254,22 @@ def _beside(
 ) -> tuple[dict[str, list[dict[str, Any]]], bool]:
     """Return the latest capsule, the last artifacts of the run, and true if the run has more artifacts."""
     found: dict[str, list[dict[str, Any]]] = {}
-    closed = tx.config.disabled_types
-    include = [name for name in include if GROUP_OF_TYPE[name] not in closed]
+    disabled = tx.config.disabled_types
+    include = [name for name in include if GROUP_OF_TYPE[name] not in disabled]
     if not include:
         return found, False
     from moss_memory.tools.artifact.artifact_tools import artifact_list
     from moss_memory.tools.capsule.capsule_lists import capsule_latest
 
-    latest = {} if "capsule" in closed else capsule_latest.body(tx, workspace=workspace, include_text=True)
+    latest = {} if "capsule" in disabled else capsule_latest.body(tx, workspace=workspace, include_text=True)
     capsule = latest.get("item")
-    truncate_ranges = False
+    truncated = False
     if "capsules" in include:
         found["capsules"] = [] if capsule is None else [capsule]
     if "artifacts" in include:
         run = label(run_id, what="run_id") or (capsule or {}).get("run_id")
         found["artifacts"] = []
         if run:
-            listed = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)
-            found["artifacts"], truncate_ranges = listed["items"], listed["pagination"]["has_more"]
-    return found, truncate_ranges
+            page = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)
+            found["artifacts"], truncated = page["items"], page["pagination"]["has_more"]
+    return found, truncated

@@ -106,15 +106,15 @@ def branchmind_graph_conflict_show(
 ) -> dict[str, Any]:
     """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
     conflict = _conflict(tx, workspace, conflict_id)
-    frame = conflict.shown()
+    frame = conflict.to_dict()
     # `base` comes last, so that the budget drops it first.
     sides = {"theirs": conflict.theirs_json, "ours": conflict.ours_json, "base": conflict.base_json}
     states = [{"part": name, "state": _unpacked(state)} for name, state in sides.items()]
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        shown: dict[str, Any] = {name: {} for name in _SIDES}
-        shown.update((one["part"], one["state"]) for one in kept)
-        return {"conflict": {**frame, **shown}, "truncated": False}
+        by_side: dict[str, Any] = {name: {} for name in _SIDES}
+        by_side.update((one["part"], one["state"]) for one in kept)
+        return {"conflict": {**frame, **by_side}, "truncated": False}
 
     return budget.fit(states, build, least=0)
 
@@ -176,7 +176,7 @@ class Conflict(NamedRow):
     into_id: int
     from_seq: int
 
-    def shown(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the conflict as fields of a response, without its states."""
         return {
             "conflict_id": self.conflict_id,
@@ -196,12 +196,12 @@ def conflict_id(from_id: int, into_id: int, doc: str, key: str, states: list[str
     """Return the id of a conflict: a hash of its key and states, so that a repeated merge yields the same id."""
     import hashlib  # only conflicts need it
 
-    said = json.dumps([from_id, into_id, doc, key, *states])
-    return f"CONFLICT-{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
+    content = json.dumps([from_id, into_id, doc, key, *states])
+    return f"CONFLICT-{hashlib.blake2b(content.encode(), digest_size=8).hexdigest()}"
 
 
 def _unpacked(state: str | None) -> dict[str, Any] | None:
-    return None if state is None else Version(json.loads(state)).shown()
+    return None if state is None else Version(json.loads(state)).to_dict()
 
 
 def _conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Conflict:

@@ -38,11 +38,11 @@ _NEEDED = {
 class GraphBatch:
     """The pending changes of one call to a graph."""
 
-    def __init__(self, tx: Transaction, place: DocumentRef) -> None:
+    def __init__(self, tx: Transaction, document: DocumentRef) -> None:
         self.applied = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
         self._tx = tx
-        self._place = place
-        self._view = graph_view(tx, place.branch.branch_id, place.doc)
+        self._document = document
+        self._view = graph_view(tx, document.branch.branch_id, document.doc)
         self._versions: list[Version] = []
         self._pending: dict[str, Version] = {}
         self._edges_at: dict[str, set[str]] = {}
@@ -82,18 +82,18 @@ class GraphBatch:
 
     def live(self, key: str) -> Version | None:
         """Return the node or edge after the pending changes; None if it is deleted or never existed."""
-        found = self._pending.get(key) or present(self._tx, self._view, self._place.doc, [key]).get(key)
+        found = self._pending.get(key) or present(self._tx, self._view, self._document.doc, [key]).get(key)
         return None if found is None or found.deleted else found
 
     def exists(self, key: str) -> bool:
         """Return true if a node or edge exists or existed before."""
-        return key in self._pending or bool(present(self._tx, self._view, self._place.doc, [key]))
+        return key in self._pending or bool(present(self._tx, self._view, self._document.doc, [key]))
 
     def edges_at(self, id: str) -> list[Version]:
         """Return the edges that start or end at a node after the pending changes, by key."""
         found: dict[str, Version] = {}
         for end in ("from_id", "to_id"):
-            there = versions(self._tx, self._view, self._place.doc, f"v.{end} = :id and v.deleted = 0", {"id": id})
+            there = versions(self._tx, self._view, self._document.doc, f"v.{end} = :id and v.deleted = 0", {"id": id})
             found.update((version.key, version) for version in there)
         found.update((key, self._pending[key]) for key in self._edges_at.get(id, ()))
         current = [self._pending.get(key, version) for key, version in found.items()]
@@ -101,7 +101,7 @@ class GraphBatch:
 
     def write(self) -> int:
         """Write all changes in order and return the last seq."""
-        return write(self._tx, self._place, self._versions)
+        return write(self._tx, self._document, self._versions)
 
     def _add(self, version: Version) -> None:
         self._versions.append(version)
@@ -112,12 +112,12 @@ class GraphBatch:
 
     def _nothing_there(self, key: str, at: str) -> MossError:
         noun = "edge" if EDGE_MARK in key else "node"
-        place = self._place
-        graph = {"workspace": place.workspace, "branch": place.branch.name}
-        doc = {} if place.doc == "graph" else {"doc": place.doc}
+        document = self._document
+        graph = {"workspace": document.workspace, "branch": document.branch.name}
+        doc = {} if document.doc == "graph" else {"doc": document.doc}
         return MossError(
             "NOT_FOUND",
-            f"{at}: there is no {noun} {key[:300]!r} to delete on branch {place.branch.name!r}; nothing was applied",
+            f"{at}: there is no {noun} {key[:300]!r} to delete on branch {document.branch.name!r}; nothing was applied",
             recovery=next_call("branchmind_graph_query", {**graph, **doc}, "shows the nodes and edges there are"),
         )
 

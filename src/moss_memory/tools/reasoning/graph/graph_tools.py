@@ -117,12 +117,12 @@ def branchmind_graph_apply(
     doc: Doc | None = None,
 ) -> dict[str, Any]:
     """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
-    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH, writer=tx)
-    changes = GraphBatch(tx, place)
+    document = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH, writer=tx)
+    changes = GraphBatch(tx, document)
     changes.apply(ops)
     last_seq = changes.write()
-    place.concern(tx)
-    return {**place.shown(), "applied": changes.applied, "last_seq": last_seq, "last_ts_ms": tx.now_ms}
+    document.set_event_subject(tx)
+    return {**document.to_dict(), "applied": changes.applied, "last_seq": last_seq, "last_ts_ms": tx.now_ms}
 
 
 @operation(
@@ -162,19 +162,19 @@ def branchmind_graph_query(
     filters = NodeFilters(
         ids=ids, types=types, status=status, tags_any=tags_any, tags_all=tags_all, text=text, deleted=include_deleted
     )
-    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
-    view = place.graph(tx)
-    nodes = nodes_of(tx, view, place.doc, filters, page)
+    document = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    view = document.graph(tx)
+    nodes = nodes_of(tx, view, document.doc, filters, page)
     most = min(edges_limit, EDGES_MAX)
-    edges = _edges_between(tx, view, place.doc, nodes, include_deleted) if include_edges else []
+    edges = _edges_between(tx, view, document.doc, nodes, include_deleted) if include_edges else []
     rows = sorted([*nodes, *edges[:most]], key=lambda one: -int(one["last_seq"]))
 
     def build(kept: list[Any]) -> dict[str, Any]:
         shown = [one for one in kept if "id" in one]
         ids = {one["id"] for one in shown}
         return {
-            "branch": place.branch.name,
-            "doc": place.doc,
+            "branch": document.branch.name,
+            "doc": document.doc,
             "nodes": shown,
             "edges": [one for one in kept if "rel" in one and one["from"] in ids and one["to"] in ids],
             "pagination": page.answer(len(shown), next_node(nodes, shown)),
@@ -211,18 +211,18 @@ def branchmind_graph_validate(
     budget: Budget,
 ) -> dict[str, Any]:
     """Check that every edge of a branch's graph ends in nodes that are there."""
-    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
-    view = place.graph(tx)
+    document = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    view = document.graph(tx)
     live = "v.deleted = 0 and v.type is"
-    ids = {key for (key,) in select(tx, view, place.doc, "v.key", f"{live} not null", {})}
-    edges = list(versions(tx, view, place.doc, f"{live} null"))
+    ids = {key for (key,) in select(tx, view, document.doc, "v.key", f"{live} not null", {})}
+    edges = list(versions(tx, view, document.doc, f"{live} null"))
     errors = [_dangling(one, ids) for one in sorted(edges, key=_by_key) if not {one.from_id, one.to_id} <= ids]
     most = min(max_errors, ERRORS_MAX)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         return {
-            "branch": place.branch.name,
-            "doc": place.doc,
+            "branch": document.branch.name,
+            "doc": document.doc,
             "ok": not errors,
             "stats": {"nodes": len(ids), "edges": len(edges)},
             "errors": kept,
@@ -352,7 +352,7 @@ class NodeFilters:
 
     def accept(self, node: Version) -> bool:
         """Return true if the title or text contains the substring, compared with full Unicode case folding."""
-        return not self.text or any(self.text in (said or "").casefold() for said in (node.title, node.text))
+        return not self.text or any(self.text in (part or "").casefold() for part in (node.title, node.text))
 
 
 def _has_tag(condition: str) -> str:
@@ -370,7 +370,7 @@ def nodes_of(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, pa
             found.append(version)
             if len(found) > page.limit:
                 break
-    return Rows([version.shown() for version in found[: page.limit]], more=len(found) > page.limit)
+    return Rows([version.to_dict() for version in found[: page.limit]], more=len(found) > page.limit)
 
 
 def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, *, before: int) -> Iterator[Version]:
@@ -420,7 +420,7 @@ def _edges_between(
     ids = [node["id"] for node in nodes]
     ends = " and ".join(tx.sql_in(f"v.{end}", "ids") for end in ("from_id", "to_id"))
     found = versions(tx, view, doc, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
-    return [edge.shown() for edge in sorted(found, key=lambda edge: -edge.seq)]
+    return [edge.to_dict() for edge in sorted(found, key=lambda edge: -edge.seq)]
 
 
 def _by_key(version: Version) -> tuple[str, ...]:
@@ -466,5 +466,5 @@ def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> lis
 
 
 def _change(version: Version) -> dict[str, Any]:
-    named = {"kind": "node", "id": version.key} if version.type else {"kind": "edge", "key": shown_key(version.key)}
-    return {**named, "to": version.shown(), "seq": version.seq}
+    key = {"kind": "node", "id": version.key} if version.type else {"kind": "edge", "key": shown_key(version.key)}
+    return {**key, "to": version.to_dict(), "seq": version.seq}

@@ -46,18 +46,20 @@ def erase_node(
     if id is None:
         raise invalid_request("`id` is needed: the id of the node", path="id")
     graph = doc or GRAPH
-    named = None if branch is None else find_branch(tx, workspace, branch)
+    branch_row = None if branch is None else find_branch(tx, workspace, branch)
     found = [Nodes(tx, workspace, family, graph, [id]) for family in families(tx, workspace)]
-    meant = [nodes for nodes in found if nodes.seqs and (named is None or named.branch_id in nodes.branches)]
-    wrote = [(seq, branch_id) for nodes in meant for seq, branch_id in nodes.seqs.items()]
-    if not meant or not is_on(tx, graph_view, named, graph, wrote):
+    selected = [
+        nodes for nodes in found if nodes.seqs and (branch_row is None or branch_row.branch_id in nodes.branches)
+    ]
+    writers = [(seq, branch_id) for nodes in selected for seq, branch_id in nodes.seqs.items()]
+    if not selected or not is_on(tx, graph_view, branch_row, graph, writers):
         raise MossError(
             "NOT_FOUND",
-            f"there is no node {id[:100]!r} {where(named, graph)}of workspace {workspace!r}",
+            f"there is no node {id[:100]!r} {where(branch_row, graph)}of workspace {workspace!r}",
             recovery=next_call("branchmind_graph_query", {"workspace": workspace}, "lists the nodes there are"),
         )
-    entries = entries_erasure(tx, [seq for nodes in meant for seq in nodes.entries()])
-    return entries.combined_with([nodes.erasure() for nodes in meant])
+    entries = entries_erasure(tx, [seq for nodes in selected for seq in nodes.entries()])
+    return entries.combined_with([nodes.erasure() for nodes in selected])
 
 
 def families(tx: ReadTransaction, workspace: str) -> list[list[int]]:
@@ -114,11 +116,11 @@ class Nodes:
         for key, old, new in self._subgoals():
             self._retitle(tx, key, old, new)
         self._bury(tx)
-        place = {"doc": self._doc, "branches": self.branches}
+        graph_key = {"doc": self._doc, "branches": self.branches}
         for seq, *_ in self._edges:
             tx.run(sql["forget_version"], {"seq": seq})
         gaps = {"branches": tx.sql_in("branch_id", "branches"), "keys": tx.sql_in("key", "keys")}
-        found = list(tx.stream(sql["versions_of_nodes"].filled(**gaps), {**place, "keys": self._ids}))
+        found = list(tx.stream(sql["versions_of_nodes"].filled(**gaps), {**graph_key, "keys": self._ids}))
         for seq, branch_id, *_ in found:
             tx.run(sql["blank_version"].filled(**_KNOWN), {"seq": seq})
             tx.run(sql["forget_version_tags"], {"branch_id": branch_id, "doc": self._doc, "seq": seq})
@@ -131,8 +133,8 @@ class Nodes:
         """Write tombstones after the live versions, so that the index drops their text."""
         for _, branch_id, key, _, _, kind, deleted, next_seq in self._versions:
             if not deleted and next_seq > HEAD:
-                place = DocumentRef(self._workspace, branch_by_id(tx, branch_id), self._doc)
-                write(tx, place, [node(key, kind).tombstone()])
+                document = DocumentRef(self._workspace, branch_by_id(tx, branch_id), self._doc)
+                write(tx, document, [node(key, kind).tombstone()])
 
     def entries(self) -> list[int]:
         """Return the seqs of the trace entries of the nodes that are cards, with copies made by merges."""
@@ -171,12 +173,12 @@ class Nodes:
                 titles.setdefault(key, set()).add(title)
         found: dict[tuple[str, str], str] = {}
         while titles:
-            key, said = titles.popitem()
-            for below in self._subgoals_of(key):
-                for old in sorted({default_title(title) for title in said}):
-                    if (below, old) not in found and self._titled(below, old):
-                        found[below, old] = default_title(key)
-                        titles.setdefault(below, set()).add(old)
+            key, old_titles = titles.popitem()
+            for subgoal in self._subgoals_of(key):
+                for old in sorted({default_title(title) for title in old_titles}):
+                    if (subgoal, old) not in found and self._titled(subgoal, old):
+                        found[subgoal, old] = default_title(key)
+                        titles.setdefault(subgoal, set()).add(old)
         return [(key, old, new) for (key, old), new in found.items()]
 
     def _subgoals_of(self, key: str) -> list[str]:
@@ -192,18 +194,18 @@ class Nodes:
     def _titled_entries(self, key: str, title: str) -> dict[int, str]:
         """Return the trace entries of a card with this title, with copies: seq and content."""
         found: dict[int, str] = {}
-        for seq, branch_id, _, said, content, _, source in self._card_entries(key):
-            if said == title:
+        for seq, branch_id, _, entry_title, content, _, source in self._card_entries(key):
+            if entry_title == title:
                 found |= dict.fromkeys(with_copies(self._tx, self._workspace, branch_id, seq, source), content)
         return found
 
     def _named_after(self) -> list[tuple[str, int]]:
         """Return the rows with default titles made of the nodes' titles."""
-        places = []
+        rows = []
         for key, old, _ in self._subgoals():
-            places += [("graph_versions", seq) for seq, *_ in self._titled(key, old)]
-            places += [("doc_entries", seq) for seq in self._titled_entries(key, old)]
-        return places
+            rows += [("graph_versions", seq) for seq, *_ in self._titled(key, old)]
+            rows += [("doc_entries", seq) for seq in self._titled_entries(key, old)]
+        return rows
 
     def _retitle(self, tx: Transaction, key: str, old: str, new: str) -> None:
         """Replace a title in every version, conflict and trace entry of a node."""
@@ -219,23 +221,23 @@ class Nodes:
             packed = dict(zip(("base_json", "theirs_json", "ours_json"), changed, strict=True))
             tx.run(sql["set_conflict_states"], {**packed, "seq": seq})
         for seq, content in self._titled_entries(key, old).items():
-            said = {"title": new, "content": new if content == old else content}
-            tx.run(sql["set_entry_texts"], {**said, "seq": seq})
+            texts = {"title": new, "content": new if content == old else content}
+            tx.run(sql["set_entry_texts"], {**texts, "seq": seq})
 
 
 def _state_of(id: str, title: str | None, content: str, meta: str | None) -> str | None:
     """Return the state of the node that a card's trace entry describes; None if the entry was erased."""
-    said = json.loads(meta or "{}")
-    if "type" not in said:
+    fields = json.loads(meta or "{}")
+    if "type" not in fields:
         return None
     card = node(
         id,
-        said["type"],
+        fields["type"],
         title=title,
-        text=None if said.get("title_only") else content,
-        status=said.get("status"),
-        tags=said.get("tags"),
-        meta=meta_json(said.get("meta")),
+        text=None if fields.get("title_only") else content,
+        status=fields.get("status"),
+        tags=fields.get("tags"),
+        meta=meta_json(fields.get("meta")),
     )
     return str(card.state)
 
@@ -244,7 +246,7 @@ def _retitled(version: Version, old: str, new: str) -> Version:
     """Return a version with the new title if it has the old one."""
     if version.title != old:
         return version
-    said = node(
+    changed = node(
         version.key,
         version.type,
         title=new,
@@ -253,7 +255,7 @@ def _retitled(version: Version, old: str, new: str) -> Version:
         tags=version.tags(),
         meta=version.meta_json,
     )
-    return version.changed(title=new, state=version.state and said.state)
+    return version.changed(title=new, state=version.state and changed.state)
 
 
 def _retitled_json(packed: str, old: str, new: str) -> str:

@@ -45,17 +45,17 @@ class Version(NamedRow):
     state: str
     ts_ms: int
 
-    def shown(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the node or edge as fields of a response, without fields that are None."""
         return self._node() if self.type is not None else self._edge()
 
     def _node(self) -> dict[str, Any]:
-        shown: dict[str, Any] = {"id": self.key, "type": self.type}
+        fields: dict[str, Any] = {"id": self.key, "type": self.type}
         for name in ("title", "text", "status"):
             if getattr(self, name) is not None:
-                shown[name] = getattr(self, name)
-        shown["tags"] = self.tags()
-        return {**shown, **self._common()}
+                fields[name] = getattr(self, name)
+        fields["tags"] = self.tags()
+        return {**fields, **self._common()}
 
     def _edge(self) -> dict[str, Any]:
         return {**shown_key(self.key), **self._common()}
@@ -174,10 +174,10 @@ def present(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> d
     return {version.key: version for version in found}
 
 
-def write(tx: Transaction, place: DocumentRef, new: list[Version]) -> int:
+def write(tx: Transaction, document: DocumentRef, new: list[Version]) -> int:
     """Write new versions in order and return the seq of the last."""
     first = take_numbers(tx, len(new))
-    own = {"branch_id": place.branch.branch_id, "doc": place.doc, "workspace": norm(place.workspace)}
+    own = {"branch_id": document.branch.branch_id, "doc": document.doc, "workspace": norm(document.workspace)}
     for seq, version in enumerate(new, first):
         tx.run(sql["supersede"], {**own, "key": version.key, "seq": seq})
         row = dict(zip(Version.columns, version, strict=True))
@@ -186,5 +186,5 @@ def write(tx: Transaction, place: DocumentRef, new: list[Version]) -> int:
             for tag in json.loads(version.tags_json):
                 tx.run(sql["add_version_tag"], {**own, "tag": tag, "seq": seq})
     last = first + len(new) - 1
-    touch(tx, place.branch.branch_id, place.doc, first, last, shape="graph")
+    touch(tx, document.branch.branch_id, document.doc, first, last, shape="graph")
     return last

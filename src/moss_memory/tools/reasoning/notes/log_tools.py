@@ -94,12 +94,12 @@ def branchmind_commit(
     names = [checked_name(doc, what="docs") for doc in as_list(docs)]
     if not names:
         raise invalid_request("`docs` is empty; name at least one document or leave it out", path="docs")
-    places = [place_of(tx, workspace, target=None, branch=None, doc=doc, kind=NOTES, writer=tx) for doc in names]
-    entries = [append(tx, place, note) for place in places]
-    places[0].concern(tx)
-    kept = ("seq", "ts", "ts_ms", "branch", "doc")
-    commits = [{**{key: entry[key] for key in kept}, "message": message} for entry in entries]
-    return {"workspace": workspace, "branch": places[0].branch.name, "docs": names, "commits": commits}
+    documents = [place_of(tx, workspace, target=None, branch=None, doc=doc, kind=NOTES, writer=tx) for doc in names]
+    entries = [append(tx, document, note) for document in documents]
+    documents[0].set_event_subject(tx)
+    copied_fields = ("seq", "ts", "ts_ms", "branch", "doc")
+    commits = [{**{key: entry[key] for key in copied_fields}, "message": message} for entry in entries]
+    return {"workspace": workspace, "branch": documents[0].branch.name, "docs": names, "commits": commits}
 
 
 @operation(
@@ -128,16 +128,16 @@ def branchmind_log(
 ) -> dict[str, Any]:
     """List the notes of a document as commits, newest first."""
     page = CursorPage(cursor, limit)
-    place = place_of(tx, workspace, target=None, branch=ref, doc=doc, kind=NOTES)
-    notes = tail(tx, place, page, query="notes_before")
+    document = place_of(tx, workspace, target=None, branch=ref, doc=doc, kind=NOTES)
+    notes = tail(tx, document, page, query="notes_before")
     rows = Rows([_commit(note) for note in notes], more=notes.more)
-    head = place.log(tx).head(tx, place.doc)
+    head = document.log(tx).head(tx, document.doc)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         return {
             "workspace": workspace,
-            "ref": place.branch.name,
-            "doc": place.doc,
+            "ref": document.branch.name,
+            "doc": document.doc,
             "head_seq": head,
             "commits": kept,
             "pagination": page.answer(len(kept), next_cursor(rows, kept)),
@@ -209,7 +209,7 @@ def branchmind_tag_create(
     tx.set_event_subject(workspace=norm(workspace), address=name)
     stored = _find_tag(tx, workspace, name)
     assert stored is not None, "it was just written"
-    return {"workspace": workspace, "tag": stored.shown()}
+    return {"workspace": workspace, "tag": stored.to_dict()}
 
 
 @operation(
@@ -225,7 +225,7 @@ def branchmind_tag_list(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the tags of a workspace by name."""
-    rows = [Tag(row).shown() for row in tx.rows(sql["list_tags"], {"workspace": norm(workspace)})]
+    rows = [Tag(row).to_dict() for row in tx.rows(sql["list_tags"], {"workspace": norm(workspace)})]
     return budget.fit(
         rows,
         lambda kept: {"workspace": workspace, "tags": kept, "truncated": False},
@@ -342,7 +342,7 @@ class Tag(NamedRow):
     seq: int
     created_at_ms: int
 
-    def shown(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the tag as fields of a response."""
         return dict(zip(self.columns, self, strict=True))
 
@@ -364,7 +364,7 @@ def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
     for branch_id, upto in _ancestry(tx, branch):
         rows = tx.rows(sql["documents_of"], {"branch_id": branch_id})
         names.update(doc for doc, _, first_seq in rows if first_seq <= upto)
-    pluralize = []
+    documents = []
     for doc in sorted(names):
         log = [("count_entries", one) for one in log_view(tx, branch.branch_id, doc).ranges]
         graph = [("count_versions", one) for one in graph_view(tx, branch.branch_id, doc).ranges]
@@ -374,8 +374,8 @@ def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
             count, newest = found or (0, None)
             entries += count
             last = last if newest is None else max(last or 0, newest)
-        pluralize.append({"doc": doc, "entries": entries, "last_seq": last})
-    return pluralize
+        documents.append({"doc": doc, "entries": entries, "last_seq": last})
+    return documents
 
 
 def _ancestry(tx: ReadTransaction, branch: BranchRow) -> list[tuple[int, int]]:
@@ -426,8 +426,8 @@ def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tu
 
 def _wrote_since(tx: Transaction, branch: BranchRow, seq: int) -> bool:
     """Return true if the branch wrote notes after a seq."""
-    place = {"branch_id": branch.branch_id, "doc": NOTES, "after": seq, "upto": HEAD}
-    return tx.value(sql["newest_entry"], place) is not None
+    key = {"branch_id": branch.branch_id, "doc": NOTES, "after": seq, "upto": HEAD}
+    return tx.value(sql["newest_entry"], key) is not None
 
 
 def _movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list[dict[str, Any]]:
@@ -437,8 +437,8 @@ def _movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list
     moves: list[dict[str, Any]] = []
     for doc in own:
         moves += _commits(tx, branch, doc, before=page.before(), limit=limit)
-    place = {"branch_id": branch.branch_id, "before": page.before(), "limit": limit}
-    for seq, old_seq, new_seq, message, ts_ms in tx.rows(sql["resets_before"], place):
+    key = {"branch_id": branch.branch_id, "before": page.before(), "limit": limit}
+    for seq, old_seq, new_seq, message, ts_ms in tx.rows(sql["resets_before"], key):
         moves.append(_movement(seq, ts_ms, NOTES, old_seq, new_seq, message))
     moves.sort(key=lambda move: -int(move["seq"]))
     return moves[:limit]
@@ -446,8 +446,8 @@ def _movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list
 
 def _commits(tx: ReadTransaction, branch: BranchRow, doc: str, *, before: int, limit: int) -> list[dict[str, Any]]:
     moves = []
-    place = {"branch_id": branch.branch_id, "doc": doc, "before": before, "limit": limit}
-    for seq, title, beginning, ts_ms in tx.rows(sql["commits_before"], place):
+    key = {"branch_id": branch.branch_id, "doc": doc, "before": before, "limit": limit}
+    for seq, title, beginning, ts_ms in tx.rows(sql["commits_before"], key):
         earlier = log_view(tx, branch.branch_id, doc, upto=seq - 1)
         old_seq = earlier.head(tx, doc)
         moves.append(_movement(seq, ts_ms, doc, old_seq, seq, title or _first_line(beginning)))

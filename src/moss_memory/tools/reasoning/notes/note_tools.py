@@ -87,9 +87,9 @@ def branchmind_notes_commit(
 ) -> dict[str, Any]:
     """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
     note = checked_note(content, title=title, format=format, meta=meta)
-    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=NOTES, writer=tx)
-    place.concern(tx)
-    return {"entry": append(tx, place, note)}
+    document = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=NOTES, writer=tx)
+    document.set_event_subject(tx)
+    return {"entry": append(tx, document, note)}
 
 
 @operation(
@@ -113,9 +113,9 @@ def branchmind_show(
 ) -> dict[str, Any]:
     """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
     page = CursorPage(cursor, limit)
-    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
-    rows = tail(tx, place, page)
-    return budget.fit(rows, lambda kept: _slice(place, page, rows, kept))
+    document = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
+    rows = tail(tx, document, page)
+    return budget.fit(rows, lambda kept: _slice(document, page, rows, kept))
 
 
 @operation(
@@ -159,7 +159,7 @@ def branchmind_export(
         if not kept:  # `reasoning_ref` already names the documents
             slices = {name: {key: part[key] for key in ("entries", "pagination")} for name, part in slices.items()}
         about = {} if "task" in tx.config.disabled_types else {"target": target}
-        return {**about, "reasoning_ref": reference.shown(), **slices, "truncated": False}
+        return {**about, "reasoning_ref": reference.to_dict(), **slices, "truncated": False}
 
     return budget.fit(labelled, build, least=0)
 
@@ -191,7 +191,7 @@ def branchmind_diff(
     older, newer = both_logs(tx, workspace, from_, to, doc, names=("from", "to"))
     only_there = subtract_ranges(newer.view.ranges, older.view.ranges)
     found = newest_in(tx, only_there, doc, before=page.before(), limit=page.limit + 1, query="entries_before")
-    shown = [entry.shown(doc, newer.view.names) for entry in found[: page.limit]]
+    shown = [entry.to_dict(doc, newer.view.names) for entry in found[: page.limit]]
     rows = Rows(shown, more=len(found) > page.limit)
 
     def build(kept: list[Any]) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def checked_note(
 
 def append(
     tx: Transaction,
-    place: DocumentRef,
+    document: DocumentRef,
     note: Note,
     *,
     written_as: str = "note",
@@ -275,9 +275,9 @@ def append(
     seq = take_numbers(tx)
     row = {
         "seq": seq,
-        "branch_id": place.branch.branch_id,
-        "workspace": norm(place.workspace),
-        "doc": place.doc,
+        "branch_id": document.branch.branch_id,
+        "workspace": norm(document.workspace),
+        "doc": document.doc,
         "written_as": written_as,
         "title": note.title,
         "format": note.format,
@@ -288,15 +288,15 @@ def append(
         "ts_ms": tx.now_ms,
     }
     tx.run(sql["add_entry"], row)
-    touch(tx, place.branch.branch_id, place.doc, seq, seq)
+    touch(tx, document.branch.branch_id, document.doc, seq, seq)
     written = Entry([row[column] for column in Entry.columns])
-    return written.shown(place.doc, {place.branch.branch_id: place.branch.name})
+    return written.to_dict(document.doc, {document.branch.branch_id: document.branch.name})
 
 
 def touch(tx: Transaction, branch_id: int, doc: str, first: int, last: int, *, shape: str = "log") -> None:
     """Record that a branch wrote to a document."""
-    place = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
-    tx.run(sql["touch_document"], place)
+    key = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
+    tx.run(sql["touch_document"], key)
 
 
 class Rows(list["dict[str, Any]"]):
@@ -309,11 +309,11 @@ class Rows(list["dict[str, Any]"]):
         self.more = more
 
 
-def tail(tx: ReadTransaction, place: DocumentRef, page: CursorPage, *, query: str = "entries_before") -> Rows:
+def tail(tx: ReadTransaction, document: DocumentRef, page: CursorPage, *, query: str = "entries_before") -> Rows:
     """Return the last entries of a document below the page's cursor, newest first."""
-    view = place.log(tx)
-    found = view.newest(tx, place.doc, before=page.before(), limit=page.limit + 1, query=query)
-    shown = [entry.shown(place.doc, view.names) for entry in found[: page.limit]]
+    view = document.log(tx)
+    found = view.newest(tx, document.doc, before=page.before(), limit=page.limit + 1, query=query)
+    shown = [entry.to_dict(document.doc, view.names) for entry in found[: page.limit]]
     return Rows(shown, more=len(found) > page.limit)
 
 
@@ -329,5 +329,5 @@ def next_cursor(rows: Rows, kept: list[Any]) -> int | None:
     return int(kept[-1]["seq"]) if kept else int(rows[0]["seq"]) + 1
 
 
-def _slice(place: DocumentRef, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
-    return {**place.shown(), **paged(page, rows, kept), "truncated": kept != list(rows)}
+def _slice(document: DocumentRef, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
+    return {**document.to_dict(), **paged(page, rows, kept), "truncated": kept != list(rows)}

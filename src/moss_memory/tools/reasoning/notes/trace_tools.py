@@ -97,15 +97,15 @@ def branchmind_trace_step(
     """Append a step to a trace: what was done and what came of it."""
     if not step.strip():
         raise invalid_request("`step` is blank; say in a line what was done", path="step")
-    said = {
+    fields = {
         "mode": checked_label(mode, what="mode"),
         "supports": links(supports, what="supports"),
         "blocks": links(blocks, what="blocks"),
     }
-    told = {**(meta or {}), **{name: value for name, value in said.items() if value}}
+    stored_meta = {**(meta or {}), **{name: value for name, value in fields.items() if value}}
     what = "step" if message is None or not message.strip() else "message"
     content = step if what == "step" else message
-    note = checked_note(str(content), title=step, format=STEP_FORMAT, meta=told, what=what)
+    note = checked_note(str(content), title=step, format=STEP_FORMAT, meta=stored_meta, what=what)
     return _append(tx, place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
 
 
@@ -134,7 +134,7 @@ def branchmind_trace_sequential_step(
     doc: TraceDoc | None = None,
 ) -> dict[str, Any]:
     """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
-    said = {
+    fields = {
         "thought_number": thought_number,
         "total_thoughts": max(total_thoughts, thought_number),
         "next_thought_needed": next_thought_needed,
@@ -143,9 +143,9 @@ def branchmind_trace_sequential_step(
         "branch_from_thought": branch_from_thought,
         "branch_id": checked_label(branch_id, what="branch_id"),
     }
-    told = {**(meta or {}), **{name: value for name, value in said.items() if value is not None}}
-    title = f"Thought {thought_number}/{said['total_thoughts']}"
-    note = checked_note(thought, title=title, format=STEP_FORMAT, meta=told, what="thought")
+    stored_meta = {**(meta or {}), **{name: value for name, value in fields.items() if value is not None}}
+    title = f"Thought {thought_number}/{fields['total_thoughts']}"
+    note = checked_note(thought, title=title, format=STEP_FORMAT, meta=stored_meta, what="thought")
     return _append(tx, place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
 
 
@@ -169,11 +169,11 @@ def branchmind_trace_hydrate(
 ) -> dict[str, Any]:
     """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
     page = CursorPage(cursor, limit)
-    place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
-    rows = tail(tx, place, page)
+    document = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
+    rows = tail(tx, document, page)
     return budget.fit(
         rows,
-        lambda kept: {**place.shown(), **paged(page, rows, kept), "truncated": False},
+        lambda kept: {**document.to_dict(), **paged(page, rows, kept), "truncated": False},
     )
 
 
@@ -199,9 +199,9 @@ def branchmind_trace_validate(
     budget: Budget,
 ) -> dict[str, Any]:
     """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
-    place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
+    document = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
     check = _Check()
-    for seq, title, meta, erased in _steps(tx, place):
+    for seq, title, meta, erased in _steps(tx, document):
         if erased:
             check.erased()
         else:
@@ -209,7 +209,7 @@ def branchmind_trace_validate(
     return budget.fit(
         check.errors,
         lambda kept: {
-            **place.shown(),
+            **document.to_dict(),
             "ok": not check.errors,
             "checked": check.checked,
             "errors": kept,
@@ -219,16 +219,16 @@ def branchmind_trace_validate(
     )
 
 
-def _append(tx: Transaction, place: DocumentRef, note: Note) -> dict[str, Any]:
-    place.concern(tx)
-    entry = append(tx, place, note, written_as="step")
-    return {**place.shown(), "entry": entry}
+def _append(tx: Transaction, document: DocumentRef, note: Note) -> dict[str, Any]:
+    document.set_event_subject(tx)
+    entry = append(tx, document, note, written_as="step")
+    return {**document.to_dict(), "entry": entry}
 
 
-def _steps(tx: ReadTransaction, place: DocumentRef) -> Iterator[tuple[int, str | None, dict[str, Any], bool]]:
+def _steps(tx: ReadTransaction, document: DocumentRef) -> Iterator[tuple[int, str | None, dict[str, Any], bool]]:
     """Yield the steps of a trace document, oldest first, each with a flag that is true if it was erased."""
-    for branch_id, after, upto in place.log(tx).ranges:
-        key = {"branch_id": branch_id, "doc": place.doc, "after": after, "upto": upto, "erased": ERASED}
+    for branch_id, after, upto in document.log(tx).ranges:
+        key = {"branch_id": branch_id, "doc": document.doc, "after": after, "upto": upto, "erased": ERASED}
         for seq, title, meta, erased in tx.stream(sql["steps_of"], key):
             yield seq, title, json.loads(meta) if meta else {}, bool(erased)
 

@@ -31,10 +31,10 @@ class Claim(NamedRow):
         """Return true if the claim overlaps a step, its ancestors or descendants, or the whole task if None."""
         if step is None or self.step_id == WHOLE or self.sort_key is None:
             return True
-        mine, its = f"{self.sort_key}.", f"{step.sort_key}."
-        return its.startswith(mine) or mine.startswith(its)
+        own_key, other_key = f"{self.sort_key}.", f"{step.sort_key}."
+        return other_key.startswith(own_key) or own_key.startswith(other_key)
 
-    def shown(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the agent and the end of the lease as fields of a response."""
         return {"agent": self.agent, "lease_until_ms": self.lease_until_ms}
 
@@ -50,8 +50,8 @@ def hold(tx: Transaction, workspace: str, task: Task, step: Step | None, agent: 
     step_id = WHOLE if step is None else step.step_id
     row = {"task_row": task.row_id, "workspace": norm(workspace), "step_id": step_id, "agent": agent}
     tx.run(sql["claim"], {**row, "lease_s": lease_s, "lease_until_ms": until})
-    named = (None, None) if step is None else (step.path, step.sort_key)
-    return Claim((step_id, agent, lease_s, until, *named))
+    position = (None, None) if step is None else (step.path, step.sort_key)
+    return Claim((step_id, agent, lease_s, until, *position))
 
 
 def renew(tx: Transaction, workspace: str, task: Task, agent: str) -> None:

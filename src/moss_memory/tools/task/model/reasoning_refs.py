@@ -21,7 +21,7 @@ class Reference:
         self.trace_doc = f"{task.id}-trace"
         self.graph_doc = f"{task.id}-graph"
 
-    def shown(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str]:
         """Return the reference as the field `reasoning_ref`."""
         return {
             "branch": self.branch,

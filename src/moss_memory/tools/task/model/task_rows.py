@@ -59,7 +59,7 @@ class Task:
         """Return the tags."""
         return list(json.loads(self.tags_json)) if self.tags_json else []
 
-    def listed(self) -> dict[str, Any]:
+    def list_item(self) -> dict[str, Any]:
         """Return the fields of a list item."""
         parent = {} if self.parent_id is None else {"parent": self.parent_id}
         names = {"id": self.id, "kind": self.kind, "title": self.title, "status": self.status}
@@ -67,14 +67,14 @@ class Task:
 
     def summary(self, depends_on: list[str]) -> dict[str, Any]:
         """Return the fields for radar and export."""
-        shown: dict[str, Any] = {**self.listed(), "priority": self.priority}
+        fields: dict[str, Any] = {**self.list_item(), "priority": self.priority}
         if self.description is not None:
-            shown["description"] = self.description
+            fields["description"] = self.description
         if self.contract_json is not None:
-            shown["contract"] = json.loads(self.contract_json)
+            fields["contract"] = json.loads(self.contract_json)
         if depends_on:
-            shown["depends_on"] = depends_on
-        return shown
+            fields["depends_on"] = depends_on
+        return fields
 
 
 class Step:
@@ -122,7 +122,7 @@ class Step:
             return "done"
         return "blocked" if self.blocked else "open"
 
-    def shown(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields for radar."""
         return {
             "step_id": self.step_id,

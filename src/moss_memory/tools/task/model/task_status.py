@@ -25,8 +25,8 @@ class TaskStatus:
         key = {"workspace": norm(workspace), "id": task.id}
         self._needs = dependencies_of(tx, workspace, task)
         self._open = [] if task.status == "DONE" else steps_of(tx, task, "open_steps")
-        pluralize = tx.row(sql["count_steps"], {"task_row": task.row_id})
-        self._steps, self._done = pluralize or (0, 0)
+        counts = tx.row(sql["count_steps"], {"task_row": task.row_id})
+        self._steps, self._done = counts or (0, 0)
         found = tx.row(sql["next_task_of_plan"], key) if task.kind == "plan" else None
         self._next_task = None if found is None else Task(found)
         self._focus = focus_of(tx, workspace)
@@ -36,14 +36,14 @@ class TaskStatus:
         """Return the fields of the plan or task."""
         return self.task.summary([needed.id for needed in self._needs])
 
-    def shown(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fixed fields of the radar response."""
         closed = "reasoning" in self.tx.config.disabled_types
         return {
             "workspace": self.workspace,
             "target": {name: getattr(self.task, name) for name in ("id", "kind", "title", "status", "revision")},
             "focus": self._focus,
-            **({} if closed else {"reasoning_ref": Reference(self.task).shown()}),
+            **({} if closed else {"reasoning_ref": Reference(self.task).to_dict()}),
         }
 
     def radar(self) -> dict[str, Any]:
@@ -135,14 +135,14 @@ class TaskStatus:
     def _next_of_step(self, step: Step, target: dict[str, Any]) -> dict[str, Any]:
         here = {**target, "step_id": step.step_id}
         if step.blocked:
-            waits = f" ({step.block_reason})" if step.block_reason else ""
-            return next_call("tasks_block", {**here, "blocked": False}, f"unblock {step.path} once it can go on{waits}")
+            cause = f" ({step.block_reason})" if step.block_reason else ""
+            return next_call("tasks_block", {**here, "blocked": False}, f"unblock {step.path} once it can go on{cause}")
         missing = step.missing()
         if missing:
             # All values are false, so that the call confirms nothing before the caller has checked.
             confirm = {**here, "checkpoints": dict.fromkeys(missing, False)}
-            said = f"when {step.path} is done: check {' and '.join(missing)}, and send true for what holds"
-            return next_call("tasks_verify", confirm, said)
+            reason = f"when {step.path} is done: check {' and '.join(missing)}, and send true for what holds"
+            return next_call("tasks_verify", confirm, reason)
         return next_call("tasks_done", here, f"{step.path} is confirmed; close it")
 
     def _after_done(self) -> dict[str, Any]:
