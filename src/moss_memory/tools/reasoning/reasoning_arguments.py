@@ -74,7 +74,7 @@ LABEL_MAX_CHARS = 128
 _LAST_SEQ = 2**63 - 1
 
 
-def checked_name(raw: str, *, what: str) -> str:
+def check_name(raw: str, *, what: str) -> str:
     """Return a branch, document or tag name unchanged; refuse an invalid length or control characters."""
     if not raw.strip():
         raise invalid_request(f"`{what}` is blank; give a name", path=what)
@@ -87,14 +87,14 @@ def checked_name(raw: str, *, what: str) -> str:
     return raw
 
 
-def checked_title(text: str | None, *, what: str) -> str | None:
+def check_title(text: str | None, *, what: str) -> str | None:
     """Return a title; refuse a long one."""
     if text is not None and len(text) > TITLE_MAX_CHARS:
         raise invalid_request(f"`{what}` has {len(text)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
     return text
 
 
-def checked_label(raw: str | None, *, what: str) -> str | None:
+def check_label(raw: str | None, *, what: str) -> str | None:
     """Return a short text such as a status, trimmed; None if it is blank."""
     if raw is None or not raw.strip():
         return None

@@ -10,7 +10,7 @@ from moss_memory.rows.hard_delete import ERASED, HardDelete
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, TRACE, DocumentRef, branch_by_id, find_branch
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, log_view
-from moss_memory.tools.reasoning.graph.node_versions import node, present, write
+from moss_memory.tools.reasoning.graph.node_versions import current_versions, node, write
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
@@ -34,14 +34,14 @@ def erase_entry(
     key = {"workspace": norm(workspace), "seq": seq}
     branch_row = None if branch is None else find_branch(tx, workspace, branch)
     writer, found, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
-    exists = writer is not None and _is_meant(found, type, doc)
-    if not exists or not is_on(tx, log_view, branch_row, found, [(seq, writer)]):
+    exists = writer is not None and _matches_document(found, type, doc)
+    if not exists or not shows_any(tx, log_view, branch_row, found, [(seq, writer)]):
         raise MossError(
             "NOT_FOUND",
-            f"there is no {type} entry {seq} {where(branch_row, doc)}of workspace {workspace!r}",
+            f"there is no {type} entry {seq} {describe_location(branch_row, doc)}of workspace {workspace!r}",
             recovery=next_call("branchmind_docs_list", {"workspace": workspace}, "lists the documents there are"),
         )
-    erasure = entries_erasure(tx, with_copies(tx, workspace, writer, seq, source))
+    erasure = entries_erasure(tx, entry_and_copies(tx, workspace, writer, seq, source))
     events = [] if source is None or source.startswith(_MERGED) else [source]
     return erasure.combined_with([HardDelete(lambda tx: blank_events(tx, events))])
 
@@ -55,7 +55,9 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
         row = tx.row(sql["entry_texts"], {"seq": seq})
         if row is not None:
             title, content, meta, written_as, branch, canonical = row
-            texts += _strings(json.loads(meta or "{}").get("payload")) if written_as == "event" else (title, content)
+            texts += (
+                _payload_texts(json.loads(meta or "{}").get("payload")) if written_as == "event" else (title, content)
+            )
             owners += [branch.partition("/")[2]] if canonical else []
     return HardDelete(
         lambda tx: blank_entries(tx, numbers),
@@ -67,20 +69,22 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
     )
 
 
-def _strings(payload: object) -> Iterator[str]:
+def _payload_texts(payload: object) -> Iterator[str]:
     """Yield the texts in the payload of a task event."""
     if isinstance(payload, dict):
         yield from (value for name, value in payload.items() if name in ("title", "agent") and isinstance(value, str))
 
 
-def _is_meant(found: str, type: str, doc: str | None) -> bool:
+def _matches_document(found: str, type: str, doc: str | None) -> bool:
     """Return true if an entry's document is the given one, or one of the type's documents if None."""
     if doc is not None:
         return found == doc
     return found != NOTES if type == "trace" else not found.endswith(TRACE)
 
 
-def is_on(tx: ReadTransaction, look: Look, branch: BranchRow | None, doc: str, found: list[tuple[int, int]]) -> bool:
+def shows_any(
+    tx: ReadTransaction, look: Look, branch: BranchRow | None, doc: str, found: list[tuple[int, int]]
+) -> bool:
     """Return true if no branch was named, or if the named branch wrote or shows one of the entries."""
     if branch is None:
         return True
@@ -88,7 +92,7 @@ def is_on(tx: ReadTransaction, look: Look, branch: BranchRow | None, doc: str, f
     return any(writer == branch.branch_id or view.shows(writer, seq) for seq, writer in found)
 
 
-def where(branch: BranchRow | None, doc: str | None) -> str:
+def describe_location(branch: BranchRow | None, doc: str | None) -> str:
     """Return the document and branch as part of a message."""
     document = f"in document {doc!r} " if doc else ""
     return document + (f"on branch {branch.name!r} " if branch else "")
@@ -99,7 +103,7 @@ def origin_of(source: str) -> int:
     return int(source.split(":")[2]) if source.startswith(_MERGED) else 0
 
 
-def with_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: int, source: str | None) -> list[int]:
+def entry_and_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: int, source: str | None) -> list[int]:
     """Return the seqs of an entry, of its original and of all copies of that."""
     origin, first = f"{_MERGED}{branch_id}:{seq}", seq
     if source is not None and source.startswith(_MERGED):
@@ -150,7 +154,7 @@ def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> N
         parameters = {"workspace": norm(workspace), "key": key}
         for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**parameters, "title": ERASED})):
             document = DocumentRef(workspace, branch_by_id(tx, branch_id), doc)
-            now = present(tx, graph_view(tx, branch_id, doc), doc, [key])
+            now = current_versions(tx, graph_view(tx, branch_id, doc), doc, [key])
             if key in now and not now[key].deleted:
                 version = now[key]
                 write(

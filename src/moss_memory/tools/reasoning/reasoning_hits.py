@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, BranchRow
-from moss_memory.tools.reasoning.branches.visibility import shown_on
+from moss_memory.tools.reasoning.branches.visibility import find_showing_branch
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ def notes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
 
 def _branch(tx: ReadTransaction, branch_id: int, doc: str, seq: int) -> str:
     """Return the name of a branch that shows the note, because its own branch may have been reset."""
-    showing = shown_on(tx, branch_id, seq) if doc == NOTES else branch_id
+    showing = find_showing_branch(tx, branch_id, seq) if doc == NOTES else branch_id
     row = tx.row(sql["branch_by_id"], {"branch_id": showing})
     return "" if row is None else BranchRow(row).name
 

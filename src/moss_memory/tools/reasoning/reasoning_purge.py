@@ -7,7 +7,7 @@ from moss_memory.registry.operation import operation
 from moss_memory.rows.bulk_changes import IDS_SHOWN, PURGED, DryRun, deleted_before, is_real
 from moss_memory.rows.values import norm, pluralize
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
-from moss_memory.tools.reasoning.graph.node_versions import EDGE_MARK, present
+from moss_memory.tools.reasoning.graph.node_versions import EDGE_SEPARATOR, current_versions
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
 _AT_ONCE = 50
-_ALWAYS_MS = 2**62
+_NO_LIMIT_MS = 2**62
 
 
 @operation(
@@ -45,18 +45,18 @@ def branchmind_purge(
     before = deleted_before(tx, older_than_days)
     scope = {
         "workspace": None if workspace is None else norm(workspace),
-        "before_ms": _ALWAYS_MS if before is None else before * 1000 + 999,
+        "before_ms": _NO_LIMIT_MS if before is None else before * 1000 + 999,
     }
     if dry_run:
-        notes, keys = list(_hidden_notes(tx, scope)), list(_gone_keys(tx, scope))
-        message = f"Would permanently delete {_told(len(notes), len(keys))}"
+        notes, keys = list(_hidden_notes(tx, scope)), list(_deleted_keys(tx, scope))
+        message = f"Would permanently delete {_describe(len(notes), len(keys))}"
         ids = [str(seq) for seq in notes] + [key for _, _, key in keys]
         found = {"purged": len(notes) + len(keys), "message": message, "erased": False}
         return {**found, **tx.erases, "dry_run": True, "ids": ids[:IDS_SHOWN]}
     return _Purge(tx, scope).run()
 
 
-def _told(notes: int, keys: int) -> str:
+def _describe(notes: int, keys: int) -> str:
     return f"{pluralize(notes, 'note')} and {keys} {'node or edge' if keys == 1 else 'nodes and edges'}"
 
 
@@ -73,7 +73,7 @@ class _Purge:
         """Remove all rows, or stop early if the call is cancelled."""
         complete = self._remove()
         self._end_slice()
-        message = f"Permanently deleted {_told(self._notes, self._keys)}"
+        message = f"Permanently deleted {_describe(self._notes, self._keys)}"
         self._answer["message"] = message if complete else f"{message}; there are more, purge again"
         if not complete:
             self._answer["complete"] = False
@@ -84,17 +84,17 @@ class _Purge:
         # Read all rows first: a slice commits, which ends a statement that is still being read.
         for seq in list(_hidden_notes(tx, self._scope)):
             self._notes += tx.run(sql["delete_hidden_note"], {"seq": seq})
-            if not self._go_on():
+            if not self._continue():
                 return False
-        for branch_id, doc, key in list(_gone_keys(tx, self._scope)):
-            if _is_gone(tx, branch_id, doc, key):
+        for branch_id, doc, key in list(_deleted_keys(tx, self._scope)):
+            if _is_deleted(tx, branch_id, doc, key):
                 _delete_key(tx, branch_id, doc, key)
                 self._keys += 1
-            if not self._go_on():
+            if not self._continue():
                 return False
         return True
 
-    def _go_on(self) -> bool:
+    def _continue(self) -> bool:
         self._slice += 1
         if self._slice % _AT_ONCE:
             return True
@@ -113,21 +113,21 @@ class _Purge:
 def _hidden_notes(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[int]:
     """Yield the notes that no branch shows and no tag names."""
     condition = "" if scope["workspace"] is None else " and e.workspace_norm = :workspace"
-    return (seq for (seq,) in tx.stream(sql["hidden_notes"].format(place=condition), _given(scope)))
+    return (seq for (seq,) in tx.stream(sql["hidden_notes"].format(place=condition), _parameters(scope)))
 
 
-def _gone_keys(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
+def _deleted_keys(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
     """Yield the nodes and edges that are deleted on all related branches."""
     condition = "" if scope["workspace"] is None else " and v.workspace_norm = :workspace"
     seen: set[tuple[int, str, str]] = set()
-    for branch_id, doc, key in list(tx.stream(sql["tombstones"].format(place=condition), _given(scope))):
+    for branch_id, doc, key in list(tx.stream(sql["tombstones"].format(place=condition), _parameters(scope))):
         found = _root(tx, branch_id), doc, key
-        if found not in seen and _is_gone(tx, *found):
+        if found not in seen and _is_deleted(tx, *found):
             seen.add(found)
             yield found
 
 
-def _given(scope: dict[str, Any]) -> dict[str, Any]:
+def _parameters(scope: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in scope.items() if value is not None}
 
 
@@ -137,16 +137,16 @@ def _root(tx: ReadTransaction, branch_id: int) -> int:
     return branch_id if base is None else _root(tx, base)
 
 
-def _is_gone(tx: ReadTransaction, root: int, doc: str, key: str) -> bool:
+def _is_deleted(tx: ReadTransaction, root: int, doc: str, key: str) -> bool:
     """Return true if all branches derived from the root deleted the key and no conflict about it is open."""
     branches = [branch_id for (branch_id,) in tx.rows(sql["family_of_branch"], {"branch_id": root})]
     for branch_id in branches:
-        found = present(tx, graph_view(tx, branch_id, doc), doc, [key]).get(key)
+        found = current_versions(tx, graph_view(tx, branch_id, doc), doc, [key]).get(key)
         if found is not None and not found.deleted:
             return False
         if tx.row(sql["open_conflict_about"], {"branch_id": branch_id, "doc": doc, "key": key}) is not None:
             return False
-    return EDGE_MARK in key or not _has_edges(tx, branches, doc, key)
+    return EDGE_SEPARATOR in key or not _has_edges(tx, branches, doc, key)
 
 
 def _has_edges(tx: ReadTransaction, branches: list[int], doc: str, key: str) -> bool:

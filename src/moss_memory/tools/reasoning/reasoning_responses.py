@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from moss_memory.registry.responses import Row
 
 WORKSPACE = {"workspace": text("project namespace, as it was given")}
-PLACE = {"branch": text("branch"), "doc": text("document")}
-CARD_PLACE = {"branch": text("branch"), "graph_doc": text("document of its graph")}
+DOCUMENT_REF = {"branch": text("branch"), "doc": text("document")}
+CARD_REF = {"branch": text("branch"), "graph_doc": text("document of its graph")}
 LAST_SEQ = integer("number of the last version written")
 
 _SEQ = Column("seq")
@@ -98,7 +98,7 @@ NEW_COMMIT = Shape(
     {
         "seq": integer("its number, unique in the store"),
         **WHEN,
-        **PLACE,
+        **DOCUMENT_REF,
         "message": text("what it says, in a line"),
     },
     table=(_SEQ, _WRITTEN, Column("branch", least=6), Column("doc", least=6), Column("message")),
@@ -116,7 +116,7 @@ TAG = Shape(
     "Tag",
     {
         "name": text("its name"),
-        **PLACE,
+        **DOCUMENT_REF,
         "seq": integer("number of the commit that it names"),
         "created_at_ms": moment_ms("when it was made or moved"),
     },
@@ -182,7 +182,7 @@ _VERSION = {
 _ENDS = {"from": text("id of the node it leaves"), "rel": text("how they relate"), "to": text("id of the other node")}
 
 
-def _titled(node: Row) -> Row:
+def _node_row(node: Row) -> Row:
     """Return a node as a table row, with its text as title if it has none."""
     return node if "title" in node or "text" not in node else {**node, "title": node["text"]}
 
@@ -198,7 +198,7 @@ NODE = Shape(
         Column("tags", least=8, goes=8, unless=[]),
         _GONE,
     ),
-    row=_titled,
+    row=_node_row,
 )
 EDGE = Shape(
     "Edge",

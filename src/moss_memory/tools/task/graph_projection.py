@@ -7,7 +7,15 @@ import json
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.branches.document_refs import BranchRow, DocumentRef
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
-from moss_memory.tools.reasoning.graph.node_versions import EDGE_MARK, Version, edge, node, present, versions, write
+from moss_memory.tools.reasoning.graph.node_versions import (
+    EDGE_SEPARATOR,
+    Version,
+    current_versions,
+    edge,
+    node,
+    versions,
+    write,
+)
 from moss_memory.tools.task.model.task_rows import Task, find_task, sql, tasks_of_plan
 
 TYPE_CHECKING = False
@@ -16,10 +24,10 @@ if TYPE_CHECKING:
     from moss_memory.tools.task.model.task_rows import Step
 
 CONTAINS, DEPENDS_ON = "contains", "depends_on"
-_OURS = "v.deleted = 0 and (v.key >= 'task:' and v.key < 'task;' or v.key >= 'step:' and v.key < 'step;')"
+_TASK_NODES = "v.deleted = 0 and (v.key >= 'task:' and v.key < 'task;' or v.key >= 'step:' and v.key < 'step;')"
 
 
-def home_of(workspace: str, task: Task, doc: str) -> DocumentRef:
+def task_document(workspace: str, task: Task, doc: str) -> DocumentRef:
     """Return a document on the canonical branch of a plan or task."""
     branch = BranchRow((task.branch_id, f"{task.kind}/{task.id}", None, None, 0, 1))
     return DocumentRef(workspace, branch, doc)
@@ -42,32 +50,34 @@ def step_edge(task: Task, step: Step) -> Version:
     return edge(parent, CONTAINS, f"step:{step.step_id}")
 
 
-def show(tx: Transaction, workspace: str, owner: Task, versions: list[Version], gone: list[str] | None = None) -> None:
+def update_graph(
+    tx: Transaction, workspace: str, owner: Task, versions: list[Version], gone: list[str] | None = None
+) -> None:
     """Write the changed nodes and edges, and tombstones for the gone keys, to a plan's or task's graph."""
-    document = home_of(workspace, owner, f"{owner.id}-graph")
+    document = task_document(workspace, owner, f"{owner.id}-graph")
     keys = [version.key for version in versions]
     view = graph_view(tx, owner.branch_id, document.doc)
-    now = present(tx, view, document.doc, [*keys, *(gone or ())])
+    now = current_versions(tx, view, document.doc, [*keys, *(gone or ())])
     new = [version for version in versions if version.key not in now or now[version.key].state != version.state]
     new += [now[key].tombstone() for key in gone or () if key in now and not now[key].deleted]
     if new:
         write(tx, document, new)
 
 
-def show_elsewhere(tx: Transaction, workspace: str, task: Task) -> None:
+def update_referrers(tx: Transaction, workspace: str, task: Task) -> None:
     """Update the node of a plan or task in the graphs of its plan and of its dependents."""
-    for owner in _referrers(tx, workspace, task):
-        show(tx, workspace, owner, [task_node(task)])
+    for owner in _find_referrers(tx, workspace, task):
+        update_graph(tx, workspace, owner, [task_node(task)])
 
 
-def show_in_plan(tx: Transaction, workspace: str, task: Task) -> None:
+def add_to_plan_graph(tx: Transaction, workspace: str, task: Task) -> None:
     """Add a new task to the graph of its plan."""
     if task.parent_id is not None:
         plan = find_task(tx, workspace, task.parent_id)
-        show(tx, workspace, plan, [task_node(task), edge(f"task:{plan.id}", CONTAINS, f"task:{task.id}")])
+        update_graph(tx, workspace, plan, [task_node(task), edge(f"task:{plan.id}", CONTAINS, f"task:{task.id}")])
 
 
-def show_dependencies(tx: Transaction, workspace: str, task: Task, before: list[str], now: list[Task]) -> None:
+def update_dependencies(tx: Transaction, workspace: str, task: Task, before: list[str], now: list[Task]) -> None:
     """Replace the dependencies of a plan or task in its graph."""
     here = f"task:{task.id}"
     versions: list[Version] = []
@@ -75,31 +85,31 @@ def show_dependencies(tx: Transaction, workspace: str, task: Task, before: list[
         versions += [task_node(other), edge(here, DEPENDS_ON, f"task:{other.id}")]
     kept = {other.id for other in now}
     children = {child.id for child in tasks_of_plan(tx, workspace, task)}
-    gone = [EDGE_MARK.join((here, DEPENDS_ON, f"task:{one}")) for one in before if one not in kept]
+    gone = [EDGE_SEPARATOR.join((here, DEPENDS_ON, f"task:{one}")) for one in before if one not in kept]
     gone += [f"task:{one}" for one in before if one not in kept and one not in children]
-    show(tx, workspace, task, versions, gone)
+    update_graph(tx, workspace, task, versions, gone)
 
 
-def hide_steps(tx: Transaction, workspace: str, task: Task, steps: list[Step]) -> None:
+def remove_steps(tx: Transaction, workspace: str, task: Task, steps: list[Step]) -> None:
     """Remove deleted steps from the graph."""
     gone = [step_edge(task, step).key for step in steps] + [f"step:{step.step_id}" for step in steps]
-    show(tx, workspace, task, [], gone)
+    update_graph(tx, workspace, task, [], gone)
 
 
-def hide(tx: Transaction, workspace: str, task: Task) -> None:
+def remove_task(tx: Transaction, workspace: str, task: Task) -> None:
     """Remove a deleted plan or task from all graphs."""
-    document = home_of(workspace, task, f"{task.id}-graph")
-    live = versions(tx, graph_view(tx, task.branch_id, document.doc), document.doc, _OURS)
+    document = task_document(workspace, task, f"{task.id}-graph")
+    live = versions(tx, graph_view(tx, task.branch_id, document.doc), document.doc, _TASK_NODES)
     tombstones = [version.tombstone() for version in live]
     if tombstones:
         write(tx, document, tombstones)
     here = f"task:{task.id}"
-    for owner in _referrers(tx, workspace, task):
-        links = [EDGE_MARK.join((f"task:{owner.id}", rel, here)) for rel in (CONTAINS, DEPENDS_ON)]
-        show(tx, workspace, owner, [], [*links, here])
+    for owner in _find_referrers(tx, workspace, task):
+        links = [EDGE_SEPARATOR.join((f"task:{owner.id}", rel, here)) for rel in (CONTAINS, DEPENDS_ON)]
+        update_graph(tx, workspace, owner, [], [*links, here])
 
 
-def _referrers(tx: Transaction, workspace: str, task: Task) -> list[Task]:
+def _find_referrers(tx: Transaction, workspace: str, task: Task) -> list[Task]:
     """Return the plan of a task and its dependents, whose graphs contain its node."""
     ids = [other for (other,) in tx.rows(sql["dependents"], {"workspace": norm(workspace), "id": task.id})]
     if task.parent_id is not None:

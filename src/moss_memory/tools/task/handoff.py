@@ -6,7 +6,7 @@ import re
 import shlex
 
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
-from moss_memory.tools.reasoning.cards.frontier import settled
+from moss_memory.tools.reasoning.cards.frontier import find_settled
 from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, nodes_of
 from moss_memory.tools.reasoning.reasoning_arguments import CursorPage
 from moss_memory.tools.task.model.reasoning_refs import Reference
@@ -54,14 +54,14 @@ def capsule_text(task_status: TaskStatus, handoff: dict[str, list[str]], most: i
         "Open questions": _questions(task_status, handoff) or ["Nothing is known to be in the way."],
     }
     for lines in (200, 50, 20, 10, 5, 2, 1):
-        parts = [f"## {title}\n" + "\n".join(_listed(body, lines)) for title, body in sections.items()]
+        parts = [f"## {title}\n" + "\n".join(_format_bullets(body, lines)) for title, body in sections.items()]
         text = "\n\n".join(parts) + "\n"
         if len(text) <= most:
             break
     return text
 
 
-def _listed(texts: list[str], most: int) -> list[str]:
+def _format_bullets(texts: list[str], most: int) -> list[str]:
     bullets = [f"- {brief(text, LINE_CHARS)}" for text in texts if text.strip()]
     return bullets if len(bullets) <= most else [*bullets[:most], f"- and {len(bullets) - most} more"]
 
@@ -90,7 +90,7 @@ def _decisions(task_status: TaskStatus) -> list[str]:
 def _next_actions(task_status: TaskStatus) -> list[str]:
     """Return the open steps and tasks with their criteria, and the command that shows the next call."""
     tx, workspace, task = task_status.tx, task_status.workspace, task_status.task
-    lines = [_to_do(step) for step in sorted(steps_of(tx, task, "open_steps"), key=lambda step: step.blocked)]
+    lines = [_describe_step(step) for step in sorted(steps_of(tx, task, "open_steps"), key=lambda step: step.blocked)]
     for child in tasks_of_plan(tx, workspace, task):
         if child.status != "DONE":
             lines.append(f"{child.title} ({child.id}, {child.status})")
@@ -103,7 +103,7 @@ def _next_actions(task_status: TaskStatus) -> list[str]:
     return [*lines[:1], hint, *lines[1:]]
 
 
-def _to_do(step: Step) -> str:
+def _describe_step(step: Step) -> str:
     line = f"{step.title} ({step.path}"
     line += f", blocked: {step.block_reason or 'see below'})" if step.blocked else ")"
     criteria, tests = step.texts("success_criteria"), step.texts("tests")
@@ -119,13 +119,13 @@ def _locations(task_status: TaskStatus) -> list[str]:
     reference = Reference(task_status.task)
     branch = f"Notes, trace and graph: branch {reference.branch} of workspace {task_status.workspace}"
     documents = f"documents {reference.notes_doc}, {reference.trace_doc}, {reference.graph_doc}"
-    places = places_in([*evidence, *_notes(task_status)])
-    if _without_reasoning(task_status):
+    places = find_locations([*evidence, *_notes(task_status)])
+    if _is_reasoning_disabled(task_status):
         return places or [f"Workspace {task_status.workspace}, {task_status.task.id}"]
     return [*places, f"{branch}, {documents}"]
 
 
-def places_in(texts: Iterable[str]) -> list[str]:
+def find_locations(texts: Iterable[str]) -> list[str]:
     """Return the files and URLs in texts, in order and without duplicates."""
     found = (place.rstrip(".,;:") for text in texts for place in _PLACE.findall(text))
     return list(dict.fromkeys(place for place in found if len(place) > 2))[:PLACES_MAX]
@@ -135,19 +135,19 @@ def _questions(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[s
     return [*handoff["risks"], *_cards(task_status, "question", status="open")]
 
 
-def _without_reasoning(task_status: TaskStatus) -> bool:
+def _is_reasoning_disabled(task_status: TaskStatus) -> bool:
     return "reasoning" in task_status.tx.config.disabled_types
 
 
 def _cards(task_status: TaskStatus, type: str, status: str | None = None) -> list[str]:
-    if _without_reasoning(task_status):
+    if _is_reasoning_disabled(task_status):
         return []
     graph = f"{task_status.task.id}-graph"
     view = graph_view(task_status.tx, task_status.task.branch_id, graph)
     filters = NodeFilters(types=type, status=status)
     cards: list[dict[str, Any]] = nodes_of(task_status.tx, view, graph, filters, CursorPage(None, CARDS_MAX))
     if status == "open":
-        done = settled(task_status.tx, view, graph, [card["id"] for card in cards])
+        done = find_settled(task_status.tx, view, graph, [card["id"] for card in cards])
         cards = [card for card in cards if card["id"] not in done]
     return [": ".join(filter(None, (card.get("title"), card.get("text")))) for card in cards]
 

@@ -9,7 +9,7 @@ from moss_memory.rows.lookup import Address
 from moss_memory.rows.values import norm
 from moss_memory.tools.task.model.task_status import brief
 
-from .handoff import HANDOFF_SOURCE, LINE_CHARS, handover_name, places_in
+from .handoff import HANDOFF_SOURCE, LINE_CHARS, find_locations, handover_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,15 +49,15 @@ class Handovers:
         self._removed: list[HardDelete] = []
         key = {"workspace": norm(workspace), "source": HANDOFF_SOURCE, "tool": _TOOL}
         for row in list(tx.stream(_CAPSULES, key)):
-            self._look_at(*row)
+            self._inspect(*row)
 
-    def _look_at(self, row_id: int, id: str, name: str | None, tool: str, title: str | None, text: str) -> None:
+    def _inspect(self, row_id: int, id: str, name: str | None, tool: str, title: str | None, text: str) -> None:
         """Decide if one capsule and its versions are removed, rewritten or reported."""
         found = [(("versions", one), *rest) for one, *rest in self._tx.stream(_VERSIONS, {"row_id": row_id})]
         found.append((("capsules", row_id), tool, title, text))
         written = {(row_title, body) for _, writer, row_title, body in found if writer == _TOOL}
         own = [(place, row_title, body) for place, _, row_title, body in found if (row_title, body) in written]
-        about = {_target(row_title) for _, row_title, _ in own}
+        about = {_target_of_title(row_title) for _, row_title, _ in own}
         if len(own) == len(found) and about == {self._erased}:
             from moss_memory.tools.capsule.capsule_rows import capsules, versioned
 
@@ -96,11 +96,11 @@ class _Lines:
         texts = [" ".join(text.split()) for text in erasure.texts]
         self._titles = sorted(texts, key=len, reverse=True)
         lines = [*texts, *(f"Noted: {text}" for text in texts)]
-        self._whole = {brief(one, LINE_CHARS) for one in lines} | set(places_in(erasure.texts))
+        self._whole = {brief(one, LINE_CHARS) for one in lines} | set(find_locations(erasure.texts))
 
     def without(self, title: str | None, text: str) -> tuple[str | None, str]:
         """Return the title and text of a hand-over without the erased texts."""
-        target = _target(title)
+        target = _target_of_title(title)
         if self._erased is not None and target == self._erased:
             return f"Hand-over of {target}: {ERASED}", f"{ERASED}\n"
         if self._erased is None and target not in self._owners:
@@ -113,10 +113,10 @@ class _Lines:
         if self._erased is None:
             return f"- {ERASED}" if body in self._whole else line
         for title in self._titles:
-            body = self._untitled(body, title, self._erased)
+            body = self._remove_title(body, title, self._erased)
         return f"- {body}"
 
-    def _untitled(self, body: str, title: str, id: str) -> str:
+    def _remove_title(self, body: str, title: str, id: str) -> str:
         """Return a line without the title, complete or truncated, next to the erased id."""
         for before, after in ((f"{id} ", ""), (f"{id}: ", ""), ("", f" ({id})"), ("", f" ({id},")):
             body = body.replace(f"{before}{title}{after}", f"{before}{ERASED}{after}")
@@ -132,7 +132,7 @@ class _Lines:
         return body
 
 
-def _target(title: str | None) -> str | None:
+def _target_of_title(title: str | None) -> str | None:
     """Return the id of the plan or task in the title of a hand-over, or None."""
     found = _TITLE.match(title or "")
     return None if found is None else found[1]

@@ -17,7 +17,7 @@ from moss_memory.tools.task.model.task_status import TaskStatus
 
 from .task_arguments import PageLimit, RequiredWorkspace, TaskId
 from .task_responses import EVENT, STEP
-from .task_writes import shown_event
+from .task_writes import render_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def tasks_radar(
 
     Without `target` the focus, else the only open task, else the one last worked on; `chosen` says which.
     """
-    task, chosen = _target(tx, workspace, target)
+    task, chosen = _choose_target(tx, workspace, target)
     task_status = TaskStatus(tx, workspace, task)
     steps = [step.to_dict() for step in steps_of(tx, task_status.task, limit=SHOWN_STEPS + 1)]
 
@@ -115,9 +115,9 @@ def tasks_delta(
 ) -> dict[str, Any]:
     """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
     most = min(limit, EVENTS_MAX)
-    after = 0 if since is None else _seq_of(tx, workspace, since)
+    after = 0 if since is None else _event_seq(tx, workspace, since)
     found = list(tx.rows(sql["events_after"], {"workspace": norm(workspace), "after": after, "limit": most + 1}))
-    events = [shown_event(event_id, ts_ms, json.loads(payload)) for event_id, ts_ms, payload in found[:most]]
+    events = [render_event(event_id, ts_ms, json.loads(payload)) for event_id, ts_ms, payload in found[:most]]
     return budget.fit(
         events,
         lambda kept: {"events": kept, "has_more": len(found) > len(kept), "truncated": False},
@@ -153,7 +153,7 @@ def tasks_handoff(
         raise invalid_request(
             "`as_capsule` is not possible: the configuration has switched that off", path="as_capsule"
         )
-    task, _ = _target(tx, workspace, target)
+    task, _ = _choose_target(tx, workspace, target)
     task_status = TaskStatus(tx, workspace, task)
     handoff = task_status.handoff()
     capsule = _store_capsule(tx, task_status, handoff) if as_capsule else None
@@ -177,7 +177,7 @@ def tasks_handoff(
     return budget.fit(rows, build)
 
 
-def _target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Task, str]:
+def _choose_target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Task, str]:
     """Return the given plan or task, or the default one, and the reason of the choice."""
     if target is not None:
         return find_task(tx, workspace, target), "target"
@@ -198,7 +198,7 @@ def _target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Ta
     raise error
 
 
-def _seq_of(tx: ReadTransaction, workspace: str, event_id: str) -> int:
+def _event_seq(tx: ReadTransaction, workspace: str, event_id: str) -> int:
     seq: int | None = tx.value(sql["event_seq"], {"workspace": norm(workspace), "event_id": event_id})
     if seq is None:
         raise MossError(

@@ -7,11 +7,11 @@ import json
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.rows.values import label, norm
-from moss_memory.tools.reasoning.notes.note_tools import append, checked_note
-from moss_memory.tools.task.model.leases import let_go, renew
-from moss_memory.tools.task.model.task_rows import Step, Task, find_step, numbered, save_step, sql, take_numbers
+from moss_memory.tools.reasoning.notes.note_tools import append, check_note
+from moss_memory.tools.task.model.leases import release_claims, renew
+from moss_memory.tools.task.model.task_rows import Step, Task, find_step, format_id, reserve_numbers, save_step, sql
 
-from .graph_projection import home_of, step_edge, step_node
+from .graph_projection import step_edge, step_node, task_document
 from .task_arguments import (
     ITEMS_MAX,
     Checkpoints,
@@ -23,8 +23,8 @@ from .task_arguments import (
     TaskId,
     TaskTitle,
     Texts,
-    checked_texts,
-    checked_title,
+    check_texts,
+    check_title,
 )
 from .task_responses import CHANGED, STEP_NAMED, STEPS
 from .task_writes import Mutation
@@ -74,7 +74,7 @@ def tasks_decompose(
         step_id, path = (None, parent) if parent.startswith("s:") else (parent, None)
         above = find_step(tx, mutation.workspace, mutation.task, step_id, path)
         if above.done:
-            raise mutation.refuse(f"step {above.path} is done; reopen it first", recovery=_reopen(mutation, above))
+            raise mutation.refuse(f"step {above.path} is done; reopen it first", recovery=_reopen_call(mutation, above))
     added = add_steps(tx, mutation.workspace, mutation.task, above, steps)
     nodes = [part for step in added for part in (step_node(step), step_edge(mutation.task, step))]
     payload = {"steps": [step.step_id for step in added]}
@@ -107,18 +107,18 @@ def tasks_define(
     if not changed:
         raise invalid_request("nothing to change; give `title`, `success_criteria`, `tests` or `blockers`")
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _open_step(mutation, step_id, path)
+    step = _find_open_step(mutation, step_id, path)
     confirmed = step.checkpoints()
     if title is not None:
-        step.title = checked_title(title)
+        step.title = check_title(title)
     for name, value in given.items():
         if value is not None:
-            texts = checked_texts(value, what=name)
+            texts = check_texts(value, what=name)
             if texts != step.texts(name):
                 confirmed.pop(_CONFIRMS.get(name, ""), None)
-            setattr(step, f"{name}_json", _stored(texts))
+            setattr(step, f"{name}_json", _texts_json(texts))
     step.checkpoints_json = json.dumps(confirmed) if confirmed else None
-    return _saved(mutation, step, "step_defined", {"changed": changed})
+    return _save(mutation, step, "step_defined", {"changed": changed})
 
 
 @operation(
@@ -146,9 +146,9 @@ def tasks_note(
     mutation = Mutation(tx, workspace, target, expected_revision)
     if who is not None:
         renew(tx, mutation.workspace, mutation.task, who)
-    step = _named_step(mutation, step_id, path)
-    content = checked_note(note, title=None if step is None else f"{step.path} {step.title}", what="note")
-    entry = append(tx, home_of(mutation.workspace, mutation.task, "notes"), content)
+    step = _find_optional_step(mutation, step_id, path)
+    content = check_note(note, title=None if step is None else f"{step.path} {step.title}", what="note")
+    entry = append(tx, task_document(mutation.workspace, mutation.task, "notes"), content)
     return mutation.finish("note_added", {"seq": entry["seq"]}, step=step)
 
 
@@ -171,9 +171,9 @@ def tasks_verify(
     if not checkpoints:
         raise invalid_request("`checkpoints` is empty; confirm at least one of them", path="checkpoints")
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _open_step(mutation, step_id, path)
+    step = _find_open_step(mutation, step_id, path)
     _confirm(step, checkpoints)
-    return _saved(mutation, step, "step_verified", {"checkpoints": step.checkpoints()})
+    return _save(mutation, step, "step_verified", {"checkpoints": step.checkpoints()})
 
 
 @operation(mutates=True, answers={**CHANGED, "step": STEP_NAMED}, example="moss task done TASK-001 -w shop --path s:0")
@@ -189,9 +189,9 @@ def tasks_done(
 ) -> dict[str, Any]:
     """Close a step whose criteria and tests are confirmed, before or in this call."""
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _open_step(mutation, step_id, path)
+    step = _find_open_step(mutation, step_id, path)
     if step.blocked:
-        raise mutation.refuse(f"step {step.path} is blocked{_because(step)}; unblock it first")
+        raise mutation.refuse(f"step {step.path} is blocked{_format_reason(step)}; unblock it first")
     key = {"task_row": mutation.task.row_id, "step_id": step.step_id}
     children = [child for (child,) in tx.rows(sql["open_children"], key)]
     if children:
@@ -199,12 +199,12 @@ def tasks_done(
         raise mutation.refuse(problem, details={"open": children})
     _confirm(step, checkpoints or {})
     if step.missing():
-        raise _unconfirmed(mutation, step)
+        raise _unconfirmed_error(mutation, step)
     step.done = 1
-    let_go(tx, mutation.task, step)
+    release_claims(tx, mutation.task, step)
     if mutation.task.status == "TODO":
         mutation.task.status = "ACTIVE"
-    return _saved(mutation, step, "step_done", {"checkpoints": step.checkpoints()})
+    return _save(mutation, step, "step_done", {"checkpoints": step.checkpoints()})
 
 
 @operation(
@@ -228,7 +228,7 @@ def tasks_reopen(
     if was_done:
         mutation.refuse_in_done_plan()
         task.status = "ACTIVE"
-    step = _named_step(mutation, step_id, path)
+    step = _find_optional_step(mutation, step_id, path)
     if step is None:
         if not was_done:
             raise mutation.refuse(f"{task.id} is not DONE; there is nothing to reopen")
@@ -259,10 +259,10 @@ def tasks_block(
 ) -> dict[str, Any]:
     """Block a step with the reason, or unblock it."""
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _open_step(mutation, step_id, path)
+    step = _find_open_step(mutation, step_id, path)
     step.blocked = int(blocked)
     step.block_reason = ((reason or "").strip() or None) if blocked else None
-    return _saved(mutation, step, "step_blocked" if blocked else "step_unblocked", {})
+    return _save(mutation, step, "step_blocked" if blocked else "step_unblocked", {})
 
 
 @operation(
@@ -285,11 +285,11 @@ def tasks_evidence(
 ) -> dict[str, Any]:
     """Attach evidence to a plan, task or step: links, checks that were run, small texts."""
     given = {"links": links, "checks": checks, "texts": texts}
-    found = {name: checked_texts(value, what=name) for name, value in given.items()}
+    found = {name: check_texts(value, what=name) for name, value in given.items()}
     if not any(found.values()):
         raise invalid_request("there is no evidence; give `links`, `checks` or `texts`", path="links")
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _named_step(mutation, step_id, path)
+    step = _find_optional_step(mutation, step_id, path)
     row = {"task_row": mutation.task.row_id, "step_id": None if step is None else step.step_id, "now_ms": tx.now_ms}
     for kind, contents in found.items():
         for content in contents:
@@ -306,19 +306,21 @@ def add_steps(
     holder: Task | Step = task if parent is None else parent
     prefix = "" if parent is None else f"{parent.path}."
     sort_prefix = "" if parent is None else f"{parent.sort_key}."
-    number = take_numbers(tx, workspace, "step", len(steps))
+    number = reserve_numbers(tx, workspace, "step", len(steps))
     added = []
     for at, given in enumerate(steps):
         index = holder.next_index + at
         row = {
             "task_row": task.row_id,
             "workspace": norm(workspace),
-            "step_id": numbered("step", number + at),
+            "step_id": format_id("step", number + at),
             "parent_step": None if parent is None else parent.step_id,
             "path": f"{prefix}s:{index}",
             "sort_key": f"{sort_prefix}{index:06d}",
-            "title": checked_title(given["title"], what=f"steps[{at}].title"),
-            **{f"{name}_json": _stored(checked_texts(given.get(name), what=f"steps[{at}].{name}")) for name in _TEXTS},
+            "title": check_title(given["title"], what=f"steps[{at}].title"),
+            **{
+                f"{name}_json": _texts_json(check_texts(given.get(name), what=f"steps[{at}].{name}")) for name in _TEXTS
+            },
         }
         tx.run(sql["add_step"], row)
         added.append(find_step(tx, workspace, task, str(row["step_id"]), None))
@@ -328,24 +330,24 @@ def add_steps(
     return added
 
 
-def _stored(texts: list[str]) -> str | None:
+def _texts_json(texts: list[str]) -> str | None:
     return json.dumps(texts, ensure_ascii=False) if texts else None
 
 
-def _named_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step | None:
+def _find_optional_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step | None:
     if step_id is None and path is None:
         return None
     return find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
 
 
-def _open_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step:
+def _find_open_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step:
     step = find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
     if step.done:
-        raise mutation.refuse(f"step {step.path} is done; reopen it first", recovery=_reopen(mutation, step))
+        raise mutation.refuse(f"step {step.path} is done; reopen it first", recovery=_reopen_call(mutation, step))
     return step
 
 
-def _reopen(mutation: Mutation, step: Step) -> dict[str, Any]:
+def _reopen_call(mutation: Mutation, step: Step) -> dict[str, Any]:
     arguments = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
     return next_call("tasks_reopen", arguments, "opens the step again")
 
@@ -356,16 +358,16 @@ def _confirm(step: Step, checkpoints: dict[str, bool]) -> None:
     step.checkpoints_json = json.dumps(confirmed) if confirmed else None
 
 
-def _saved(mutation: Mutation, step: Step, type: str, payload: dict[str, Any]) -> dict[str, Any]:
+def _save(mutation: Mutation, step: Step, type: str, payload: dict[str, Any]) -> dict[str, Any]:
     save_step(mutation.tx, step)
     return mutation.finish(type, payload, step=step, shown=[step_node(step)])
 
 
-def _because(step: Step) -> str:
+def _format_reason(step: Step) -> str:
     return f" ({step.block_reason})" if step.block_reason else ""
 
 
-def _unconfirmed(mutation: Mutation, step: Step) -> MossError:
+def _unconfirmed_error(mutation: Mutation, step: Step) -> MossError:
     missing = step.missing()
     arguments = {
         "workspace": mutation.workspace,

@@ -75,7 +75,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def checked_title(raw: str, *, what: str = "title") -> str:
+def check_title(raw: str, *, what: str = "title") -> str:
     """Return a trimmed title; refuse a blank or long one."""
     title = raw.strip()
     if not title:
@@ -85,7 +85,7 @@ def checked_title(raw: str, *, what: str = "title") -> str:
     return title
 
 
-def checked_texts(raw: str | list[str] | None, *, what: str) -> list[str]:
+def check_texts(raw: str | list[str] | None, *, what: str) -> list[str]:
     """Return one text or several as a trimmed list; refuse blank ones."""
     texts = [text.strip() for text in as_list(raw)]
     if len(texts) > ITEMS_MAX:

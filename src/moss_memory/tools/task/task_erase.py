@@ -8,7 +8,7 @@ from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.rows.hard_delete import ERASED, HardDelete
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.branches.document_refs import branch_named
-from moss_memory.tools.reasoning.graph.node_erase import Nodes, families
+from moss_memory.tools.reasoning.graph.node_erase import Nodes, branch_groups
 from moss_memory.tools.reasoning.reasoning_erase import (
     blank_events,
     copies_of_entries,
@@ -17,7 +17,7 @@ from moss_memory.tools.reasoning.reasoning_erase import (
     versions_of_key,
 )
 from moss_memory.tools.reasoning.reasoning_sql import sql as reasoning_sql
-from moss_memory.tools.task.model.task_rows import Task, no_such_task, save_step, sql, steps_of
+from moss_memory.tools.task.model.task_rows import Task, save_step, sql, steps_of, unknown_task
 
 from .graph_projection import step_node
 from .task_writes import Mutation
@@ -37,11 +37,11 @@ def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_
     """
     if target is None:
         raise invalid_request("`target` is needed: the plan or task", path="target")
-    work = _Work(tx, workspace, target)
+    work = _TaskErasure(tx, workspace, target)
     return work.erasure() if step_id is None else work.erasure_of_step(step_id)
 
 
-class _Work:
+class _TaskErasure:
     """A plan or task, deleted or not, with all rows that contain its texts."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, id: str) -> None:
@@ -54,7 +54,7 @@ class _Work:
         found = tx.stream(sql["events_of_task"], key)
         self._events: dict[str, dict[str, Any]] = {event_id: json.loads(payload) for event_id, payload in found}
         if self._task is None and not self._events:
-            raise no_such_task(tx, workspace, id)
+            raise unknown_task(tx, workspace, id)
         branches = [branch_named(tx, workspace, f"{kind}/{id}") for kind in ("task", "plan")]
         self._branches = [branch.branch_id for branch in branches if branch is not None]
 
@@ -73,8 +73,8 @@ class _Work:
             texts += [task.title, task.description]
         row = [] if task is None else [("tasks", task.row_id)]
         own = HardDelete(lambda tx: self._blank_task(tx, steps), rows=len(row), texts=texts, places=row)
-        parts = [self._rest(steps, keys, None), *(nodes.erasure() for nodes in cards)]
-        return entries_erasure(tx, entries).combined_with([own, *parts, self._copies(keys)])
+        parts = [self._parts_erasure(steps, keys, None), *(nodes.erasure() for nodes in cards)]
+        return entries_erasure(tx, entries).combined_with([own, *parts, self._copies_erasure(keys)])
 
     def erasure_of_step(self, step_id: str) -> HardDelete:
         """Return the erasure of one step."""
@@ -84,8 +84,8 @@ class _Work:
         keys = [f"step:{step_id}"]
         steps = [] if step is None else [step]
         own = HardDelete(lambda tx: self._blank_step(tx, step, events))
-        rest = self._rest(steps, keys, step_id)
-        return entries_erasure(self._tx, entries).combined_with([own, rest, self._copies(keys)])
+        rest = self._parts_erasure(steps, keys, step_id)
+        return entries_erasure(self._tx, entries).combined_with([own, rest, self._copies_erasure(keys)])
 
     def _step(self, step_id: str) -> tuple[str, Step | None]:
         """Return the path of a step, and the step or None if it was deleted."""
@@ -106,7 +106,7 @@ class _Work:
             ),
         )
 
-    def _rest(self, steps: list[Step], keys: list[str], step_id: str | None) -> HardDelete:
+    def _parts_erasure(self, steps: list[Step], keys: list[str], step_id: str | None) -> HardDelete:
         """Return the erasure of steps, evidence, claims and their nodes."""
         tx = self._tx
         texts: list[str | None] = []
@@ -120,7 +120,7 @@ class _Work:
         versions = [version for key in keys for version in versions_of_key(tx, self._workspace, key)]
         places = [("steps", step.row_id) for step in steps] + [("task_evidence", row_id) for row_id, _ in evidence]
         return HardDelete(
-            lambda tx: self._forget_work(tx, step_id),
+            lambda tx: self._delete_evidence_and_claims(tx, step_id),
             rows=len(steps) + len(evidence),
             vectors=tx.vectors_of("node", [seq for seq, _ in versions]),
             texts=[*texts, *(content for _, content in evidence), *(title for _, title in versions)],
@@ -128,7 +128,7 @@ class _Work:
             owners=[self._id],
         )
 
-    def _forget_work(self, tx: Transaction, step_id: str | None) -> None:
+    def _delete_evidence_and_claims(self, tx: Transaction, step_id: str | None) -> None:
         """Delete evidence and claims."""
         if self._task is None:
             return
@@ -144,17 +144,17 @@ class _Work:
         mutation.task.title = ERASED
         mutation.task.description = mutation.task.contract_json = mutation.task.tags_json = None
         for step in steps:
-            _blank(tx, step)
+            _blank_texts(tx, step)
         mutation.finish(f"{mutation.task.kind}_erased", {}, shown=[step_node(step) for step in steps])
 
     def _blank_step(self, tx: Transaction, step: Step | None, events: dict[str, dict[str, Any]]) -> None:
         blank_events(tx, list(events))
         if step is not None:
             mutation = Mutation(tx, self._workspace, self._id, None)
-            _blank(tx, step)
+            _blank_texts(tx, step)
             mutation.finish("step_erased", {}, step=step, shown=[step_node(step)])
 
-    def _copies(self, keys: list[str]) -> HardDelete:
+    def _copies_erasure(self, keys: list[str]) -> HardDelete:
         """Return the erasure of copies in other graphs and earlier versions; it must run last."""
         return HardDelete(lambda tx: erase_copies_of_nodes(tx, self._workspace, keys))
 
@@ -171,7 +171,7 @@ class _Work:
         """Return the cards in the task's graph on any branch, and all nodes on its own branch."""
         tx, graph = self._tx, f"{self._id}-graph"
         found = []
-        for family in families(tx, self._workspace):
+        for family in branch_groups(tx, self._workspace):
             ids: dict[str, list[str]] = {}
             wanted = [(family, "doc = :doc"), *(([one], "doc <> :doc") for one in self._branches if one in family)]
             for branches, doc in wanted:
@@ -195,7 +195,7 @@ class _Work:
         return [*seqs, *copies_of_entries(self._tx, self._workspace, branch_id, seqs)]
 
 
-def _blank(tx: Transaction, step: Step) -> None:
+def _blank_texts(tx: Transaction, step: Step) -> None:
     step.title = ERASED
     step.success_criteria_json = step.tests_json = step.blockers_json = None
     if step.block_reason is not None:

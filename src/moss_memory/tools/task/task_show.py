@@ -6,7 +6,7 @@ import json
 
 from moss_memory.registry.operation import operation
 from moss_memory.rows.values import norm
-from moss_memory.tools.task.model.leases import WHOLE, claims_on
+from moss_memory.tools.task.model.leases import WHOLE_TASK, claims_on
 from moss_memory.tools.task.model.task_rows import CHECKPOINTS, dependencies_of, find_step, find_task, sql, steps_of
 
 from .task_arguments import RequiredWorkspace, StepId, StepPath, TaskId
@@ -48,7 +48,7 @@ def tasks_show(
         found = [row for row in kept[1:] if "step_id" not in row]
         listed = {"tasks": found} if task.kind == "plan" else {}
         cut = len(steps) > STEPS_SHOWN or len(tasks) > TASKS_SHOWN
-        return {**kept[0], "steps": _nested(inside), **listed, "truncated": cut}
+        return {**kept[0], "steps": _nest(inside), **listed, "truncated": cut}
 
     rows = [tree.head(), *tasks[:TASKS_SHOWN], *steps[:STEPS_SHOWN]]
     return budget.fit(rows, build)
@@ -93,7 +93,7 @@ class Tree:
             head["contract"] = json.loads(task.contract_json)
         if task.parent_id is not None:
             head["parent"] = task.parent_id
-        return head | (self._claims[WHOLE].to_dict() if WHOLE in self._claims else {})
+        return head | (self._claims[WHOLE_TASK].to_dict() if WHOLE_TASK in self._claims else {})
 
     def steps(self, only: Step | None) -> list[dict[str, Any]]:
         """Return all steps, or one step with its descendants, in order and without nesting."""
@@ -132,7 +132,7 @@ class Tree:
         ]
 
 
-def _nested(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _nest(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the steps as a tree; a step without its parent becomes a root."""
     placed = {step["path"]: {**step, "steps": []} for step in steps}
     top: list[dict[str, Any]] = []

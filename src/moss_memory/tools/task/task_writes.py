@@ -10,7 +10,7 @@ from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
 from moss_memory.tools.reasoning.notes.note_tools import Note, append
 from moss_memory.tools.task.model.task_rows import Step, Task, find_task, save_task
 
-from .graph_projection import home_of, show, show_elsewhere, task_node
+from .graph_projection import task_document, task_node, update_graph, update_referrers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Mutation:
         self.tx = tx
         self.workspace = workspace
         self.task = find_task(tx, self.workspace, target)
-        self._look = (self.task.title, self.task.status)
+        self._before = (self.task.title, self.task.status)
         if expected_revision is not None and expected_revision != self.task.revision:
             raise version_mismatch(self.workspace, target, expected_revision, self.task.revision)
 
@@ -67,12 +67,12 @@ class Mutation:
         save_task(self.tx, task)
         event = emit(self.tx, self.workspace, task, type, payload, path=None if step is None else step.path)
         versions = list(shown or ())
-        if self._look != (task.title, task.status):
+        if self._before != (task.title, task.status):
             versions.append(task_node(task))
-            show_elsewhere(self.tx, self.workspace, task)
+            update_referrers(self.tx, self.workspace, task)
         if versions:
-            show(self.tx, self.workspace, task, versions)
-        return answer(task, event, step)
+            update_graph(self.tx, self.workspace, task, versions)
+        return mutation_response(task, event, step)
 
 
 def emit(
@@ -85,8 +85,8 @@ def emit(
     event["payload"] = payload
     text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
     event_id = tx.record_event(workspace=norm(workspace), address=task.id, payload=text)
-    ingest(tx, home_of(workspace, task, f"{task.id}-trace"), event_id, event)
-    return shown_event(event_id, tx.now_ms, event)
+    ingest(tx, task_document(workspace, task, f"{task.id}-trace"), event_id, event)
+    return render_event(event_id, tx.now_ms, event)
 
 
 def ingest(tx: Transaction, trace: DocumentRef, event_id: str, event: dict[str, Any]) -> bool:
@@ -104,12 +104,12 @@ def ingest(tx: Transaction, trace: DocumentRef, event_id: str, event: dict[str, 
     return True
 
 
-def shown_event(event_id: str, ts_ms: int, event: dict[str, Any]) -> dict[str, Any]:
+def render_event(event_id: str, ts_ms: int, event: dict[str, Any]) -> dict[str, Any]:
     """Return an event as fields of a response."""
     return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms, **event}
 
 
-def answer(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:
+def mutation_response(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:
     """Return the response of each mutation."""
     step_fields = {} if step is None else {"step": step.address()}
     return {"id": task.id, "kind": task.kind, "revision": task.revision, "event": event, **step_fields}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request, nearest, next_call
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
-from moss_memory.tools.reasoning.reasoning_arguments import checked_name
+from moss_memory.tools.reasoning.reasoning_arguments import check_name
 from moss_memory.tools.reasoning.reasoning_sql import sql
-from moss_memory.tools.task.model.reasoning_refs import reference_of
+from moss_memory.tools.task.model.reasoning_refs import find_reference
 
-from .visible_ranges import View, graph_view, log_view, take_numbers
+from .visible_ranges import View, graph_view, log_view, reserve_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ class DocumentRef:
 
     def log(self, tx: ReadTransaction) -> View:
         """Return the view of the document's entries; raise `NOT_FOUND` if nothing was ever written to the document."""
-        return self._existing(tx, log_view(tx, self.branch.branch_id, self.doc), other=graph_view)
+        return self._require(tx, log_view(tx, self.branch.branch_id, self.doc), other=graph_view)
 
     def graph(self, tx: ReadTransaction) -> View:
         """Return the view of the document's graph; raise `NOT_FOUND` if nothing was ever written to the document."""
-        return self._existing(tx, graph_view(tx, self.branch.branch_id, self.doc), other=log_view)
+        return self._require(tx, graph_view(tx, self.branch.branch_id, self.doc), other=log_view)
 
-    def _existing(self, tx: ReadTransaction, view: View, *, other: Look) -> View:
+    def _require(self, tx: ReadTransaction, view: View, *, other: Look) -> View:
         """Return the view; raise `NOT_FOUND` if the document has neither entries nor a graph."""
         if view.written or self.always_exists() or other(tx, self.branch.branch_id, self.doc).written:
             return view
@@ -85,9 +85,9 @@ def _canonical_docs(branch: BranchRow) -> tuple[str, ...]:
 
 def find_branch(tx: ReadTransaction, workspace: str, name: str | None, *, what: str = "branch") -> BranchRow:
     """Return the branch with this name, or the checkout if the name is None; raise `NOT_FOUND` if there is none."""
-    found = checkout_of(tx, workspace) if name is None else branch_named(tx, workspace, checked_name(name, what=what))
+    found = checkout_of(tx, workspace) if name is None else branch_named(tx, workspace, check_name(name, what=what))
     if found is None:
-        raise _no_such_branch(tx, workspace, name)
+        raise _unknown_branch(tx, workspace, name)
     return found
 
 
@@ -110,11 +110,11 @@ def branch_by_id(tx: ReadTransaction, branch_id: int) -> BranchRow:
     return BranchRow(row)
 
 
-def family_of(tx: ReadTransaction, branch_id: int) -> list[int]:
+def related_branches(tx: ReadTransaction, branch_id: int) -> list[int]:
     """Return the ids of the first base of a branch and of all branches derived from that base."""
     base = tx.value(sql["base_of"], {"branch_id": branch_id})
     if base is not None:
-        return family_of(tx, base)
+        return related_branches(tx, base)
     return [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
 
 
@@ -139,7 +139,7 @@ def bootstrap(tx: Transaction, workspace: str) -> None:
 
 def add_branch(tx: Transaction, workspace: str, name: str, *, canonical: bool = False) -> int:
     """Insert a branch without a base and return its id."""
-    branch_id = take_numbers(tx, series="branch")
+    branch_id = reserve_numbers(tx, series="branch")
     row = {
         "branch_id": branch_id,
         "workspace": norm(workspace),
@@ -153,7 +153,7 @@ def add_branch(tx: Transaction, workspace: str, name: str, *, canonical: bool = 
     return branch_id
 
 
-def place_of(
+def find_document(
     tx: ReadTransaction,
     workspace: str,
     *,
@@ -172,10 +172,10 @@ def place_of(
         if branch is not None or doc is not None:
             given = "branch" if branch is not None else "doc"
             raise invalid_request(f"`target` already says where; leave `{given}` out", path=given)
-        reference = reference_of(tx, workspace, target)
+        reference = find_reference(tx, workspace, target)
         docs = {NOTES: reference.notes_doc, TRACE: reference.trace_doc, GRAPH: reference.graph_doc}
         return DocumentRef(workspace, find_branch(tx, workspace, reference.branch), docs[kind], tuple(docs.values()))
-    name = checked_name(doc, what="doc") if doc is not None else kind
+    name = check_name(doc, what="doc") if doc is not None else kind
     branch_row = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
     return DocumentRef(workspace, branch_row, name)
 
@@ -191,7 +191,7 @@ def unknown_doc(workspace: str, branch: str, doc: str) -> MossError:
     )
 
 
-def _no_such_branch(tx: ReadTransaction, workspace: str, name: str | None) -> MossError:
+def _unknown_branch(tx: ReadTransaction, workspace: str, name: str | None) -> MossError:
     names = [known for (known,) in tx.rows(sql["branch_names"], {"workspace": norm(workspace)})]
     if not names:
         return MossError(

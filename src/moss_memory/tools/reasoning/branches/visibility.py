@@ -16,10 +16,10 @@ def update_visibility(tx: Transaction, branch_id: int | None) -> None:
     """Recompute the hidden flag of the notes of a branch and of its bases."""
     if branch_id is not None:
         for base, *_ in chain(tx, branch_id, "log", NOTES):
-            _mark(tx, base)
+            _update_hidden(tx, base)
 
 
-def shown_on(tx: ReadTransaction, branch_id: int, seq: int) -> int:
+def find_showing_branch(tx: ReadTransaction, branch_id: int, seq: int) -> int:
     """Return a branch that shows a note: the branch that wrote it if possible, else a derived one."""
     if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
         return branch_id
@@ -27,7 +27,7 @@ def shown_on(tx: ReadTransaction, branch_id: int, seq: int) -> int:
     return next((one for one in family if log_view(tx, one, NOTES).shows(branch_id, seq)), branch_id)
 
 
-def _mark(tx: Transaction, branch_id: int) -> None:
+def _update_hidden(tx: Transaction, branch_id: int) -> None:
     if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
         return  # never reset, so it shows all its notes
     family = [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]

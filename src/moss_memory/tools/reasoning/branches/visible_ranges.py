@@ -23,7 +23,7 @@ HEAD = 2**63 - 2
 """The upper bound of a view without a cut-off."""
 
 
-def take_numbers(tx: Transaction, count: int = 1, *, series: str = "seq") -> int:
+def reserve_numbers(tx: Transaction, count: int = 1, *, series: str = "seq") -> int:
     """Reserve `count` consecutive numbers and return the first; their order is the commit order."""
     last: int = tx.value(sql["take_numbers"], {"series": series, "count": count})
     return last - count + 1
@@ -190,12 +190,12 @@ def subtract_ranges(ranges: list[Range], known: list[Range]) -> list[Range]:
         parts = [(after, upto)]
         for other, other_after, other_upto in known:
             if other == writer:
-                parts = [piece for part in parts for piece in _without(part, other_after, other_upto)]
+                parts = [piece for part in parts for piece in _subtract(part, other_after, other_upto)]
         left.extend((writer, low, high) for low, high in parts)
     return left
 
 
-def _without(part: tuple[int, int], after: int, upto: int) -> list[tuple[int, int]]:
+def _subtract(part: tuple[int, int], after: int, upto: int) -> list[tuple[int, int]]:
     low, high = part
     if upto <= low or after >= high:
         return [part]

@@ -15,7 +15,7 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
 )
 from moss_memory.tools.reasoning.reasoning_responses import WRITTEN_CARD
 
-from .card_model import Card, card_place, commit_card, links, parse_card
+from .card_model import Card, check_links, commit_card, find_card_documents, parse_card
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,9 +64,11 @@ def _write_card(
     blocks: str | list[str] | None,
 ) -> dict[str, Any]:
     parsed = Card(
-        parse_card(card, workspace=workspace, type=type), links(supports, what="supports"), links(blocks, what="blocks")
+        parse_card(card, workspace=workspace, type=type),
+        check_links(supports, what="supports"),
+        check_links(blocks, what="blocks"),
     )
-    documents = card_place(
+    documents = find_card_documents(
         tx,
         workspace,
         target=target,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, choice, flag, list_of, number, object_of, text, texts
-from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, take_numbers
-from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, checked_id
+from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, reserve_numbers
+from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, check_id
 from moss_memory.tools.reasoning.graph.node_versions import Version, edge
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
@@ -21,15 +21,15 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     RequiredWorkspace,
     Target,
     as_list,
-    checked_label,
+    check_label,
     meta_json,
 )
-from moss_memory.tools.reasoning.reasoning_responses import APPLIED, CARD_PLACE, EDGE, LAST_SEQ
+from moss_memory.tools.reasoning.reasoning_responses import APPLIED, CARD_REF, EDGE, LAST_SEQ
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .card_model import CARD_TYPES, Card, CardPlace, card_place, commit_card, parse_card
-from .duplicates import groups_of
-from .frontier import pins_of
+from .card_model import CARD_TYPES, Card, CardDocuments, commit_card, find_card_documents, parse_card
+from .duplicates import find_duplicates
+from .frontier import find_pins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ _GROUP = Shape(
     mutates=True,
     stores=True,
     aliases=BRANCH,
-    answers={**CARD_PLACE, "edge": object_of(EDGE, "the link"), "applied": _APPLIED, "last_seq": LAST_SEQ},
+    answers={**CARD_REF, "edge": object_of(EDGE, "the link"), "applied": _APPLIED, "last_seq": LAST_SEQ},
     example="moss think link CARD-4 blocks CARD-2 -w shop",
 )
 def branchmind_think_link(
@@ -88,16 +88,16 @@ def branchmind_think_link(
 ) -> dict[str, Any]:
     """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
     link = edge(
-        checked_id(from_, what="from"),
-        checked_id(rel, what="rel", most=LABEL_MAX_CHARS, reserved=False),
-        checked_id(to, what="to"),
+        check_id(from_, what="from"),
+        check_id(rel, what="rel", most=LABEL_MAX_CHARS, reserved=False),
+        check_id(to, what="to"),
         meta=meta_json(meta),
     )
-    documents = _existing_place(tx, workspace, target, ref, graph_doc)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
     for end in (from_, to):
         if changes.live(end) is None:
-            raise no_such_card(documents, end)
+            raise unknown_card(documents, end)
     changes.upsert(link)
     last_seq = changes.write()
     documents.graph.set_event_subject(tx)
@@ -110,7 +110,7 @@ def branchmind_think_link(
     stores=True,
     idempotent=True,
     aliases=BRANCH,
-    answers={**CARD_PLACE, "status": text("their status now"), **_TOUCHED, "last_seq": LAST_SEQ.or_absent()},
+    answers={**CARD_REF, "status": text("their status now"), **_TOUCHED, "last_seq": LAST_SEQ.or_absent()},
     example="moss think set-status CARD-2 closed -w shop",
 )
 def branchmind_think_set_status(
@@ -124,10 +124,10 @@ def branchmind_think_set_status(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Set the status of one or more cards, all or none; the rest of them stays."""
-    wanted = checked_label(status, what="status")
+    wanted = check_label(status, what="status")
     if wanted is None:
         raise invalid_request("`status` is blank; say what the cards are, e.g. closed", path="status")
-    documents = _existing_place(tx, workspace, target, ref, graph_doc)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
     cards = [_card(changes, documents, one) for one in _ids(ids)]
     updated = [card for card in cards if card.status != wanted]
@@ -143,7 +143,7 @@ def branchmind_think_set_status(
     mutates=True,
     idempotent=True,
     aliases=BRANCH,
-    answers={**CARD_PLACE, "pinned": flag("whether they are pinned now"), **_TOUCHED},
+    answers={**CARD_REF, "pinned": flag("whether they are pinned now"), **_TOUCHED},
     example="moss think pin CARD-2 -w shop",
 )
 def branchmind_think_pin(
@@ -157,14 +157,20 @@ def branchmind_think_pin(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
-    documents = _existing_place(tx, workspace, target, ref, graph_doc)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
     wanted = [str(_card(changes, documents, one).key) for one in _ids(ids)]
     branch_id, doc = documents.graph.branch.branch_id, documents.graph.doc
-    now = pins_of(tx, graph_view(tx, branch_id, doc), doc)
+    now = find_pins(tx, graph_view(tx, branch_id, doc), doc)
     updated = [one for one in wanted if (one in now) != pinned]
     for card_id in updated:
-        row = {"seq": take_numbers(tx), "branch_id": branch_id, "doc": doc, "card_id": card_id, "pinned": int(pinned)}
+        row = {
+            "seq": reserve_numbers(tx),
+            "branch_id": branch_id,
+            "doc": doc,
+            "card_id": card_id,
+            "pinned": int(pinned),
+        }
         tx.run(sql["supersede_pin"], row)
         tx.run(sql["add_pin"], row)
     documents.graph.set_event_subject(tx)
@@ -177,7 +183,7 @@ def branchmind_think_pin(
     stores=True,
     aliases=BRANCH,
     answers={
-        **CARD_PLACE,
+        **CARD_REF,
         "subgoal_id": text("the new card"),
         "question_id": text("the question above it"),
         "child_trace_doc": text("the trace of its own"),
@@ -199,10 +205,10 @@ def branchmind_think_subgoal_open(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Open a subgoal of a question, with a trace and a graph of its own."""
-    documents = _existing_place(tx, workspace, target, ref, graph_doc)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     question = _card(GraphBatch(tx, documents.graph), documents, question_id)
     if question.type != "question":
-        raise no_such_card(documents, question_id, kind="question")
+        raise unknown_card(documents, question_id, kind="question")
     subgoal_title = (title or "").strip() or default_title(question.title or question.key)
     body = (text or "").strip() or None
     fields = {"id": None, "type": "question", "title": subgoal_title, "text": body, "status": None, "tags": [SUBGOAL]}
@@ -232,7 +238,7 @@ def branchmind_think_subgoal_open(
     idempotent=True,
     aliases=BRANCH,
     answers={
-        **CARD_PLACE,
+        **CARD_REF,
         "subgoal_id": text("the subgoal"),
         "status": choice(("closed",), "its status now"),
         "return_card_id": text("the card that says what came out of it", optional=True),
@@ -251,10 +257,10 @@ def branchmind_think_subgoal_close(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Close a subgoal, with a card that says what came out of it; the question above stays open."""
-    documents = _existing_place(tx, workspace, target, ref, graph_doc)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     subgoal = _card(GraphBatch(tx, documents.graph), documents, subgoal_id)
     if SUBGOAL not in subgoal.tags():
-        raise no_such_card(documents, subgoal_id, kind="subgoal")
+        raise unknown_card(documents, subgoal_id, kind="subgoal")
     returned: dict[str, Any] = {}
     applied = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
     if return_card is not None:
@@ -282,7 +288,7 @@ def branchmind_think_subgoal_close(
     idempotent=True,
     aliases=BRANCH,
     writes_if=lambda values: not values.get("dry_run"),
-    answers={**CARD_PLACE, "groups": list_of(_GROUP, "cards that say the same"), "applied": _APPLIED},
+    answers={**CARD_REF, "groups": list_of(_GROUP, "cards that say the same"), "applied": _APPLIED},
     example="moss think nominal-merge -w shop --dry-run",
 )
 def branchmind_think_nominal_merge(
@@ -296,12 +302,12 @@ def branchmind_think_nominal_merge(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
-    documents = _existing_place(tx, workspace, target, ref, graph_doc)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
     chosen = None
     if candidate_ids is not None:
         chosen = [_card(changes, documents, one) for one in _ids(candidate_ids, what="candidate_ids")]
-    groups = groups_of(tx, documents.graph, chosen)
+    groups = find_duplicates(tx, documents.graph, chosen)
     for group in groups:
         for card in group.others:
             changes.upsert(card.with_status("merged"))
@@ -319,11 +325,11 @@ def default_title(question: str) -> str:
     return f"Subgoal of {question}"[:TITLE_MAX_CHARS]
 
 
-def _existing_place(
+def _find_existing_documents(
     tx: Transaction, workspace: str, target: str | None, ref: str | None, graph_doc: str | None
-) -> CardPlace:
+) -> CardDocuments:
     """Return the documents of the cards to change; raise `NOT_FOUND` if the graph does not exist."""
-    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     documents.graph.graph(tx)
     return documents
 
@@ -335,15 +341,15 @@ def _ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
     return found
 
 
-def _card(changes: GraphBatch, documents: CardPlace, card_id: str) -> Version:
+def _card(changes: GraphBatch, documents: CardDocuments, card_id: str) -> Version:
     """Return a live card; raise `NOT_FOUND` if there is none."""
     card = changes.live(card_id)
     if card is None or card.type not in CARD_TYPES:
-        raise no_such_card(documents, card_id)
+        raise unknown_card(documents, card_id)
     return card
 
 
-def no_such_card(documents: CardPlace, card_id: str, *, kind: str = "card") -> MossError:
+def unknown_card(documents: CardDocuments, card_id: str, *, kind: str = "card") -> MossError:
     """Return the error for a card that does not exist."""
     return MossError(
         "NOT_FOUND",

@@ -40,22 +40,22 @@ class Group:
         return {"canonical": self.canonical.key, "merged": merged, "similarity": round(self.similarity, 3)}
 
 
-def groups_of(tx: ReadTransaction, document: DocumentRef, cards: list[Version] | None) -> list[Group]:
+def find_duplicates(tx: ReadTransaction, document: DocumentRef, cards: list[Version] | None) -> list[Group]:
     """Return the groups of duplicates among the given cards, or among all unmerged cards if None."""
     view = graph_view(tx, document.branch.branch_id, document.doc)
     if cards is None:
         cards = _all_cards(tx, view, document.doc)
     open_cards = [card for card in cards if card.status != MERGED]
-    born = {card.key: _born(tx, view, document.doc, card.key) for card in open_cards}
+    born = {card.key: _first_seq(tx, view, document.doc, card.key) for card in open_cards}
     groups: list[Group] = []
     index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]] = {}
     for card in sorted(open_cards, key=lambda card: (born[card.key], card.seq)):
         words = frozenset(_WORD.findall(_text(card)))
-        best = _most_alike(index, card, words)
+        best = _most_similar(index, card, words)
         if best is None:
             group = Group(card)
             groups.append(group)
-            for word in _prefix(words):
+            for word in _prefix_words(words):
                 index.setdefault((card.type, word), []).append((group, words))
         else:
             group, similarity = best
@@ -75,7 +75,7 @@ def _all_cards(tx: ReadTransaction, view: View, doc: str) -> list[Version]:
     return found
 
 
-def _born(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
+def _first_seq(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
     """Return the seq of the first version of a card in the view."""
     keys = [{"branch_id": branch_id, "doc": doc, "key": key, "upto": upto} for branch_id, upto in view.sources()]
     firsts: list[int | None] = [tx.value(sql["first_version"], one) for one in keys]
@@ -84,27 +84,27 @@ def _born(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
 
 def _text(card: Version) -> str:
     text = f"{card.title or ''} {card.text or ''}"
-    folded = text.casefold() if text.isascii() else _composed(_composed(text).casefold())
+    folded = text.casefold() if text.isascii() else _to_nfc(_to_nfc(text).casefold())
     return " ".join(folded.split())
 
 
-def _composed(text: str) -> str:
+def _to_nfc(text: str) -> str:
     import unicodedata  # only non-ASCII text needs it
 
     return unicodedata.normalize("NFC", text)
 
 
-def _prefix(words: frozenset[str]) -> list[str]:
+def _prefix_words(words: frozenset[str]) -> list[str]:
     """Return the prefix filter of a word set: two sets as similar as SIMILAR share a word of their prefixes."""
     ordered = sorted(words)
     return ordered[: len(ordered) - math.ceil(SIMILAR * len(ordered)) + 1] or [""]
 
 
-def _most_alike(
+def _most_similar(
     index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]], card: Version, words: frozenset[str]
 ) -> tuple[Group, float] | None:
     best: tuple[Group, float] | None = None
-    for word in _prefix(words):
+    for word in _prefix_words(words):
         for group, others in index.get((card.type, word), ()):
             together = len(words | others)
             similarity = len(words & others) / together if together else float(_text(card) == _text(group.canonical))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
     from moss_memory.tools.reasoning.branches.visible_ranges import View
 
-    from .card_model import CardPlace
+    from .card_model import CardDocuments
 
 RANKED_TYPES = ("question", "hypothesis", "test")
 _LAST = 2**63 - 1
@@ -29,10 +29,10 @@ _NEXT_TOOL = {
 }
 
 
-SETTLING = ("supports", "settles", "answers", "resolves", "decides", "rejects")
+SETTLING_RELATIONS = ("supports", "settles", "answers", "resolves", "decides", "rejects")
 """The relations by which a decision settles a card."""
 
-_UNDONE = ("rejected", "withdrawn", "superseded")
+_INVALID_STATUSES = ("rejected", "withdrawn", "superseded")
 """The statuses of a decision that is no longer valid."""
 
 
@@ -41,20 +41,20 @@ def is_open(card: Version) -> bool:
     return card.status in (None, OPEN)
 
 
-def settled(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> set[str]:
+def find_settled(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> set[str]:
     """Return the ids of the cards that a valid decision settles."""
     wanted = list(ids)
     if not wanted:
         return set()
-    rels = ", ".join(f"'{rel}'" for rel in SETTLING)
+    rels = ", ".join(f"'{rel}'" for rel in SETTLING_RELATIONS)
     chosen = f"{tx.sql_in('v.to_id', 'ids')} and v.rel in ({rels}) and v.deleted = 0"
     links = [(str(link.from_id), str(link.to_id)) for link in versions(tx, view, doc, chosen, {"ids": wanted})]
     cards = _cards(tx, view, doc, ids=sorted({source for source, _ in links}))
-    decided = {card.key for card in cards if card.type == "decision" and card.status not in _UNDONE}
+    decided = {card.key for card in cards if card.type == "decision" and card.status not in _INVALID_STATUSES}
     return {card for source, card in links if source in decided}
 
 
-def pins_of(tx: ReadTransaction, view: View, doc: str) -> set[str]:
+def find_pins(tx: ReadTransaction, view: View, doc: str) -> set[str]:
     """Return the ids of the pinned cards of a branch, including pins from the snapshot of its base."""
     states: dict[str, bool] = {}
     for branch_id, upto in view.sources():
@@ -63,7 +63,7 @@ def pins_of(tx: ReadTransaction, view: View, doc: str) -> set[str]:
     return {card_id for card_id, pinned in states.items() if pinned}
 
 
-def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> dict[str, list[str]]:
+def find_blockers(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> dict[str, list[str]]:
     """Return the open cards that block each card."""
     wanted_ids = list(ids)
     if not wanted_ids:
@@ -84,25 +84,25 @@ def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -
         )
         if is_open(card)
     }  # fmt: skip
-    still_open -= settled(tx, view, doc, sorted(still_open))
+    still_open -= find_settled(tx, view, doc, sorted(still_open))
     return {card: sorted(one for one in blockers if one in still_open) for card, blockers in blocked.items()}
 
 
-def candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) -> list[dict[str, Any]]:
+def find_candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) -> list[dict[str, Any]]:
     """Return the best cards to continue with: pinned, then unblocked, then by type, then last changed."""
-    pinned = pins_of(tx, view, doc)
+    pinned = find_pins(tx, view, doc)
     first = [card for card in _cards(tx, view, doc, ids=sorted(pinned)) if is_open(card) and card.type in RANKED_TYPES]
-    done = settled(tx, view, doc, [card.key for card in first])
+    done = find_settled(tx, view, doc, [card.key for card in first])
     first = [card for card in first if card.key not in done]
-    blocked = blockers_of(tx, view, doc, [card.key for card in first])
+    blocked = find_blockers(tx, view, doc, [card.key for card in first])
     first.sort(key=lambda card: (bool(blocked.get(card.key)), RANKED_TYPES.index(card.type), -card.seq))
     found = [_candidate(card, pinned=True, blocked_by=blocked.get(card.key, [])) for card in first]
     if len(found) < limit:
-        found += _unpinned(tx, view, doc, pinned, limit - len(found))
+        found += _find_unpinned(tx, view, doc, pinned, limit - len(found))
     return found[:limit]
 
 
-def next_of(documents: CardPlace, found: list[dict[str, Any]], cards: int) -> dict[str, Any]:
+def next_call_for(documents: CardDocuments, found: list[dict[str, Any]], cards: int) -> dict[str, Any]:
     """Return the best next call for the first card of the frontier."""
     here = documents.arguments()
     doc = {"graph_doc": here["graph_doc"]} if "graph_doc" in here else {}
@@ -121,7 +121,7 @@ def next_of(documents: CardPlace, found: list[dict[str, Any]], cards: int) -> di
     return next_call(tool, {**write, "card": card, "supports": [best["id"]]}, reason)
 
 
-def _unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit: int) -> list[dict[str, Any]]:
+def _find_unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit: int) -> list[dict[str, Any]]:
     """Return unpinned open cards by type, newest first; read only until enough unblocked ones are found."""
     found: list[dict[str, Any]] = []
     waiting: list[dict[str, Any]] = []
@@ -132,20 +132,20 @@ def _unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit
             if card.key not in pinned:
                 batch.append(card)
             if len(batch) == max(limit, _BATCH):
-                _sort_out(tx, view, doc, batch, found, waiting)
+                _partition(tx, view, doc, batch, found, waiting)
                 batch = []
             if len(found) >= limit:
                 return found
-        _sort_out(tx, view, doc, batch, found, waiting)
+        _partition(tx, view, doc, batch, found, waiting)
     return [*found, *waiting][:limit]
 
 
-def _sort_out(
+def _partition(
     tx: ReadTransaction, view: View, doc: str, batch: list[Version], found: list[Any], waiting: list[Any]
 ) -> None:
-    done = settled(tx, view, doc, [card.key for card in batch])
+    done = find_settled(tx, view, doc, [card.key for card in batch])
     batch = [card for card in batch if card.key not in done]
-    blocked = blockers_of(tx, view, doc, [card.key for card in batch]) if batch else {}
+    blocked = find_blockers(tx, view, doc, [card.key for card in batch]) if batch else {}
     for card in batch:
         blocked_by = blocked.get(card.key, [])
         (waiting if blocked_by else found).append(_candidate(card, pinned=False, blocked_by=blocked_by))

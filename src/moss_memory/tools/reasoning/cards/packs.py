@@ -9,9 +9,9 @@ from moss_memory.registry.tool_groups import GROUP_OF_TYPE
 from moss_memory.rows.values import label
 from moss_memory.tools.artifact.artifact_responses import ITEM
 from moss_memory.tools.capsule.capsule_responses import CAPSULE
-from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, place_of
+from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, find_document
 from moss_memory.tools.reasoning.graph.graph_tools import nodes_of
-from moss_memory.tools.reasoning.notes.note_tools import paged, tail
+from moss_memory.tools.reasoning.notes.note_tools import page_fields, tail
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     Branch,
@@ -23,11 +23,11 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     Target,
     TraceDoc,
 )
-from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_PLACE, LAST_ENTRIES, NEXT, STATS
+from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_REF, LAST_ENTRIES, NEXT, STATS
 
-from .card_lists import CARDS, cards_only, stats_of
-from .card_model import CardPlace, card_place
-from .frontier import candidates, next_of
+from .card_lists import CARDS, card_filter, count_cards
+from .card_model import CardDocuments, find_card_documents
+from .frontier import find_candidates, next_call_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _DOCS = Shape("Documents", {name: text("document") for name in ("notes", "trace"
     aliases=BRANCH,
     bounded=True,
     answers={
-        **CARD_PLACE,
+        **CARD_REF,
         "stats": STATS,
         "cards": CARDS,
         "candidates": list_of(CANDIDATE, "the cards to go on with, best first"),
@@ -76,19 +76,19 @@ def branchmind_think_pack(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
-    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     view = documents.graph.graph(tx)
-    cards = nodes_of(tx, view, documents.graph.doc, cards_only(), CursorPage(None, limit_cards))
-    found = candidates(tx, view, documents.graph.doc, limit=CANDIDATES)
-    stats = stats_of(tx, view, documents.graph.doc)
-    next_call = next_of(documents, found, stats["cards"])
+    cards = nodes_of(tx, view, documents.graph.doc, card_filter(), CursorPage(None, limit_cards))
+    found = find_candidates(tx, view, documents.graph.doc, limit=CANDIDATES)
+    stats = count_cards(tx, view, documents.graph.doc)
+    next_call = next_call_for(documents, found, stats["cards"])
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        parts = _parted(kept)
+        parts = _group_by_part(kept)
         fields = {**documents.to_dict(), "stats": stats, "cards": parts["cards"], "candidates": parts["candidates"]}
         return {**fields, "next": next_call, "truncated": False}
 
-    rows = [*_labelled("candidates", found), *_labelled("cards", cards)]
+    rows = [*_label("candidates", found), *_label("cards", cards)]
     return budget.fit(rows, build, least=0)
 
 
@@ -97,7 +97,7 @@ def branchmind_think_pack(
     aliases=BRANCH,
     bounded=True,
     answers={
-        **CARD_PLACE,
+        **CARD_REF,
         "trace_doc": text("document of its trace"),
         "candidates": list_of(CANDIDATE, "the cards to go on with, best first"),
         "trace": LAST_ENTRIES,
@@ -117,18 +117,18 @@ def branchmind_think_watch(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show what is open and what happened last: the frontier and the end of the trace."""
-    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     page = CursorPage(None, trace_limit)
     steps = tail(tx, documents.trace, page)
-    found = candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=min(limit, 200))
+    found = find_candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=min(limit, 200))
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        parts = _parted(kept)
-        trace = paged(page, steps, parts["trace"])
+        parts = _group_by_part(kept)
+        trace = page_fields(page, steps, parts["trace"])
         fields = {**documents.to_dict(), "trace_doc": documents.trace.doc, "candidates": parts["candidates"]}
         return {**fields, "trace": trace, "truncated": False}
 
-    rows = [*_labelled("candidates", found), *_labelled("trace", steps)]
+    rows = [*_label("candidates", found), *_label("trace", steps)]
     return budget.fit(rows, build, least=0)
 
 
@@ -168,18 +168,18 @@ def branchmind_context_pack(
     """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
     if target is not None and notes_doc is not None:
         raise invalid_request("`target` already says where; leave `notes_doc` out", path="notes_doc")
-    documents = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
-    notes = place_of(tx, workspace, target=target, branch=ref, doc=notes_doc, kind=NOTES)
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
+    notes = find_document(tx, workspace, target=target, branch=ref, doc=notes_doc, kind=NOTES)
     pack = _Pack(tx, documents, notes, notes_limit, trace_limit, limit_cards)
-    next_call = _next_of_work(tx, documents, target, pack)
-    extra, truncated = _beside(tx, workspace, include or [], run_id)
+    next_call = _next_call(tx, documents, target, pack)
+    extra, truncated = _load_extras(tx, workspace, include or [], run_id)
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        parts = _parted(kept)
+        parts = _group_by_part(kept)
         extras = {name: parts[name] for name in extra}
         return {**pack.to_dict(parts), **extras, "next": next_call, "truncated": truncated}
 
-    rows = [*(row for name, found in extra.items() for row in _labelled(name, found)), *pack.rows()]
+    rows = [*(row for name, found in extra.items() for row in _label(name, found)), *pack.rows()]
     return budget.fit(rows, build, least=0)
 
 
@@ -189,7 +189,7 @@ class _Pack:
     def __init__(
         self,
         tx: ReadTransaction,
-        documents: CardPlace,
+        documents: CardDocuments,
         notes: DocumentRef,
         notes_limit: int,
         trace_limit: int,
@@ -203,33 +203,31 @@ class _Pack:
             "trace": tail(tx, documents.trace, self._pages["trace"]),
         }
         view = documents.graph.graph(tx)
-        self._cards = nodes_of(tx, view, documents.graph.doc, cards_only(), CursorPage(None, limit_cards))
-        self.candidates = candidates(tx, view, documents.graph.doc, limit=1)
-        self.stats = stats_of(tx, view, documents.graph.doc)
+        self._cards = nodes_of(tx, view, documents.graph.doc, card_filter(), CursorPage(None, limit_cards))
+        self.candidates = find_candidates(tx, view, documents.graph.doc, limit=1)
+        self.stats = count_cards(tx, view, documents.graph.doc)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return all rows, newest first."""
-        labelled = [
-            row for name, rows in (*self._logs.items(), ("cards", self._cards)) for row in _labelled(name, rows)
-        ]
+        labelled = [row for name, rows in (*self._logs.items(), ("cards", self._cards)) for row in _label(name, rows)]
         return sorted(labelled, key=lambda one: -int(one["row"].get("seq") or one["row"]["last_seq"]))
 
     def to_dict(self, parts: dict[str, list[Any]]) -> dict[str, Any]:
         """Return the response with the rows that fit the budget."""
         docs = {"notes": self._notes_doc, "trace": self._place.trace.doc, "graph": self._place.graph.doc}
-        logs = {name: paged(self._pages[name], rows, parts[name]) for name, rows in self._logs.items()}
+        logs = {name: page_fields(self._pages[name], rows, parts[name]) for name, rows in self._logs.items()}
         branch = self._place.graph.branch.name
         # If no row fits, leave out the counts by type to save space for the next call.
         stats = self.stats if any(parts.values()) else {**self.stats, "by_type": {}}
         return {"branch": branch, "docs": docs, **logs, "cards": parts["cards"], "stats": stats}
 
 
-def _labelled(name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _label(name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Label each row with its part of the response."""
     return [{"part": name, "row": row} for row in rows]
 
 
-def _parted(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def _group_by_part(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
     parts: dict[str, list[Any]] = {
         name: [] for name in ("artifacts", "candidates", "capsules", "cards", "notes", "trace")
     }
@@ -238,10 +236,10 @@ def _parted(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return parts
 
 
-def _next_of_work(tx: ReadTransaction, documents: CardPlace, target: str | None, pack: _Pack) -> dict[str, Any]:
+def _next_call(tx: ReadTransaction, documents: CardDocuments, target: str | None, pack: _Pack) -> dict[str, Any]:
     """Return the next call of the target, else of its cards."""
     if target is None or "task" in tx.config.disabled_types:
-        return next_of(documents, pack.candidates, pack.stats["cards"])
+        return next_call_for(documents, pack.candidates, pack.stats["cards"])
     from moss_memory.tools.task.model.task_rows import find_task
     from moss_memory.tools.task.model.task_status import TaskStatus
 
@@ -249,7 +247,7 @@ def _next_of_work(tx: ReadTransaction, documents: CardPlace, target: str | None,
     return TaskStatus(tx, workspace, find_task(tx, workspace, target)).next()
 
 
-def _beside(
+def _load_extras(
     tx: ReadTransaction, workspace: str, include: Include, run_id: str | None
 ) -> tuple[dict[str, list[dict[str, Any]]], bool]:
     """Return the latest capsule, the last artifacts of the run, and true if the run has more artifacts."""

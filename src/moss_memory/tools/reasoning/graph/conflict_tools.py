@@ -18,12 +18,12 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     IntoBranch,
     PageLimit,
     RequiredWorkspace,
-    checked_name,
+    check_name,
 )
 from moss_memory.tools.reasoning.reasoning_responses import CONFLICT, PAGINATION, WHOLE_CONFLICT
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .node_versions import Version, shown_key, write
+from .node_versions import Version, render_key, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def branchmind_graph_conflicts(
     """List the conflicts of merges into a branch, newest first."""
     page = CursorPage(cursor, limit)
     branch = find_branch(tx, workspace, into, what="into")
-    DocumentRef(workspace, branch, checked_name(doc, what="doc")).graph(tx)
+    DocumentRef(workspace, branch, check_name(doc, what="doc")).graph(tx)
     only = {"open": " and resolution is null", "resolved": " and resolution is not null"}.get(status or "", "")
     found = list(
         tx.rows(
@@ -81,7 +81,7 @@ def branchmind_graph_conflicts(
             {"into_id": branch.branch_id, "doc": doc, "before": page.before(), "limit": page.limit + 1},
         )
     )
-    rows = Rows([_listed(row) for row in found[: page.limit]], more=len(found) > page.limit)
+    rows = Rows([_list_item(row) for row in found[: page.limit]], more=len(found) > page.limit)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         shown = [{name: value for name, value in one.items() if name != "seq"} for one in kept]
@@ -105,11 +105,11 @@ def branchmind_graph_conflict_show(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
-    conflict = _conflict(tx, workspace, conflict_id)
+    conflict = _find_conflict(tx, workspace, conflict_id)
     frame = conflict.to_dict()
     # `base` comes last, so that the budget drops it first.
     sides = {"theirs": conflict.theirs_json, "ours": conflict.ours_json, "base": conflict.base_json}
-    states = [{"part": name, "state": _unpacked(state)} for name, state in sides.items()]
+    states = [{"part": name, "state": _decode_state(state)} for name, state in sides.items()]
 
     def build(kept: list[Any]) -> dict[str, Any]:
         by_side: dict[str, Any] = {name: {} for name in _SIDES}
@@ -133,7 +133,7 @@ def branchmind_graph_conflict_resolve(
     tx: Transaction, *, workspace: RequiredWorkspace, conflict_id: ConflictId, resolution: Resolution
 ) -> dict[str, Any]:
     """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
-    conflict = _conflict(tx, workspace, conflict_id)
+    conflict = _find_conflict(tx, workspace, conflict_id)
     settled = conflict.resolution
     tx.set_event_subject(workspace=norm(workspace), address=conflict_id)
     if settled is not None and settled != resolution:
@@ -181,7 +181,7 @@ class Conflict(NamedRow):
         return {
             "conflict_id": self.conflict_id,
             "kind": _kind(self.key),
-            "key": shown_key(self.key),
+            "key": render_key(self.key),
             "from": self.from_branch,
             "into": self.into_branch,
             "doc": self.doc,
@@ -200,11 +200,11 @@ def conflict_id(from_id: int, into_id: int, doc: str, key: str, states: list[str
     return f"CONFLICT-{hashlib.blake2b(content.encode(), digest_size=8).hexdigest()}"
 
 
-def _unpacked(state: str | None) -> dict[str, Any] | None:
+def _decode_state(state: str | None) -> dict[str, Any] | None:
     return None if state is None else Version(json.loads(state)).to_dict()
 
 
-def _conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Conflict:
+def _find_conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Conflict:
     row = tx.row(sql["conflict"], {"workspace": norm(workspace), "conflict_id": conflict_id})
     if row is None:
         checkout = find_branch(tx, workspace, None)
@@ -219,16 +219,16 @@ def _conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Conflict
 
 
 def _kind(key: str) -> str:
-    return "node" if isinstance(shown_key(key), str) else "edge"
+    return "node" if isinstance(render_key(key), str) else "edge"
 
 
-def _listed(row: Row) -> dict[str, Any]:
+def _list_item(row: Row) -> dict[str, Any]:
     seq, conflict_id, key, resolution, created_at_ms = row
     return {
         "seq": seq,
         "conflict_id": conflict_id,
         "kind": _kind(key),
-        "key": shown_key(key),
+        "key": render_key(key),
         "status": "open" if resolution is None else "resolved",
         "created_at_ms": created_at_ms,
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.rows.values import has_control
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
-from moss_memory.tools.reasoning.reasoning_arguments import LABEL_MAX_CHARS, checked_label, checked_title, meta_json
+from moss_memory.tools.reasoning.reasoning_arguments import LABEL_MAX_CHARS, check_label, check_title, meta_json
 
-from .node_versions import EDGE_MARK, Version, edge, node, present, versions, write
+from .node_versions import EDGE_SEPARATOR, Version, current_versions, edge, node, versions, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ class GraphBatch:
             if op["op"] == "node_upsert":
                 self.upsert(_node(op, at))
             elif op["op"] == "edge_upsert":
-                self.upsert(edge(*_ends(op, at), meta=meta_json(op.get("meta"))))
+                self.upsert(edge(*_edge_ends(op, at), meta=meta_json(op.get("meta"))))
             elif op["op"] == "node_delete":
-                self.delete(checked_id(op["id"], what=f"{at}.id"), at=at)
+                self.delete(check_id(op["id"], what=f"{at}.id"), at=at)
             else:
-                self.delete(EDGE_MARK.join(_ends(op, at)), at=at)
+                self.delete(EDGE_SEPARATOR.join(_edge_ends(op, at)), at=at)
 
     def upsert(self, version: Version) -> None:
         """Add a new version of a node or an edge."""
@@ -72,7 +72,7 @@ class GraphBatch:
         """Add tombstones for a node and its edges, or for an edge; raise `NOT_FOUND` if it does not exist."""
         old = self.live(key)
         if old is None:
-            raise self._nothing_there(key, at)
+            raise self._not_found(key, at)
         self._add(old.tombstone())
         self.applied["edges_deleted" if old.type is None else "nodes_deleted"] += 1
         if old.type is not None:
@@ -82,12 +82,12 @@ class GraphBatch:
 
     def live(self, key: str) -> Version | None:
         """Return the node or edge after the pending changes; None if it is deleted or never existed."""
-        found = self._pending.get(key) or present(self._tx, self._view, self._document.doc, [key]).get(key)
+        found = self._pending.get(key) or current_versions(self._tx, self._view, self._document.doc, [key]).get(key)
         return None if found is None or found.deleted else found
 
     def exists(self, key: str) -> bool:
         """Return true if a node or edge exists or existed before."""
-        return key in self._pending or bool(present(self._tx, self._view, self._document.doc, [key]))
+        return key in self._pending or bool(current_versions(self._tx, self._view, self._document.doc, [key]))
 
     def edges_at(self, id: str) -> list[Version]:
         """Return the edges that start or end at a node after the pending changes, by key."""
@@ -110,8 +110,8 @@ class GraphBatch:
             if end is not None:
                 self._edges_at.setdefault(end, set()).add(version.key)
 
-    def _nothing_there(self, key: str, at: str) -> MossError:
-        noun = "edge" if EDGE_MARK in key else "node"
+    def _not_found(self, key: str, at: str) -> MossError:
+        noun = "edge" if EDGE_SEPARATOR in key else "node"
         document = self._document
         graph = {"workspace": document.workspace, "branch": document.branch.name}
         doc = {} if document.doc == "graph" else {"doc": document.doc}
@@ -122,13 +122,13 @@ class GraphBatch:
         )
 
 
-def checked_id(raw: str, *, what: str, most: int = ID_MAX_CHARS, reserved: bool = True) -> str:
+def check_id(raw: str, *, what: str, most: int = ID_MAX_CHARS, reserved: bool = True) -> str:
     """Return an id, type or relation; refuse a blank or long one, control characters and `|`."""
     if not raw.strip():
         raise invalid_request(f"`{what}` is blank; give it a name", path=what)
     if len(raw) > most:
         raise invalid_request(f"`{what}` has {len(raw)} characters; at most {most} are allowed", path=what)
-    if EDGE_MARK in raw or has_control(raw):
+    if EDGE_SEPARATOR in raw or has_control(raw):
         raise invalid_request(f"`{what}` contains `|` or a control character; remove it", path=what)
     if reserved and raw.startswith(RESERVED):
         raise invalid_request(f"`{what}` begins with {raw[:5]!r}, which Moss keeps for plans and tasks", path=what)
@@ -163,19 +163,19 @@ def _check_fields(op: dict[str, Any], at: str) -> None:
 
 def _node(op: dict[str, Any], at: str) -> Version:
     return node(
-        checked_id(op["id"], what=f"{at}.id"),
-        checked_id(op["type"], what=f"{at}.type", most=LABEL_MAX_CHARS, reserved=False),
-        title=checked_title(op.get("title"), what=f"{at}.title"),
+        check_id(op["id"], what=f"{at}.id"),
+        check_id(op["type"], what=f"{at}.type", most=LABEL_MAX_CHARS, reserved=False),
+        title=check_title(op.get("title"), what=f"{at}.title"),
         text=op.get("text"),
-        status=checked_label(op.get("status"), what=f"{at}.status"),
+        status=check_label(op.get("status"), what=f"{at}.status"),
         tags=graph_tags(op.get("tags"), what=f"{at}.tags"),
         meta=meta_json(op.get("meta")),
     )
 
 
-def _ends(op: dict[str, Any], at: str) -> tuple[str, str, str]:
+def _edge_ends(op: dict[str, Any], at: str) -> tuple[str, str, str]:
     return (
-        checked_id(op["from"], what=f"{at}.from"),
-        checked_id(op["rel"], what=f"{at}.rel", most=LABEL_MAX_CHARS, reserved=False),
-        checked_id(op["to"], what=f"{at}.to"),
+        check_id(op["from"], what=f"{at}.from"),
+        check_id(op["rel"], what=f"{at}.rel", most=LABEL_MAX_CHARS, reserved=False),
+        check_id(op["to"], what=f"{at}.to"),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, flag, integer, list_of, moment_ms, object_of, text
-from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_branch, place_of
+from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_branch, find_document
 from moss_memory.tools.reasoning.branches.visible_ranges import View, graph_view, subtract_ranges
-from moss_memory.tools.reasoning.notes.note_tools import BranchSide, Rows, next_cursor, one_that_has
+from moss_memory.tools.reasoning.notes.note_tools import BranchSide, Rows, next_cursor, refuse_missing_document
 from moss_memory.tools.reasoning.reasoning_arguments import (
     REF,
     Branch,
@@ -21,30 +21,30 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     Target,
     ToBranch,
     as_list,
-    checked_name,
+    check_name,
 )
 from moss_memory.tools.reasoning.reasoning_responses import (
     APPLIED,
     CHANGE,
     DANGLING,
+    DOCUMENT_REF,
     EDGE,
     LAST_SEQ,
     NODE,
     PAGINATION,
-    PLACE,
 )
 
 from .graph_batch import GraphBatch, graph_tags
 from .node_versions import (
     Version,
     columns,
+    current_versions,
     nearest_first,
-    present,
     range_parameters,
+    render_key,
     select,
-    shown_key,
     versions,
-    visible,
+    visibility_condition,
 )
 
 TYPE_CHECKING = False
@@ -100,7 +100,7 @@ IDS_MAX = 1000
     stores=True,
     aliases=REF,
     answers={
-        **PLACE,
+        **DOCUMENT_REF,
         "applied": object_of(APPLIED, "how much was written"),
         "last_seq": LAST_SEQ,
         "last_ts_ms": moment_ms("when", shown="never"),
@@ -117,7 +117,7 @@ def branchmind_graph_apply(
     doc: Doc | None = None,
 ) -> dict[str, Any]:
     """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
-    document = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH, writer=tx)
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH, writer=tx)
     changes = GraphBatch(tx, document)
     changes.apply(ops)
     last_seq = changes.write()
@@ -130,7 +130,7 @@ def branchmind_graph_apply(
     aliases=REF,
     bounded=True,
     answers={
-        **PLACE,
+        **DOCUMENT_REF,
         "nodes": list_of(NODE, "the nodes, last changed first", shown="answer"),
         "edges": list_of(EDGE, "the edges between them"),
         **PAGINATION,
@@ -162,7 +162,7 @@ def branchmind_graph_query(
     filters = NodeFilters(
         ids=ids, types=types, status=status, tags_any=tags_any, tags_all=tags_all, text=text, deleted=include_deleted
     )
-    document = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
     view = document.graph(tx)
     nodes = nodes_of(tx, view, document.doc, filters, page)
     most = min(edges_limit, EDGES_MAX)
@@ -190,7 +190,7 @@ def branchmind_graph_query(
     aliases=REF,
     bounded=True,
     answers={
-        **PLACE,
+        **DOCUMENT_REF,
         "ok": flag("whether every edge ends in nodes that are there"),
         "stats": object_of(
             Shape("GraphStats", {"nodes": integer("live nodes"), "edges": integer("live edges")}),
@@ -211,12 +211,16 @@ def branchmind_graph_validate(
     budget: Budget,
 ) -> dict[str, Any]:
     """Check that every edge of a branch's graph ends in nodes that are there."""
-    document = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
     view = document.graph(tx)
     live = "v.deleted = 0 and v.type is"
     ids = {key for (key,) in select(tx, view, document.doc, "v.key", f"{live} not null", {})}
     edges = list(versions(tx, view, document.doc, f"{live} null"))
-    errors = [_dangling(one, ids) for one in sorted(edges, key=_by_key) if not {one.from_id, one.to_id} <= ids]
+    errors = [
+        _dangling_edge_error(one, ids)
+        for one in sorted(edges, key=_edge_sort_key)
+        if not {one.from_id, one.to_id} <= ids
+    ]
     most = min(max_errors, ERRORS_MAX)
 
     def build(kept: list[Any]) -> dict[str, Any]:
@@ -386,17 +390,17 @@ def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters
             order = "v.seq + 0" if filters.ids is not None else newest
             sources.append(
                 tx.stream(
-                    f"select {columns} from {tables} where {visible(ranges, at)} and {led} and {newest} < :before"
-                    f" order by {order} desc",
+                    f"select {columns} from {tables} where {visibility_condition(ranges, at)} and {led}"
+                    f" and {newest} < :before order by {order} desc",
                     parameters,
                 )
             )
     if len(sources) == 1:
         return map(Version, sources[0])
-    return _without_repeats([map(Version, source) for source in sources])
+    return _merge_unique([map(Version, source) for source in sources])
 
 
-def _without_repeats(sources: list[Iterator[Version]]) -> Iterator[Version]:
+def _merge_unique(sources: list[Iterator[Version]]) -> Iterator[Version]:
     import heapq  # most graphs have one range and one stream
 
     last = 0
@@ -423,15 +427,15 @@ def _edges_between(
     return [edge.to_dict() for edge in sorted(found, key=lambda edge: -edge.seq)]
 
 
-def _by_key(version: Version) -> tuple[str, ...]:
+def _edge_sort_key(version: Version) -> tuple[str, ...]:
     return (version.from_id, version.rel, version.to_id)
 
 
-def _dangling(edge: Version, ids: set[str]) -> dict[str, Any]:
+def _dangling_edge_error(edge: Version, ids: set[str]) -> dict[str, Any]:
     missing = [end for end in dict.fromkeys((edge.from_id, edge.to_id)) if end not in ids]
     return {
         "code": "EDGE_ENDPOINT_MISSING",
-        "edge": shown_key(edge.key),
+        "edge": render_key(edge.key),
         "missing": missing,
         "message": f"no node {' and no node '.join(missing)}",
     }
@@ -441,11 +445,11 @@ def both_graphs(
     tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
 ) -> tuple[BranchSide, BranchSide]:
     """Return two branches with their views of a graph; raise `NOT_FOUND` if neither has it."""
-    checked_name(doc, what="doc")
+    check_name(doc, what="doc")
     branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
     sides = [BranchSide(branch, graph_view(tx, branch.branch_id, doc)) for branch in branches]
     if not any(side.view.written for side in sides):
-        one_that_has(tx, workspace, branches, doc)
+        refuse_missing_document(tx, workspace, branches, doc)
     return sides[0], sides[1]
 
 
@@ -460,11 +464,11 @@ def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> lis
                 {"id": branch_id, "doc": doc, "after": after, "upto": upto},
             )
             touched.update(key for (key,) in keys)
-    before, now = present(tx, older, doc, touched), present(tx, newer, doc, touched)
+    before, now = current_versions(tx, older, doc, touched), current_versions(tx, newer, doc, touched)
     changed = [one for key, one in now.items() if one.state != (before[key].state if key in before else "")]
     return sorted(changed, key=lambda one: -one.seq)
 
 
 def _change(version: Version) -> dict[str, Any]:
-    key = {"kind": "node", "id": version.key} if version.type else {"kind": "edge", "key": shown_key(version.key)}
+    key = {"kind": "node", "id": version.key} if version.type else {"kind": "edge", "key": render_key(version.key)}
     return {**key, "to": version.to_dict(), "seq": version.seq}

@@ -12,14 +12,20 @@ from moss_memory.tools.reasoning.branches.document_refs import (
     TRACE,
     DocumentRef,
     branch_by_id,
-    family_of,
     find_branch,
+    related_branches,
 )
 from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, graph_view
 from moss_memory.tools.reasoning.cards.card_edit import SUBGOAL, default_title
 from moss_memory.tools.reasoning.cards.card_model import CARD_TYPES
 from moss_memory.tools.reasoning.reasoning_arguments import meta_json
-from moss_memory.tools.reasoning.reasoning_erase import entries_erasure, is_on, origin_of, where, with_copies
+from moss_memory.tools.reasoning.reasoning_erase import (
+    describe_location,
+    entries_erasure,
+    entry_and_copies,
+    origin_of,
+    shows_any,
+)
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .node_versions import Version, node, write
@@ -47,29 +53,29 @@ def erase_node(
         raise invalid_request("`id` is needed: the id of the node", path="id")
     graph = doc or GRAPH
     branch_row = None if branch is None else find_branch(tx, workspace, branch)
-    found = [Nodes(tx, workspace, family, graph, [id]) for family in families(tx, workspace)]
+    found = [Nodes(tx, workspace, family, graph, [id]) for family in branch_groups(tx, workspace)]
     selected = [
         nodes for nodes in found if nodes.seqs and (branch_row is None or branch_row.branch_id in nodes.branches)
     ]
     writers = [(seq, branch_id) for nodes in selected for seq, branch_id in nodes.seqs.items()]
-    if not selected or not is_on(tx, graph_view, branch_row, graph, writers):
+    if not selected or not shows_any(tx, graph_view, branch_row, graph, writers):
         raise MossError(
             "NOT_FOUND",
-            f"there is no node {id[:100]!r} {where(branch_row, graph)}of workspace {workspace!r}",
+            f"there is no node {id[:100]!r} {describe_location(branch_row, graph)}of workspace {workspace!r}",
             recovery=next_call("branchmind_graph_query", {"workspace": workspace}, "lists the nodes there are"),
         )
     entries = entries_erasure(tx, [seq for nodes in selected for seq in nodes.entries()])
     return entries.combined_with([nodes.erasure() for nodes in selected])
 
 
-def families(tx: ReadTransaction, workspace: str) -> list[list[int]]:
+def branch_groups(tx: ReadTransaction, workspace: str) -> list[list[int]]:
     """Return the branches of a workspace, grouped by their first base; only branches of a group share nodes."""
     left = [branch_id for (branch_id,) in tx.stream(sql["branches_of_workspace"], {"workspace": norm(workspace)})]
-    families = []
+    branch_groups = []
     while left:
-        families.append(family_of(tx, left[0]))
-        left = [branch_id for branch_id in left if branch_id not in families[-1]]
-    return families
+        branch_groups.append(related_branches(tx, left[0]))
+        left = [branch_id for branch_id in left if branch_id not in branch_groups[-1]]
+    return branch_groups
 
 
 class Nodes:
@@ -97,12 +103,12 @@ class Nodes:
             texts += [title, text, f"{title}: {text}" if title and text else None]
         edges = {edge[2] for edge in self._edges}
         return HardDelete(
-            self._carry_out,
+            self._execute,
             rows=len({key for _, _, key, *_ in self._versions}) + len(edges),
             versions=len(self.seqs) + len(self._edges),
             vectors=self._tx.vectors_of("node", list(self.seqs)),
             texts=texts,
-            places=[*(("graph_versions", seq) for seq in self.seqs), *self._named_after()],
+            places=[*(("graph_versions", seq) for seq in self.seqs), *self._derived_rows()],
             owners=self._owners(),
         )
 
@@ -112,10 +118,10 @@ class Nodes:
         owners = [branch.name.partition("/")[2] for branch in names if branch.canonical]
         return [*owners, self._doc.removesuffix(f"-{GRAPH}")] if self._doc.endswith(f"-{GRAPH}") else owners
 
-    def _carry_out(self, tx: Transaction) -> None:
-        for key, old, new in self._subgoals():
-            self._retitle(tx, key, old, new)
-        self._bury(tx)
+    def _execute(self, tx: Transaction) -> None:
+        for key, old, new in self._find_subgoals():
+            self._rewrite_titles(tx, key, old, new)
+        self._write_tombstones(tx)
         graph_key = {"doc": self._doc, "branches": self.branches}
         for seq, *_ in self._edges:
             tx.run(sql["forget_version"], {"seq": seq})
@@ -129,7 +135,7 @@ class Nodes:
                 for statement in ("delete_merges", "delete_conflicts", "delete_pins"):
                     tx.run(sql[statement], {"branch_id": branch_id, "doc": self._doc, "key": key})
 
-    def _bury(self, tx: Transaction) -> None:
+    def _write_tombstones(self, tx: Transaction) -> None:
         """Write tombstones after the live versions, so that the index drops their text."""
         for _, branch_id, key, _, _, kind, deleted, next_seq in self._versions:
             if not deleted and next_seq > HEAD:
@@ -143,7 +149,7 @@ class Nodes:
             for entry in self._card_entries(key):
                 seq, branch_id, *_, source = entry
                 if self._is_own(key, entry):
-                    found += with_copies(self._tx, self._workspace, branch_id, seq, source)
+                    found += entry_and_copies(self._tx, self._workspace, branch_id, seq, source)
         return found
 
     def _card_entries(self, id: str) -> list[Any]:
@@ -165,7 +171,7 @@ class Nodes:
         partner = GRAPH if doc == TRACE else doc.removesuffix(f"-{TRACE}") + f"-{GRAPH}"
         return self._doc == partner if partner in same or not same else same == [self._doc]
 
-    def _subgoals(self) -> list[tuple[str, str, str]]:
+    def _find_subgoals(self) -> list[tuple[str, str, str]]:
         """Return the subgoals titled by default after the nodes, transitively: id, old and new title."""
         titles: dict[str, set[str]] = {}
         for _, _, key, title, *_ in self._versions:
@@ -176,7 +182,7 @@ class Nodes:
             key, old_titles = titles.popitem()
             for subgoal in self._subgoals_of(key):
                 for old in sorted({default_title(title) for title in old_titles}):
-                    if (subgoal, old) not in found and self._titled(subgoal, old):
+                    if (subgoal, old) not in found and self._find_versions(subgoal, old):
                         found[subgoal, old] = default_title(key)
                         titles.setdefault(subgoal, set()).add(old)
         return [(key, old, new) for (key, old), new in found.items()]
@@ -186,41 +192,41 @@ class Nodes:
         edges = self._tx.stream(sql["edges_at_nodes"].filled(**gaps), {**self._key, "key": key})
         return sorted({to for *_, rel, to in edges if rel == SUBGOAL} - set(self._ids))
 
-    def _titled(self, key: str, title: str) -> list[Any]:
+    def _find_versions(self, key: str, title: str) -> list[Any]:
         """Return the versions of a node with this title, each with its branch and its next seq."""
         statement = sql["titled_versions"].filled(branches=self._tx.sql_in("branch_id", "branches"))
         return list(self._tx.stream(statement, {**self._key, "key": key, "title": title}))
 
-    def _titled_entries(self, key: str, title: str) -> dict[int, str]:
+    def _find_entries(self, key: str, title: str) -> dict[int, str]:
         """Return the trace entries of a card with this title, with copies: seq and content."""
         found: dict[int, str] = {}
         for seq, branch_id, _, entry_title, content, _, source in self._card_entries(key):
             if entry_title == title:
-                found |= dict.fromkeys(with_copies(self._tx, self._workspace, branch_id, seq, source), content)
+                found |= dict.fromkeys(entry_and_copies(self._tx, self._workspace, branch_id, seq, source), content)
         return found
 
-    def _named_after(self) -> list[tuple[str, int]]:
+    def _derived_rows(self) -> list[tuple[str, int]]:
         """Return the rows with default titles made of the nodes' titles."""
         rows = []
-        for key, old, _ in self._subgoals():
-            rows += [("graph_versions", seq) for seq, *_ in self._titled(key, old)]
-            rows += [("doc_entries", seq) for seq in self._titled_entries(key, old)]
+        for key, old, _ in self._find_subgoals():
+            rows += [("graph_versions", seq) for seq, *_ in self._find_versions(key, old)]
+            rows += [("doc_entries", seq) for seq in self._find_entries(key, old)]
         return rows
 
-    def _retitle(self, tx: Transaction, key: str, old: str, new: str) -> None:
+    def _rewrite_titles(self, tx: Transaction, key: str, old: str, new: str) -> None:
         """Replace a title in every version, conflict and trace entry of a node."""
-        for *values, branch_id, next_seq in self._titled(key, old):
-            version = _retitled(Version(values), old, new)
+        for *values, branch_id, next_seq in self._find_versions(key, old):
+            version = _replace_title(Version(values), old, new)
             row = dict(zip(Version.columns, version, strict=True))
             tx.run(sql["forget_version"], {"seq": version.seq})  # only inserts update the index
             own = {"branch_id": branch_id, "doc": self._doc, "workspace": norm(self._workspace), "next_seq": next_seq}
             tx.run(sql["put_version"], {**row, **own})
         statement = sql["conflict_states"].filled(branches=tx.sql_in("from_id", "branches"))
         for seq, *states in list(tx.stream(statement, {**self._key, "key": key})):
-            changed = [None if one is None else _retitled_json(one, old, new) for one in states]
+            changed = [None if one is None else _replace_title_json(one, old, new) for one in states]
             packed = dict(zip(("base_json", "theirs_json", "ours_json"), changed, strict=True))
             tx.run(sql["set_conflict_states"], {**packed, "seq": seq})
-        for seq, content in self._titled_entries(key, old).items():
+        for seq, content in self._find_entries(key, old).items():
             texts = {"title": new, "content": new if content == old else content}
             tx.run(sql["set_entry_texts"], {**texts, "seq": seq})
 
@@ -242,7 +248,7 @@ def _state_of(id: str, title: str | None, content: str, meta: str | None) -> str
     return str(card.state)
 
 
-def _retitled(version: Version, old: str, new: str) -> Version:
+def _replace_title(version: Version, old: str, new: str) -> Version:
     """Return a version with the new title if it has the old one."""
     if version.title != old:
         return version
@@ -258,5 +264,5 @@ def _retitled(version: Version, old: str, new: str) -> Version:
     return version.changed(title=new, state=version.state and changed.state)
 
 
-def _retitled_json(packed: str, old: str, new: str) -> str:
-    return json.dumps(_retitled(Version(json.loads(packed)), old, new), ensure_ascii=False, separators=(",", ":"))
+def _replace_title_json(packed: str, old: str, new: str) -> str:
+    return json.dumps(_replace_title(Version(json.loads(packed)), old, new), ensure_ascii=False, separators=(",", ":"))

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
-from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, take_numbers
+from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, reserve_numbers
 from moss_memory.tools.reasoning.notes.note_tools import touch
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
     from moss_memory.tools.reasoning.branches.visible_ranges import Range, View
 
-GONE = ""
+ABSENT = ""
 """The state of a key that is deleted or never existed."""
 _PRESENT = "v.next_seq = 9223372036854775807"
-EDGE_MARK = "|"
+EDGE_SEPARATOR = "|"
 """Separates the parts of an edge's key; ids and relations must not contain it."""
 
 
@@ -58,7 +58,7 @@ class Version(NamedRow):
         return {**fields, **self._common()}
 
     def _edge(self) -> dict[str, Any]:
-        return {**shown_key(self.key), **self._common()}
+        return {**render_key(self.key), **self._common()}
 
     def _common(self) -> dict[str, Any]:
         meta = {"meta": json.loads(self.meta_json)} if self.meta_json else {}
@@ -76,7 +76,7 @@ class Version(NamedRow):
 
     def tombstone(self) -> Version:
         """Return a version that deletes the node or edge."""
-        return self.changed(deleted=1, state=GONE)
+        return self.changed(deleted=1, state=ABSENT)
 
 
 columns = ", ".join(f"v.{column}" for column in Version.columns)
@@ -100,7 +100,7 @@ def node(
 
 def edge(from_id: str, rel: str, to_id: str, *, meta: str | None = None) -> Version:
     """Return an unwritten version of an edge; `meta` is JSON."""
-    key = EDGE_MARK.join((from_id, rel, to_id))
+    key = EDGE_SEPARATOR.join((from_id, rel, to_id))
     return Version((0, key, None, None, None, None, None, from_id, rel, to_id, meta, 0, _state([key], meta), 0))
 
 
@@ -113,15 +113,15 @@ def _state(parts: list[Any], meta: str | None) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def shown_key(key: str) -> Any:
+def render_key(key: str) -> Any:
     """Return a node's id, or an edge's parts, as a field of a response."""
-    if EDGE_MARK not in key:
+    if EDGE_SEPARATOR not in key:
         return key
-    from_id, rel, to_id = key.split(EDGE_MARK)
+    from_id, rel, to_id = key.split(EDGE_SEPARATOR)
     return {"from": from_id, "rel": rel, "to": to_id}
 
 
-def visible(ranges: list[Range], at: int) -> str:
+def visibility_condition(ranges: list[Range], at: int) -> str:
     """Return the SQL condition that a range shows version `v` and no nearer range shadows it."""
     shadows = [
         f"not exists (select 1 from graph_versions s{near} where s{near}.branch_id = :branch_{near}"
@@ -163,12 +163,12 @@ def select(
     parameters = {**range_parameters(ranges, doc), **values}
     for at in range(len(ranges)):
         yield from tx.stream(
-            f"select {what} from graph_versions v where {visible(ranges, at)} and {condition}",
+            f"select {what} from graph_versions v where {visibility_condition(ranges, at)} and {condition}",
             parameters,
         )
 
 
-def present(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> dict[str, Version]:
+def current_versions(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> dict[str, Version]:
     """Return the versions of these keys that the view shows, including tombstones."""
     found = versions(tx, view, doc, tx.sql_in("v.key", "keys"), {"keys": list(keys)})
     return {version.key: version for version in found}
@@ -176,7 +176,7 @@ def present(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> d
 
 def write(tx: Transaction, document: DocumentRef, new: list[Version]) -> int:
     """Write new versions in order and return the seq of the last."""
-    first = take_numbers(tx, len(new))
+    first = reserve_numbers(tx, len(new))
     own = {"branch_id": document.branch.branch_id, "doc": document.doc, "workspace": norm(document.workspace)}
     for seq, version in enumerate(new, first):
         tx.run(sql["supersede"], {**own, "key": version.key, "seq": seq})

@@ -12,15 +12,15 @@ from moss_memory.tools.reasoning.branches.document_refs import (
     BranchRow,
     DocumentRef,
     find_branch,
-    place_of,
+    find_document,
 )
 from moss_memory.tools.reasoning.branches.visible_ranges import (
     Entry,
     View,
     log_view,
     newest_in,
+    reserve_numbers,
     subtract_ranges,
-    take_numbers,
 )
 from moss_memory.tools.reasoning.reasoning_arguments import (
     REF,
@@ -38,14 +38,14 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     RequiredWorkspace,
     Target,
     ToBranch,
-    checked_label,
-    checked_name,
-    checked_title,
+    check_label,
+    check_name,
+    check_title,
     meta_json,
 )
-from moss_memory.tools.reasoning.reasoning_responses import ENTRIES, ENTRY, PLACE
+from moss_memory.tools.reasoning.reasoning_responses import DOCUMENT_REF, ENTRIES, ENTRY
 from moss_memory.tools.reasoning.reasoning_sql import sql
-from moss_memory.tools.task.model.reasoning_refs import reference_of
+from moss_memory.tools.task.model.reasoning_refs import find_reference
 from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
 from moss_memory.tools.task.model.task_rows import summary_of
 
@@ -59,7 +59,11 @@ if TYPE_CHECKING:
 _SLICE = object_of(
     Shape(
         "Slice",
-        {**{name: field.or_absent() for name, field in PLACE.items()}, **ENTRIES, "truncated": TRUNCATED.or_absent()},
+        {
+            **{name: field.or_absent() for name, field in DOCUMENT_REF.items()},
+            **ENTRIES,
+            "truncated": TRUNCATED.or_absent(),
+        },
     ),
     "its last entries, oldest first; a tight budget leaves out where they are",
     shown="apart",
@@ -86,8 +90,8 @@ def branchmind_notes_commit(
     meta: Meta | None = None,
 ) -> dict[str, Any]:
     """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
-    note = checked_note(content, title=title, format=format, meta=meta)
-    document = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=NOTES, writer=tx)
+    note = check_note(content, title=title, format=format, meta=meta)
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=NOTES, writer=tx)
     document.set_event_subject(tx)
     return {"entry": append(tx, document, note)}
 
@@ -96,7 +100,7 @@ def branchmind_notes_commit(
     idempotent=True,
     aliases=REF,
     bounded=True,
-    answers={**PLACE, **ENTRIES},
+    answers={**DOCUMENT_REF, **ENTRIES},
     example="moss notes show --workspace shop --doc-kind notes",
 )
 def branchmind_show(
@@ -113,9 +117,9 @@ def branchmind_show(
 ) -> dict[str, Any]:
     """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
     page = CursorPage(cursor, limit)
-    document = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
     rows = tail(tx, document, page)
-    return budget.fit(rows, lambda kept: _slice(document, page, rows, kept))
+    return budget.fit(rows, lambda kept: _page_response(document, page, rows, kept))
 
 
 @operation(
@@ -139,10 +143,10 @@ def branchmind_export(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
-    reference = reference_of(tx, workspace, target)
+    reference = find_reference(tx, workspace, target)
     summary = summary_of(tx, workspace, reference.task)
-    notes = place_of(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)
-    trace = place_of(tx, workspace, target=target, branch=None, doc=None, kind=TRACE)
+    notes = find_document(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)
+    trace = find_document(tx, workspace, target=target, branch=None, doc=None, kind=TRACE)
     pages = {NOTES: CursorPage(None, notes_limit), TRACE: CursorPage(None, trace_limit)}
     rows = {NOTES: tail(tx, notes, pages[NOTES]), TRACE: tail(tx, trace, pages[TRACE])}
     labelled: list[dict[str, Any]] = [{"part": kind, "row": row} for kind in (NOTES, TRACE) for row in rows[kind]]
@@ -152,8 +156,8 @@ def branchmind_export(
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = {kind: [one["row"] for one in kept if one["part"] == kind] for kind in rows}
         slices = {
-            "notes": _slice(notes, pages[NOTES], rows[NOTES], parts[NOTES]),
-            "trace": _slice(trace, pages[TRACE], rows[TRACE], parts[TRACE]),
+            "notes": _page_response(notes, pages[NOTES], rows[NOTES], parts[NOTES]),
+            "trace": _page_response(trace, pages[TRACE], rows[TRACE], parts[TRACE]),
         }
         target = kept[0]["row"] if kept else {name: summary[name] for name in ("id", "kind", "title", "status")}
         if not kept:  # `reasoning_ref` already names the documents
@@ -196,7 +200,7 @@ def branchmind_diff(
 
     def build(kept: list[Any]) -> dict[str, Any]:
         answer = {"from": from_, "to": to, "doc": doc}
-        return {**answer, **paged(page, rows, kept), "truncated": False}
+        return {**answer, **page_fields(page, rows, kept), "truncated": False}
 
     return budget.fit(rows, build)
 
@@ -215,15 +219,15 @@ def both_logs(
     tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
 ) -> tuple[BranchSide, BranchSide]:
     """Return two branches with their views of a document; raise `NOT_FOUND` if neither has it."""
-    checked_name(doc, what="doc")
+    check_name(doc, what="doc")
     branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
     sides = [BranchSide(branch, log_view(tx, branch.branch_id, doc)) for branch in branches]
     if not any(side.view.written for side in sides):
-        one_that_has(tx, workspace, branches, doc)
+        refuse_missing_document(tx, workspace, branches, doc)
     return sides[0], sides[1]
 
 
-def one_that_has(tx: ReadTransaction, workspace: str, branches: list[BranchRow], doc: str) -> None:
+def refuse_missing_document(tx: ReadTransaction, workspace: str, branches: list[BranchRow], doc: str) -> None:
     """Refuse a document that none of the branches has."""
     for branch in branches[:-1]:
         try:
@@ -247,7 +251,7 @@ class Note:
         self.meta_text = meta_json(meta)
 
 
-def checked_note(
+def check_note(
     content: str,
     *,
     title: str | None = None,
@@ -258,8 +262,8 @@ def checked_note(
     """Return a note within its limits; refuse an empty one."""
     if not content.strip():
         raise invalid_request(f"`{what}` is empty; write what is worth remembering", path=what)
-    checked_title(title, what="title")
-    return Note(content, title, checked_label(format, what="format"), meta)
+    check_title(title, what="title")
+    return Note(content, title, check_label(format, what="format"), meta)
 
 
 def append(
@@ -272,7 +276,7 @@ def append(
     card_id: str | None = None,
 ) -> dict[str, Any]:
     """Write one entry and return it as fields of a response."""
-    seq = take_numbers(tx)
+    seq = reserve_numbers(tx)
     row = {
         "seq": seq,
         "branch_id": document.branch.branch_id,
@@ -317,7 +321,7 @@ def tail(tx: ReadTransaction, document: DocumentRef, page: CursorPage, *, query:
     return Rows(shown, more=len(found) > page.limit)
 
 
-def paged(page: CursorPage, rows: Rows, kept: list[Any], *, key: str = "entries") -> dict[str, Any]:
+def page_fields(page: CursorPage, rows: Rows, kept: list[Any], *, key: str = "entries") -> dict[str, Any]:
     """Return the kept rows, oldest first, with the pagination."""
     return {key: kept[::-1], "pagination": page.answer(len(kept), next_cursor(rows, kept))}
 
@@ -329,5 +333,5 @@ def next_cursor(rows: Rows, kept: list[Any]) -> int | None:
     return int(kept[-1]["seq"]) if kept else int(rows[0]["seq"]) + 1
 
 
-def _slice(document: DocumentRef, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
-    return {**document.to_dict(), **paged(page, rows, kept), "truncated": kept != list(rows)}
+def _page_response(document: DocumentRef, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
+    return {**document.to_dict(), **page_fields(page, rows, kept), "truncated": kept != list(rows)}

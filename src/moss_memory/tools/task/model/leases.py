@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-WHOLE = ""
+WHOLE_TASK = ""
 """The `step_id` of a claim on a whole plan or task."""
 
 
@@ -29,7 +29,7 @@ class Claim(NamedRow):
 
     def touches(self, step: Step | None) -> bool:
         """Return true if the claim overlaps a step, its ancestors or descendants, or the whole task if None."""
-        if step is None or self.step_id == WHOLE or self.sort_key is None:
+        if step is None or self.step_id == WHOLE_TASK or self.sort_key is None:
             return True
         own_key, other_key = f"{self.sort_key}.", f"{step.sort_key}."
         return other_key.startswith(own_key) or own_key.startswith(other_key)
@@ -44,10 +44,10 @@ def claims_on(tx: ReadTransaction, task: Task) -> list[Claim]:
     return list(map(Claim, tx.rows(sql["claims"], {"task_row": task.row_id, "now_ms": tx.now_ms})))
 
 
-def hold(tx: Transaction, workspace: str, task: Task, step: Step | None, agent: str, lease_s: int) -> Claim:
+def write_claim(tx: Transaction, workspace: str, task: Task, step: Step | None, agent: str, lease_s: int) -> Claim:
     """Write a claim with a new lease; the caller has checked that no other agent holds it."""
     until = tx.now_ms + lease_s * 1000
-    step_id = WHOLE if step is None else step.step_id
+    step_id = WHOLE_TASK if step is None else step.step_id
     row = {"task_row": task.row_id, "workspace": norm(workspace), "step_id": step_id, "agent": agent}
     tx.run(sql["claim"], {**row, "lease_s": lease_s, "lease_until_ms": until})
     position = (None, None) if step is None else (step.path, step.sort_key)
@@ -63,7 +63,7 @@ def renew(tx: Transaction, workspace: str, task: Task, agent: str) -> None:
             tx.run(sql["claim"], {**row, "lease_s": claim.lease_s, "lease_until_ms": until})
 
 
-def let_go(tx: Transaction, task: Task, step: Step | None = None) -> None:
+def release_claims(tx: Transaction, task: Task, step: Step | None = None) -> None:
     """Release a step, or a plan or task with all its steps, from any agent."""
     if step is None:
         tx.run(sql["release_all"], {"task_row": task.row_id})

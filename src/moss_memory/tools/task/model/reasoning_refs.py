@@ -31,6 +31,6 @@ class Reference:
         }
 
 
-def reference_of(tx: ReadTransaction, workspace: str, target: str) -> Reference:
+def find_reference(tx: ReadTransaction, workspace: str, target: str) -> Reference:
     """Return the reference of a plan or task; raise `NOT_FOUND` if it does not exist."""
     return Reference(find_task(tx, workspace, target))

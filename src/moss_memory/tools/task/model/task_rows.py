@@ -138,13 +138,13 @@ class Step:
         return {"step_id": self.step_id, "path": self.path}
 
 
-def take_numbers(tx: Transaction, workspace: str, kind: str, count: int = 1) -> int:
+def reserve_numbers(tx: Transaction, workspace: str, kind: str, count: int = 1) -> int:
     """Reserve `count` consecutive numbers of a workspace and return the first; they are never reused."""
     last: int = tx.value(sql["take_numbers"], {"workspace": norm(workspace), "kind": kind, "count": count})
     return last - count + 1
 
 
-def numbered(kind: str, number: int) -> str:
+def format_id(kind: str, number: int) -> str:
     """Return an id such as `TASK-007`, with more digits beyond 999."""
     return f"{kind.upper()}-{number:0{_DIGITS}d}"
 
@@ -153,11 +153,11 @@ def find_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "targ
     """Return the plan or task with this id; raise `NOT_FOUND` if there is none."""
     row = tx.row(sql["task"], {"workspace": norm(workspace), "id": id})
     if row is None:
-        raise no_such_task(tx, workspace, id, what=what)
+        raise unknown_task(tx, workspace, id, what=what)
     return Task(row)
 
 
-def no_such_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> MossError:
+def unknown_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> MossError:
     """Return the error for a plan or task that does not exist."""
     rows = tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": norm(workspace)})
     known = [known_id for (known_id,) in rows]

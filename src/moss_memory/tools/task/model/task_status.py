@@ -91,7 +91,7 @@ class TaskStatus:
         done: list[str] = []
         remaining: list[str] = []
         for step in everything:
-            line = f"{step.path} {step.title}{_state(step)}{_shown_by(evidence.get(step.step_id))}"
+            line = f"{step.path} {step.title}{_format_block(step)}{_format_evidence(evidence.get(step.step_id))}"
             (done if step.done else remaining).append(line)
         done += [f"evidence: {text}" for text in evidence.get(None, ())]
         for child in tasks_of_plan(self.tx, self.workspace, self.task):
@@ -159,11 +159,11 @@ def brief(text: str, chars: int = 100) -> str:
     return line if len(line) <= chars else line[: chars - 1] + "…"
 
 
-def _shown_by(evidence: list[str] | None) -> str:
+def _format_evidence(evidence: list[str] | None) -> str:
     return f" (evidence: {'; '.join(evidence)})" if evidence else ""
 
 
-def _state(step: Step) -> str:
+def _format_block(step: Step) -> str:
     if not step.blocked:
         return ""
     return f" (blocked: {step.block_reason})" if step.block_reason else " (blocked)"
