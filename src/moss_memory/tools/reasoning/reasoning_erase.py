@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-    from moss_memory.tools.reasoning.branches.document_refs import BranchRow, Look
+    from moss_memory.tools.reasoning.branches.document_refs import BranchRow, OpenView
 
 _MERGED = "merge:"
 _STEP = re.compile(r"s:[0-9]+(?:\.s:[0-9]+)*(?= |$)")
@@ -83,12 +83,12 @@ def _matches_document(found: str, type: str, doc: str | None) -> bool:
 
 
 def shows_any(
-    tx: ReadTransaction, look: Look, branch: BranchRow | None, doc: str, found: list[tuple[int, int]]
+    tx: ReadTransaction, open_view: OpenView, branch: BranchRow | None, doc: str, found: list[tuple[int, int]]
 ) -> bool:
     """Return true if no branch was named, or if the named branch wrote or shows one of the entries."""
     if branch is None:
         return True
-    view = look(tx, branch.branch_id, doc)
+    view = open_view(tx, branch.branch_id, doc)
     return any(writer == branch.branch_id or view.shows(writer, seq) for seq, writer in found)
 
 

@@ -6,6 +6,7 @@ from moss_memory.registry.arguments import Days, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.rows.bulk_changes import IDS_SHOWN, PURGED, DryRun, deleted_before, is_real
 from moss_memory.rows.values import norm, pluralize
+from moss_memory.tools.reasoning.branches.document_refs import derived_branches, root_branch
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.graph.node_versions import EDGE_SEPARATOR, current_versions
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -121,7 +122,7 @@ def _deleted_keys(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[tuple[
     condition = "" if scope["workspace"] is None else " and v.workspace_norm = :workspace"
     seen: set[tuple[int, str, str]] = set()
     for branch_id, doc, key in list(tx.stream(sql["tombstones"].format(place=condition), _parameters(scope))):
-        found = _root(tx, branch_id), doc, key
+        found = root_branch(tx, branch_id), doc, key
         if found not in seen and _is_deleted(tx, *found):
             seen.add(found)
             yield found
@@ -131,15 +132,9 @@ def _parameters(scope: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in scope.items() if value is not None}
 
 
-def _root(tx: ReadTransaction, branch_id: int) -> int:
-    """Return the first base of a branch."""
-    base = tx.value(sql["base_of"], {"branch_id": branch_id})
-    return branch_id if base is None else _root(tx, base)
-
-
 def _is_deleted(tx: ReadTransaction, root: int, doc: str, key: str) -> bool:
     """Return true if all branches derived from the root deleted the key and no conflict about it is open."""
-    branches = [branch_id for (branch_id,) in tx.rows(sql["family_of_branch"], {"branch_id": root})]
+    branches = derived_branches(tx, root)
     for branch_id in branches:
         found = current_versions(tx, graph_view(tx, branch_id, doc), doc, [key]).get(key)
         if found is not None and not found.deleted:
@@ -157,7 +152,7 @@ def _has_edges(tx: ReadTransaction, branches: list[int], doc: str, key: str) -> 
 
 def _delete_key(tx: Transaction, root: int, doc: str, key: str) -> None:
     """Delete each version of a node or edge on the root and its derived branches, and all references to them."""
-    for (branch_id,) in list(tx.rows(sql["family_of_branch"], {"branch_id": root})):
+    for branch_id in derived_branches(tx, root):
         parameters = {"branch_id": branch_id, "doc": doc, "key": key}
         for query in ("delete_version_tags", "delete_versions", "delete_merges", "delete_conflicts", "delete_pins"):
             tx.run(sql[query], parameters)

@@ -176,7 +176,7 @@ def _find_claim(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, s
 def _claim(mutation: Mutation, step: Step | None, agent: str, lease_s: int) -> dict[str, Any]:
     task = mutation.task
     if step is not None and step.done:
-        raise mutation.refuse(f"step {step.path} is done; there is nothing to work on")
+        raise mutation.conflict(f"step {step.path} is done; there is nothing to work on")
     for claim in claims_on(mutation.tx, task):
         if claim.agent != agent and claim.touches(step):
             raise _claim_conflict(mutation, claim)
@@ -203,7 +203,7 @@ def _release(mutation: Mutation, step: Step | None, agent: str) -> dict[str, Any
 
 def _claim_conflict(mutation: Mutation, claim: Claim) -> MossError:
     what = mutation.task.id if claim.path is None else f"step {claim.path} of {mutation.task.id}"
-    return mutation.refuse(
+    return mutation.conflict(
         f"{claim.agent!r} works on {what}; take another piece, or wait until the lease runs out",
         details=claim.to_dict(),
         recovery=next_call(

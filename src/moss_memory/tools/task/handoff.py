@@ -27,9 +27,9 @@ HANDOFF_SOURCE = "tasks_handoff"
 """The source of hand-overs that Moss wrote; capsules with another source belong to callers."""
 CARDS_MAX = 20
 NOTES_MAX = 10
-PLACES_MAX = 20
+LOCATIONS_MAX = 20
 LINE_CHARS = 300
-_PLACE = re.compile(
+_LOCATION = re.compile(
     r"https?://[^\s<>\"'`)\]]+"
     r"|(?<![\w/.-])(?:[\w.-]+/)+[\w.-]+(?::\d+)?"
     r"|(?<![\w/.-])[\w-]+\.(?:c|cpp|css|go|html|java|js|json|kt|md|php|py|rb|rs|sh|sql|swift|toml|ts|tsx|yaml|yml)"
@@ -45,13 +45,14 @@ def handover_name(id: str) -> str:
 
 def capsule_text(task_status: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
     """Return the six sections in at most `most` characters, with fewer lines per section if necessary."""
+    questions = [*handoff["risks"], *_cards(task_status, "question", status="open")]
     sections = {
         "Objective": _objective(task_status),
         "Current status": _status(task_status, handoff),
         "Decisions": _decisions(task_status) or ["Nothing was recorded as decided."],
         "Next actions": _next_actions(task_status),
         "Key locations": _locations(task_status),
-        "Open questions": _questions(task_status, handoff) or ["Nothing is known to be in the way."],
+        "Open questions": questions or ["Nothing is known to be in the way."],
     }
     for lines in (200, 50, 20, 10, 5, 2, 1):
         parts = [f"## {title}\n" + "\n".join(_format_bullets(body, lines)) for title, body in sections.items()]
@@ -119,20 +120,16 @@ def _locations(task_status: TaskStatus) -> list[str]:
     reference = Reference(task_status.task)
     branch = f"Notes, trace and graph: branch {reference.branch} of workspace {task_status.workspace}"
     documents = f"documents {reference.notes_doc}, {reference.trace_doc}, {reference.graph_doc}"
-    places = find_locations([*evidence, *_notes(task_status)])
+    locations = find_locations([*evidence, *_notes(task_status)])
     if _is_reasoning_disabled(task_status):
-        return places or [f"Workspace {task_status.workspace}, {task_status.task.id}"]
-    return [*places, f"{branch}, {documents}"]
+        return locations or [f"Workspace {task_status.workspace}, {task_status.task.id}"]
+    return [*locations, f"{branch}, {documents}"]
 
 
 def find_locations(texts: Iterable[str]) -> list[str]:
     """Return the files and URLs in texts, in order and without duplicates."""
-    found = (place.rstrip(".,;:") for text in texts for place in _PLACE.findall(text))
-    return list(dict.fromkeys(place for place in found if len(place) > 2))[:PLACES_MAX]
-
-
-def _questions(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
-    return [*handoff["risks"], *_cards(task_status, "question", status="open")]
+    found = (location.rstrip(".,;:") for text in texts for location in _LOCATION.findall(text))
+    return list(dict.fromkeys(location for location in found if len(location) > 2))[:LOCATIONS_MAX]
 
 
 def _is_reasoning_disabled(task_status: TaskStatus) -> bool:

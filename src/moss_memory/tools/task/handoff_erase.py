@@ -56,7 +56,7 @@ class Handovers:
         found = [(("versions", one), *rest) for one, *rest in self._tx.stream(_VERSIONS, {"row_id": row_id})]
         found.append((("capsules", row_id), tool, title, text))
         written = {(row_title, body) for _, writer, row_title, body in found if writer == _TOOL}
-        own = [(place, row_title, body) for place, _, row_title, body in found if (row_title, body) in written]
+        own = [(row_key, row_title, body) for row_key, _, row_title, body in found if (row_title, body) in written]
         about = {_target_of_title(row_title) for _, row_title, _ in own}
         if len(own) == len(found) and about == {self._erased}:
             from moss_memory.tools.capsule.capsule_rows import capsules, versioned
@@ -64,10 +64,10 @@ class Handovers:
             row = capsules.find(self._tx, Address(id, None, None), include_deleted=True)
             self._removed.append(versioned.erasure(self._tx, row))
             return
-        for place, row_title, body in own:
+        for row_key, row_title, body in own:
             new = self._lines.without(row_title, body)
             if new != (row_title, body):
-                self.rewritten[place] = new
+                self.rewritten[row_key] = new
         if self._erased is not None and len(own) < len(found) and name == norm(handover_name(self._erased)):
             self.named.append(id)
 

@@ -35,8 +35,6 @@ else:
 EVENTS_MAX = 200
 SHOWN_STEPS = 200
 
-_CAPSULE = STORED
-
 _RADAR = object_of(
     Shape(
         "Radar",
@@ -135,7 +133,7 @@ def tasks_delta(
         "target": object_of(TARGET, "the plan or task"),
         "radar": _RADAR,
         "handoff": object_of(_HANDOFF, "what to hand over"),
-        "capsule": object_of(_CAPSULE, "the capsule that it was stored as", optional=True),
+        "capsule": object_of(STORED, "the capsule that it was stored as", optional=True),
         "next": NEXT,
     },
     example="moss task handoff TASK-001 -w shop --as-capsule",
@@ -228,4 +226,4 @@ def _store_capsule(tx: Transaction, task_status: TaskStatus, handoff: dict[str, 
         source=HANDOFF_SOURCE,
         mode="replace" if ours else "error",
     )
-    return {name: stored[name] for name in _CAPSULE.fields}
+    return {name: stored[name] for name in STORED.fields}

@@ -72,9 +72,7 @@ def tasks_decompose(
     above = None
     if parent is not None:
         step_id, path = (None, parent) if parent.startswith("s:") else (parent, None)
-        above = find_step(tx, mutation.workspace, mutation.task, step_id, path)
-        if above.done:
-            raise mutation.refuse(f"step {above.path} is done; reopen it first", recovery=_reopen_call(mutation, above))
+        above = _find_open_step(mutation, step_id, path)
     added = add_steps(tx, mutation.workspace, mutation.task, above, steps)
     nodes = [part for step in added for part in (step_node(step), step_edge(mutation.task, step))]
     payload = {"steps": [step.step_id for step in added]}
@@ -191,12 +189,13 @@ def tasks_done(
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = _find_open_step(mutation, step_id, path)
     if step.blocked:
-        raise mutation.refuse(f"step {step.path} is blocked{_format_reason(step)}; unblock it first")
+        reason = f" ({step.block_reason})" if step.block_reason else ""
+        raise mutation.conflict(f"step {step.path} is blocked{reason}; unblock it first")
     key = {"task_row": mutation.task.row_id, "step_id": step.step_id}
     children = [child for (child,) in tx.rows(sql["open_children"], key)]
     if children:
         problem = f"step {step.path} has open steps below it: {', '.join(children)}"
-        raise mutation.refuse(problem, details={"open": children})
+        raise mutation.conflict(problem, details={"open": children})
     _confirm(step, checkpoints or {})
     if step.missing():
         raise _unconfirmed_error(mutation, step)
@@ -231,10 +230,10 @@ def tasks_reopen(
     step = _find_optional_step(mutation, step_id, path)
     if step is None:
         if not was_done:
-            raise mutation.refuse(f"{task.id} is not DONE; there is nothing to reopen")
+            raise mutation.conflict(f"{task.id} is not DONE; there is nothing to reopen")
         return mutation.finish(f"{task.kind}_reopened", {"from": "DONE", "to": "ACTIVE"})
     if not step.done:
-        raise mutation.refuse(f"step {step.path} is open already")
+        raise mutation.conflict(f"step {step.path} is open already")
     reopened = _reopen_upwards(mutation, step)
     nodes = [step_node(one) for one in reopened]
     return mutation.finish("step_reopened", {"steps": [one.path for one in reopened]}, step=step, shown=nodes)
@@ -343,13 +342,10 @@ def _find_optional_step(mutation: Mutation, step_id: str | None, path: str | Non
 def _find_open_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step:
     step = find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
     if step.done:
-        raise mutation.refuse(f"step {step.path} is done; reopen it first", recovery=_reopen_call(mutation, step))
+        arguments = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
+        reopen = next_call("tasks_reopen", arguments, "opens the step again")
+        raise mutation.conflict(f"step {step.path} is done; reopen it first", recovery=reopen)
     return step
-
-
-def _reopen_call(mutation: Mutation, step: Step) -> dict[str, Any]:
-    arguments = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
-    return next_call("tasks_reopen", arguments, "opens the step again")
 
 
 def _confirm(step: Step, checkpoints: dict[str, bool]) -> None:
@@ -361,10 +357,6 @@ def _confirm(step: Step, checkpoints: dict[str, bool]) -> None:
 def _save(mutation: Mutation, step: Step, type: str, payload: dict[str, Any]) -> dict[str, Any]:
     save_step(mutation.tx, step)
     return mutation.finish(type, payload, step=step, shown=[step_node(step)])
-
-
-def _format_reason(step: Step) -> str:
-    return f" ({step.block_reason})" if step.block_reason else ""
 
 
 def _unconfirmed_error(mutation: Mutation, step: Step) -> MossError:

@@ -171,15 +171,15 @@ class _TaskErasure:
         """Return the cards in the task's graph on any branch, and all nodes on its own branch."""
         tx, graph = self._tx, f"{self._id}-graph"
         found = []
-        for family in branch_groups(tx, self._workspace):
+        for group in branch_groups(tx, self._workspace):
             ids: dict[str, list[str]] = {}
-            wanted = [(family, "doc = :doc"), *(([one], "doc <> :doc") for one in self._branches if one in family)]
+            wanted = [(group, "doc = :doc"), *(([one], "doc <> :doc") for one in self._branches if one in group)]
             for branches, doc in wanted:
                 gaps = {"branches": tx.sql_in("branch_id", "branches"), "doc": doc}
                 statement = reasoning_sql["nodes_in_document"].filled(**gaps)
                 for name, key in tx.stream(statement, {"branches": branches, "doc": graph}):
                     ids.setdefault(name, []).append(key)
-            found += [Nodes(tx, self._workspace, family, doc, keys) for doc, keys in ids.items()]
+            found += [Nodes(tx, self._workspace, group, doc, keys) for doc, keys in ids.items()]
         return found
 
     def _entries_on(self, branch_id: int, events: dict[str, dict[str, Any]] | None) -> list[int]:

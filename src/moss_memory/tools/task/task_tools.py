@@ -327,9 +327,9 @@ def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
             raise invalid_request(f"{task.id} cannot depend on itself", path="depends_on")
         ends = {"workspace": norm(workspace), "start": other.id, "end": task.id}
         if tx.row(sql["reaches"], ends) is not None:
-            raise mutation.refuse(f"{other.id} already depends on {task.id}; a circle would never end")
+            raise mutation.conflict(f"{other.id} already depends on {task.id}; a circle would never end")
         if other.id != task.parent_id and tx.row(sql["waits"], ends) is not None:
-            raise mutation.refuse(f"{other.id} cannot be done before {task.id}; a circle would never end")
+            raise mutation.conflict(f"{other.id} cannot be done before {task.id}; a circle would never end")
     key = {"workspace": norm(workspace), "id": task.id}
     before = [other.id for other in dependencies_of(tx, workspace, task)]
     tx.run(sql["clear_dependencies"], key)
@@ -343,11 +343,11 @@ def _refuse_open(mutation: Mutation) -> None:
     tx, task = mutation.tx, mutation.task
     steps = [step.path for step in steps_of(tx, task, "open_steps", limit=20)]
     if steps:
-        raise mutation.refuse(f"{task.id} has open steps: {', '.join(steps)}", details={"open": steps})
+        raise mutation.conflict(f"{task.id} has open steps: {', '.join(steps)}", details={"open": steps})
     key = {"workspace": norm(mutation.workspace), "id": task.id}
     tasks = [child for (child,) in tx.rows(sql["open_tasks_of_plan"], key)]
     if tasks:
-        raise mutation.refuse(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
+        raise mutation.conflict(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
 
 
 def _delete_steps(mutation: Mutation, step: Step) -> list[str]:

@@ -31,7 +31,7 @@ class Mutation:
         if expected_revision is not None and expected_revision != self.task.revision:
             raise version_mismatch(self.workspace, target, expected_revision, self.task.revision)
 
-    def refuse(
+    def conflict(
         self, problem: str, *, details: dict[str, Any] | None = None, recovery: dict[str, Any] | None = None
     ) -> MossError:
         """Return a `CONFLICT` with a recovery call, by default `tasks_radar`."""
@@ -41,7 +41,7 @@ class Mutation:
     def refuse_done(self) -> None:
         """Refuse a change of a plan or task that is DONE."""
         if self.task.status == "DONE":
-            raise self.refuse(
+            raise self.conflict(
                 f"{self.task.id} is DONE; reopen it first",
                 recovery=next_call(
                     "tasks_reopen", {"workspace": self.workspace, "target": self.task.id}, "makes it ACTIVE again"
@@ -53,7 +53,7 @@ class Mutation:
         parent = self.task.parent_id
         if parent is not None and find_task(self.tx, self.workspace, parent).status == "DONE":
             arguments = {"workspace": self.workspace, "target": parent}
-            raise self.refuse(
+            raise self.conflict(
                 f"{self.task.id} belongs to {parent}, which is DONE; reopen that first",
                 recovery=next_call("tasks_reopen", arguments, "makes the plan ACTIVE again"),
             )

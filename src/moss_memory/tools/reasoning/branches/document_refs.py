@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-    Look = Callable[[ReadTransaction, int, str], View]
+    OpenView = Callable[[ReadTransaction, int, str], View]
 
 MAIN = "main"
 NOTES, TRACE, GRAPH = "notes", "trace", "graph"
@@ -57,7 +57,7 @@ class DocumentRef:
         """Return the view of the document's graph; raise `NOT_FOUND` if nothing was ever written to the document."""
         return self._require(tx, graph_view(tx, self.branch.branch_id, self.doc), other=log_view)
 
-    def _require(self, tx: ReadTransaction, view: View, *, other: Look) -> View:
+    def _require(self, tx: ReadTransaction, view: View, *, other: OpenView) -> View:
         """Return the view; raise `NOT_FOUND` if the document has neither entries nor a graph."""
         if view.written or self.always_exists() or other(tx, self.branch.branch_id, self.doc).written:
             return view
@@ -112,10 +112,18 @@ def branch_by_id(tx: ReadTransaction, branch_id: int) -> BranchRow:
 
 def related_branches(tx: ReadTransaction, branch_id: int) -> list[int]:
     """Return the ids of the first base of a branch and of all branches derived from that base."""
+    return derived_branches(tx, root_branch(tx, branch_id))
+
+
+def root_branch(tx: ReadTransaction, branch_id: int) -> int:
+    """Return the id of the first base of a branch, or of the branch itself if it has no base."""
     base = tx.value(sql["base_of"], {"branch_id": branch_id})
-    if base is not None:
-        return related_branches(tx, base)
-    return [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
+    return branch_id if base is None else root_branch(tx, base)
+
+
+def derived_branches(tx: ReadTransaction, branch_id: int) -> list[int]:
+    """Return the ids of a branch and of all branches derived from it."""
+    return [derived for (derived,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
 
 
 def branch_for_writing(tx: Transaction, workspace: str, name: str | None, *, what: str = "branch") -> BranchRow:

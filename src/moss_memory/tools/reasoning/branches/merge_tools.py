@@ -10,9 +10,8 @@ from moss_memory.registry.responses import integer, text, texts
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
-from moss_memory.tools.reasoning.graph.graph_tools import both_graphs
 from moss_memory.tools.reasoning.graph.node_versions import ABSENT, Version, current_versions, write
-from moss_memory.tools.reasoning.notes.note_tools import BranchSide, both_logs, touch
+from moss_memory.tools.reasoning.notes.note_tools import BranchSide, both_sides, touch
 from moss_memory.tools.reasoning.reasoning_arguments import (
     Cursor,
     CursorPage,
@@ -27,7 +26,7 @@ from moss_memory.tools.reasoning.reasoning_responses import PAGINATION
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .document_refs import GRAPH, NOTES, BranchRow, DocumentRef, branch_by_id
-from .visible_ranges import graph_view, reserve_numbers, subtract_ranges
+from .visible_ranges import graph_view, log_view, reserve_numbers, subtract_ranges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def branchmind_merge(
 ) -> dict[str, Any]:
     """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
-    source, destination = both_logs(tx, workspace, from_, into, doc, names=("from", "into"))
+    source, destination = both_sides(tx, workspace, from_, into, doc, log_view, names=("from", "into"))
     found = _oldest_notes(tx, source.view, destination.view, doc, page)
     new = _select_new(tx, destination.view, doc, found[: page.limit])
     if new and not dry_run:
@@ -109,7 +108,7 @@ def branchmind_graph_merge(
 ) -> dict[str, Any]:
     """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
-    source, destination = both_graphs(tx, workspace, from_, into, doc, names=("from", "into"))
+    source, destination = both_sides(tx, workspace, from_, into, doc, graph_view, names=("from", "into"))
     if source.branch.base_id != destination.branch.branch_id:
         raise _base_error(tx, workspace, source.branch, into)
     own = {"branch_id": source.branch.branch_id, "doc": doc, "after": page.cursor or 0, "limit": page.limit + 1}
@@ -164,7 +163,10 @@ class _GraphMerge:
                 self._record_conflict(key, base, theirs, ours, dry_run=dry_run)
         if not dry_run:
             self._tx.set_event_subject(workspace=norm(self._workspace), address=f"{self._into.name}:{self._doc}")
-            self._apply()
+            for version in self._merged:
+                self._record_agreement(version, version, dry_run=False)
+            if self._merged:
+                write(self._tx, DocumentRef(self._workspace, self._into, self._doc), self._merged)
 
     def outcome(self) -> dict[str, Any]:
         """Return the counts and conflict ids as fields of a response."""
@@ -174,31 +176,37 @@ class _GraphMerge:
 
     def _base(self, key: str) -> Version | None:
         """Return the common ancestor: the last state merged or rejected, else the state of the snapshot."""
-        place = {"from_id": self._from.branch_id, "doc": self._doc, "key": key}
-        row = self._tx.row(sql["reconciled"], place)
+        row = self._tx.row(sql["reconciled"], {"from_id": self._from.branch_id, "doc": self._doc, "key": key})
         return self._bases.get(key) if row is None else Version(row)
 
     def _record_agreement(self, theirs: Version, ours: Version | None, *, dry_run: bool) -> None:
         """Supersede open conflicts about the key and record the common ancestor of the next merge."""
         if dry_run:
             return
-        place = {"from_id": self._from.branch_id, "into_id": self._into.branch_id, "doc": self._doc}
-        key = {**place, "key": theirs.key, "from_seq": theirs.seq, "now_ms": self._tx.now_ms}
-        self._tx.run(sql["supersede_conflicts"], key)
+        row = {
+            "from_id": self._from.branch_id,
+            "into_id": self._into.branch_id,
+            "doc": self._doc,
+            "key": theirs.key,
+            "from_seq": theirs.seq,
+            "now_ms": self._tx.now_ms,
+        }
+        self._tx.run(sql["supersede_conflicts"], row)
         if theirs.state == _state(ours):
-            self._tx.run(sql["reconcile"], key)
+            self._tx.run(sql["reconcile"], row)
 
     def _record_conflict(
         self, key: str, base: Version | None, theirs: Version, ours: Version | None, *, dry_run: bool
     ) -> None:
-        conflict_id = self._conflict_id(key, base, theirs, ours)
-        known = self._tx.row(sql["conflict_state"], {"conflict_id": conflict_id})
-        self._conflict_ids.append(conflict_id)
+        states = [_state(base), _state(theirs), _state(ours)]
+        new_id = conflict_id(self._from.branch_id, self._into.branch_id, self._doc, key, states)
+        known = self._tx.row(sql["conflict_state"], {"conflict_id": new_id})
+        self._conflict_ids.append(new_id)
         if known == (None,):  # it exists and is open
             return
         self._created += 1
         if not dry_run:
-            self._open_conflict(conflict_id, key, base, theirs, ours, again=known is not None)
+            self._open_conflict(new_id, key, base, theirs, ours, again=known is not None)
 
     def _open_conflict(
         self,
@@ -227,16 +235,6 @@ class _GraphMerge:
         self._tx.run(sql["supersede_conflicts"], row)
         query = "reopen_conflict" if again else "add_conflict"
         self._tx.run(sql[query], {**row, "seq": reserve_numbers(self._tx)})
-
-    def _conflict_id(self, key: str, base: Version | None, theirs: Version, ours: Version | None) -> str:
-        states = [_state(base), _state(theirs), _state(ours)]
-        return conflict_id(self._from.branch_id, self._into.branch_id, self._doc, key, states)
-
-    def _apply(self) -> None:
-        for version in self._merged:
-            self._record_agreement(version, version, dry_run=False)
-        if self._merged:
-            write(self._tx, DocumentRef(self._workspace, self._into, self._doc), self._merged)
 
 
 def _state(version: Version | None) -> str:

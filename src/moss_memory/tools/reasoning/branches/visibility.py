@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .document_refs import NOTES
+from .document_refs import NOTES, derived_branches
 from .visible_ranges import HEAD, chain, log_view
 
 TYPE_CHECKING = False
@@ -23,18 +23,17 @@ def find_showing_branch(tx: ReadTransaction, branch_id: int, seq: int) -> int:
     """Return a branch that shows a note: the branch that wrote it if possible, else a derived one."""
     if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
         return branch_id
-    family = [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
-    return next((one for one in family if log_view(tx, one, NOTES).shows(branch_id, seq)), branch_id)
+    derived = derived_branches(tx, branch_id)
+    return next((one for one in derived if log_view(tx, one, NOTES).shows(branch_id, seq)), branch_id)
 
 
 def _update_hidden(tx: Transaction, branch_id: int) -> None:
     if tx.row(sql["resets_of"], {"branch_id": branch_id}) is None:
         return  # never reset, so it shows all its notes
-    family = [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
     shown = {
         (after, upto)
-        for member in family
-        for writer, after, upto in log_view(tx, member, NOTES).ranges
+        for derived in derived_branches(tx, branch_id)
+        for writer, after, upto in log_view(tx, derived, NOTES).ranges
         if writer == branch_id
     }
     last = 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import list_of, object_of
-from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, Status, TextPart, next_node, nodes_of
+from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, Status, TextPart, nodes_of
 from moss_memory.tools.reasoning.graph.node_versions import select
-from moss_memory.tools.reasoning.notes.note_tools import Rows
+from moss_memory.tools.reasoning.notes.note_tools import Rows, next_cursor
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     REF,
@@ -90,7 +90,9 @@ def branchmind_think_query(
     budget: Budget,
 ) -> dict[str, Any]:
     """Find cards, last changed first; filters combine with and."""
-    kinds = list(CARD_TYPES) if types is None else _known_types(types, workspace)
+    kinds = list(CARD_TYPES)
+    if types is not None:
+        kinds = [check_type(one, what="types", workspace=workspace) for one in as_list(types)]
     filters = NodeFilters(ids=ids, types=kinds, status=status, tags_any=tags_any, tags_all=tags_all, text=text)
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     view = documents.graph.graph(tx)
@@ -202,17 +204,13 @@ def count_cards(tx: ReadTransaction, view: View, doc: str) -> dict[str, Any]:
     return {"cards": sum(by_type.values()), "by_type": {kind: count for kind, count in by_type.items() if count}}
 
 
-def _known_types(types: str | list[str], workspace: str) -> list[str]:
-    return [check_type(one, what="types", workspace=workspace) for one in as_list(types)]
-
-
 def _card_page(documents: CardDocuments, page: CursorPage, cards: Rows, key: str, budget: Budget) -> dict[str, Any]:
     return budget.fit(
         cards,
         lambda kept: {
             **documents.to_dict(),
             key: kept,
-            "pagination": page.answer(len(kept), next_node(cards, kept)),
+            "pagination": page.answer(len(kept), next_cursor(cards, kept, key="last_seq")),
             "truncated": False,
         },
     )

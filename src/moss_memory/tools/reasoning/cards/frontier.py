@@ -6,6 +6,7 @@ from moss_memory.errors import next_call
 from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, newest_first
 from moss_memory.tools.reasoning.graph.node_versions import Version, versions
 from moss_memory.tools.reasoning.reasoning_sql import sql
+from moss_memory.tools.task.model.task_status import brief
 
 from .card_model import CARD_TYPES, OPEN
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 RANKED_TYPES = ("question", "hypothesis", "test")
 _LAST = 2**63 - 1
 _BATCH = 20
+_TITLE_CHARS = 80
 _NEXT_TOOL = {
     "question": ("branchmind_think_add_hypothesis", "Hypothesis for", "answer the question with a hypothesis"),
     "hypothesis": ("branchmind_think_add_test", "Test of", "say how the hypothesis could be shown wrong"),
@@ -117,7 +119,7 @@ def next_call_for(documents: CardDocuments, found: list[dict[str, Any]], cards: 
         ids = {**here, "ids": best["blocked_by"][:1]}
         return next_call("branchmind_think_query", ids, f"{best['id']} is blocked by it; settle that first")
     tool, beginning, reason = _NEXT_TOOL[best["type"]]
-    card = {"title": f"{beginning} {_brief(best['title'] or best['id'])}"}
+    card = {"title": f"{beginning} {brief(best['title'] or best['id'], _TITLE_CHARS)}"}
     return next_call(tool, {**write, "card": card, "supports": [best["id"]]}, reason)
 
 
@@ -156,7 +158,7 @@ def _candidate(card: Version, *, pinned: bool, blocked_by: list[str]) -> dict[st
     return {
         "id": card.key,
         "type": card.type,
-        "title": card.title or _brief(str(card.text or card.key)),
+        "title": card.title or brief(str(card.text or card.key), _TITLE_CHARS),
         "status": card.status or OPEN,
         "last_seq": card.seq,
         "pinned": pinned,
@@ -175,8 +177,3 @@ def _live_cards(condition: str) -> str:
     kinds = ", ".join(f"'{kind}'" for kind in CARD_TYPES)
     # The concatenation keeps the planner from the index by type: the ids are more selective.
     return f"v.deleted = 0 and v.type || '' in ({kinds}) and {condition}"
-
-
-def _brief(text: str, chars: int = 80) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= chars else line[: chars - 1] + "…"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, flag, integer, list_of, moment_ms, object_of, text
-from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_branch, find_document
+from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_document
 from moss_memory.tools.reasoning.branches.visible_ranges import View, graph_view, subtract_ranges
-from moss_memory.tools.reasoning.notes.note_tools import BranchSide, Rows, next_cursor, refuse_missing_document
+from moss_memory.tools.reasoning.notes.note_tools import Rows, both_sides, next_cursor
 from moss_memory.tools.reasoning.reasoning_arguments import (
     REF,
     Branch,
@@ -21,7 +21,6 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     Target,
     ToBranch,
     as_list,
-    check_name,
 )
 from moss_memory.tools.reasoning.reasoning_responses import (
     APPLIED,
@@ -177,7 +176,7 @@ def branchmind_graph_query(
             "doc": document.doc,
             "nodes": shown,
             "edges": [one for one in kept if "rel" in one and one["from"] in ids and one["to"] in ids],
-            "pagination": page.answer(len(shown), next_node(nodes, shown)),
+            "pagination": page.answer(len(shown), next_cursor(nodes, shown, key="last_seq")),
             "truncated": len(edges) > most,
         }
 
@@ -218,7 +217,7 @@ def branchmind_graph_validate(
     edges = list(versions(tx, view, document.doc, f"{live} null"))
     errors = [
         _dangling_edge_error(one, ids)
-        for one in sorted(edges, key=_edge_sort_key)
+        for one in sorted(edges, key=lambda edge: (edge.from_id, edge.rel, edge.to_id))
         if not {one.from_id, one.to_id} <= ids
     ]
     most = min(max_errors, ERRORS_MAX)
@@ -261,7 +260,7 @@ def branchmind_graph_diff(
 ) -> dict[str, Any]:
     """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
     page = CursorPage(cursor, limit)
-    older, newer = both_graphs(tx, workspace, from_, to, doc, names=("from", "to"))
+    older, newer = both_sides(tx, workspace, from_, to, doc, graph_view, names=("from", "to"))
     differing = _differences(tx, older.view, newer.view, doc)
     found = [version for version in differing if version.seq < page.before()]
     rows = Rows([_change(version) for version in found[: page.limit]], more=len(found) > page.limit)
@@ -410,13 +409,6 @@ def _merge_unique(sources: list[Iterator[Version]]) -> Iterator[Version]:
         last = version.seq
 
 
-def next_node(nodes: Rows, shown: list[Any]) -> int | None:
-    """Return the cursor of the page after these nodes, or None."""
-    if not nodes.more and len(shown) == len(nodes):
-        return None
-    return int(shown[-1]["last_seq"]) if shown else int(nodes[0]["last_seq"]) + 1
-
-
 def _edges_between(
     tx: ReadTransaction, view: View, doc: str, nodes: Iterable[dict[str, Any]], deleted: bool
 ) -> list[dict[str, Any]]:
@@ -427,10 +419,6 @@ def _edges_between(
     return [edge.to_dict() for edge in sorted(found, key=lambda edge: -edge.seq)]
 
 
-def _edge_sort_key(version: Version) -> tuple[str, ...]:
-    return (version.from_id, version.rel, version.to_id)
-
-
 def _dangling_edge_error(edge: Version, ids: set[str]) -> dict[str, Any]:
     missing = [end for end in dict.fromkeys((edge.from_id, edge.to_id)) if end not in ids]
     return {
@@ -439,18 +427,6 @@ def _dangling_edge_error(edge: Version, ids: set[str]) -> dict[str, Any]:
         "missing": missing,
         "message": f"no node {' and no node '.join(missing)}",
     }
-
-
-def both_graphs(
-    tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
-) -> tuple[BranchSide, BranchSide]:
-    """Return two branches with their views of a graph; raise `NOT_FOUND` if neither has it."""
-    check_name(doc, what="doc")
-    branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
-    sides = [BranchSide(branch, graph_view(tx, branch.branch_id, doc)) for branch in branches]
-    if not any(side.view.written for side in sides):
-        refuse_missing_document(tx, workspace, branches, doc)
-    return sides[0], sides[1]
 
 
 def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> list[Version]:

@@ -53,7 +53,7 @@ def erase_node(
         raise invalid_request("`id` is needed: the id of the node", path="id")
     graph = doc or GRAPH
     branch_row = None if branch is None else find_branch(tx, workspace, branch)
-    found = [Nodes(tx, workspace, family, graph, [id]) for family in branch_groups(tx, workspace)]
+    found = [Nodes(tx, workspace, group, graph, [id]) for group in branch_groups(tx, workspace)]
     selected = [
         nodes for nodes in found if nodes.seqs and (branch_row is None or branch_row.branch_id in nodes.branches)
     ]

@@ -47,18 +47,14 @@ class Version(NamedRow):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the node or edge as fields of a response, without fields that are None."""
-        return self._node() if self.type is not None else self._edge()
-
-    def _node(self) -> dict[str, Any]:
+        if self.type is None:
+            return {**render_key(self.key), **self._common()}
         fields: dict[str, Any] = {"id": self.key, "type": self.type}
         for name in ("title", "text", "status"):
             if getattr(self, name) is not None:
                 fields[name] = getattr(self, name)
         fields["tags"] = self.tags()
         return {**fields, **self._common()}
-
-    def _edge(self) -> dict[str, Any]:
-        return {**render_key(self.key), **self._common()}
 
     def _common(self) -> dict[str, Any]:
         meta = {"meta": json.loads(self.meta_json)} if self.meta_json else {}

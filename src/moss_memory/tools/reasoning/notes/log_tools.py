@@ -369,7 +369,7 @@ def _first_line(content: str) -> str:
 def _list_documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
     """Return each document that the branch shows, with its number of entries and last seq."""
     names = set(STANDARD_DOCS)
-    for branch_id, upto in _branch_chain(tx, branch):
+    for branch_id, _, upto, _, _ in chain(tx, branch.branch_id, "log", NOTES):
         rows = tx.rows(sql["documents_of"], {"branch_id": branch_id})
         names.update(doc for doc, _, first_seq in rows if first_seq <= upto)
     documents = []
@@ -384,11 +384,6 @@ def _list_documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, An
             last = last if newest is None else max(last or 0, newest)
         documents.append({"doc": doc, "entries": entries, "last_seq": last})
     return documents
-
-
-def _branch_chain(tx: ReadTransaction, branch: BranchRow) -> list[tuple[int, int]]:
-    """Return the branch and its bases with their cut-offs."""
-    return [(branch_id, upto) for branch_id, _, upto, _, _ in chain(tx, branch.branch_id, "log", NOTES)]
 
 
 def _find_head(tx: Transaction, workspace: str, checkout: BranchRow) -> tuple[int, str, int]:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
+    from moss_memory.tools.reasoning.branches.document_refs import OpenView
 
 _SLICE = object_of(
     Shape(
@@ -192,7 +193,7 @@ def branchmind_diff(
 ) -> dict[str, Any]:
     """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
     page = CursorPage(cursor, limit)
-    older, newer = both_logs(tx, workspace, from_, to, doc, names=("from", "to"))
+    older, newer = both_sides(tx, workspace, from_, to, doc, log_view, names=("from", "to"))
     only_there = subtract_ranges(newer.view.ranges, older.view.ranges)
     found = newest_in(tx, only_there, doc, before=page.before(), limit=page.limit + 1, query="entries_before")
     shown = [entry.to_dict(doc, newer.view.names) for entry in found[: page.limit]]
@@ -215,19 +216,26 @@ class BranchSide:
         self.view = view
 
 
-def both_logs(
-    tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
+def both_sides(
+    tx: ReadTransaction,
+    workspace: str,
+    first: str,
+    second: str,
+    doc: str,
+    open_view: OpenView,
+    *,
+    names: tuple[str, str],
 ) -> tuple[BranchSide, BranchSide]:
     """Return two branches with their views of a document; raise `NOT_FOUND` if neither has it."""
     check_name(doc, what="doc")
     branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
-    sides = [BranchSide(branch, log_view(tx, branch.branch_id, doc)) for branch in branches]
+    sides = [BranchSide(branch, open_view(tx, branch.branch_id, doc)) for branch in branches]
     if not any(side.view.written for side in sides):
-        refuse_missing_document(tx, workspace, branches, doc)
+        _refuse_missing_document(tx, workspace, branches, doc)
     return sides[0], sides[1]
 
 
-def refuse_missing_document(tx: ReadTransaction, workspace: str, branches: list[BranchRow], doc: str) -> None:
+def _refuse_missing_document(tx: ReadTransaction, workspace: str, branches: list[BranchRow], doc: str) -> None:
     """Refuse a document that none of the branches has."""
     for branch in branches[:-1]:
         try:
@@ -326,11 +334,11 @@ def page_fields(page: CursorPage, rows: Rows, kept: list[Any], *, key: str = "en
     return {key: kept[::-1], "pagination": page.answer(len(kept), next_cursor(rows, kept))}
 
 
-def next_cursor(rows: Rows, kept: list[Any]) -> int | None:
+def next_cursor(rows: Rows, kept: list[Any], *, key: str = "seq") -> int | None:
     """Return the cursor of the page after the kept rows, or None."""
     if not rows.more and len(kept) == len(rows):
         return None
-    return int(kept[-1]["seq"]) if kept else int(rows[0]["seq"]) + 1
+    return int(kept[-1][key]) if kept else int(rows[0][key]) + 1
 
 
 def _page_response(document: DocumentRef, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
