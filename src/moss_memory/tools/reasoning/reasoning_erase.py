@@ -55,10 +55,12 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
         row = tx.row(sql["entry_texts"], {"seq": seq})
         if row is not None:
             title, content, meta, written_as, branch, canonical = row
-            texts += (
-                _payload_texts(json.loads(meta or "{}").get("payload")) if written_as == "event" else (title, content)
-            )
-            owners += [branch.partition("/")[2]] if canonical else []
+            if written_as == "event":
+                texts += _payload_texts(json.loads(meta or "{}").get("payload"))
+            else:
+                texts += (title, content)
+            if canonical:
+                owners.append(branch.partition("/")[2])
     return HardDelete(
         lambda tx: blank_entries(tx, numbers),
         rows=len(numbers),

@@ -51,15 +51,15 @@ def step_edge(task: Task, step: Step) -> Version:
 
 
 def update_graph(
-    tx: Transaction, workspace: str, owner: Task, versions: list[Version], gone: list[str] | None = None
+    tx: Transaction, workspace: str, owner: Task, versions: list[Version], deleted_keys: list[str] | None = None
 ) -> None:
-    """Write the changed nodes and edges, and tombstones for the gone keys, to a plan's or task's graph."""
+    """Write the changed nodes and edges, and tombstones for the deleted keys, to a plan's or task's graph."""
     document = task_document(workspace, owner, f"{owner.id}-graph")
     keys = [version.key for version in versions]
     view = graph_view(tx, owner.branch_id, document.doc)
-    now = current_versions(tx, view, document.doc, [*keys, *(gone or ())])
+    now = current_versions(tx, view, document.doc, [*keys, *(deleted_keys or ())])
     new = [version for version in versions if version.key not in now or now[version.key].state != version.state]
-    new += [now[key].tombstone() for key in gone or () if key in now and not now[key].deleted]
+    new += [now[key].tombstone() for key in deleted_keys or () if key in now and not now[key].deleted]
     if new:
         write(tx, document, new)
 
@@ -85,15 +85,15 @@ def update_dependencies(tx: Transaction, workspace: str, task: Task, before: lis
         versions += [task_node(other), edge(here, DEPENDS_ON, f"task:{other.id}")]
     kept = {other.id for other in now}
     children = {child.id for child in tasks_of_plan(tx, workspace, task)}
-    gone = [EDGE_SEPARATOR.join((here, DEPENDS_ON, f"task:{one}")) for one in before if one not in kept]
-    gone += [f"task:{one}" for one in before if one not in kept and one not in children]
-    update_graph(tx, workspace, task, versions, gone)
+    deleted_keys = [EDGE_SEPARATOR.join((here, DEPENDS_ON, f"task:{one}")) for one in before if one not in kept]
+    deleted_keys += [f"task:{one}" for one in before if one not in kept and one not in children]
+    update_graph(tx, workspace, task, versions, deleted_keys)
 
 
 def remove_steps(tx: Transaction, workspace: str, task: Task, steps: list[Step]) -> None:
     """Remove deleted steps from the graph."""
-    gone = [step_edge(task, step).key for step in steps] + [f"step:{step.step_id}" for step in steps]
-    update_graph(tx, workspace, task, [], gone)
+    deleted_keys = [step_edge(task, step).key for step in steps] + [f"step:{step.step_id}" for step in steps]
+    update_graph(tx, workspace, task, [], deleted_keys)
 
 
 def remove_task(tx: Transaction, workspace: str, task: Task) -> None:

@@ -96,9 +96,8 @@ def _next_actions(task_status: TaskStatus) -> list[str]:
         if child.status != "DONE":
             lines.append(f"{child.title} ({child.id}, {child.status})")
     if not lines:
-        lines = [
-            "Everything in it is done." if task.status == "DONE" else f"Complete {task.id}: nothing in it is open."
-        ]
+        done = task.status == "DONE"
+        lines = ["Everything in it is done." if done else f"Complete {task.id}: nothing in it is open."]
     command = f"moss task radar {task.id} --workspace {shlex.quote(workspace)}"
     hint = f"`{command}`, or the tool `tasks_radar`, says how to go on."
     return [*lines[:1], hint, *lines[1:]]

@@ -254,8 +254,8 @@ def _oldest_notes(tx: ReadTransaction, source: View, destination: View, doc: str
     for branch_id, low, high in subtract_ranges(source.ranges, destination.ranges):
         left = page.limit + 1 - len(found)
         if left and high > after:
-            key = {"branch_id": branch_id, "doc": doc, "after": max(low, after), "upto": high, "limit": left}
-            found.extend(map(_MergeNote, tx.rows(sql["notes_after"], key)))
+            parameters = {"branch_id": branch_id, "doc": doc, "after": max(low, after), "upto": high, "limit": left}
+            found.extend(map(_MergeNote, tx.rows(sql["notes_after"], parameters)))
     return found
 
 

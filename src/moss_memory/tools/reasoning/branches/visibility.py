@@ -46,5 +46,5 @@ def _update_hidden(tx: Transaction, branch_id: int) -> None:
 
 def _set_hidden(tx: Transaction, branch_id: int, after: int, upto: int, *, hidden: bool) -> None:
     if after < upto:
-        key = {"branch_id": branch_id, "doc": NOTES, "after": after, "upto": upto, "hidden": int(hidden)}
-        tx.run(sql["hide_entries"], key)
+        parameters = {"branch_id": branch_id, "doc": NOTES, "after": after, "upto": upto, "hidden": int(hidden)}
+        tx.run(sql["hide_entries"], parameters)

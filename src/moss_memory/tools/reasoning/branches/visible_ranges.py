@@ -104,8 +104,8 @@ class View:
     def head(self, tx: ReadTransaction, doc: str) -> int | None:
         """Return the seq of the newest entry, or None."""
         for branch_id, after, upto in reversed(self.ranges):
-            key = {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto}
-            seq: int | None = tx.value(sql["newest_entry"], key)
+            parameters = {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto}
+            seq: int | None = tx.value(sql["newest_entry"], parameters)
             if seq is not None:
                 return seq
         return None
@@ -119,8 +119,8 @@ def newest_in(
     for branch_id, after, upto in reversed(ranges):
         top = min(upto, before - 1)
         if top > after and len(found) < limit:
-            key = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": limit - len(found)}
-            found.extend(map(Entry, tx.rows(sql[query], key)))
+            parameters = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": limit - len(found)}
+            found.extend(map(Entry, tx.rows(sql[query], parameters)))
     return found
 
 

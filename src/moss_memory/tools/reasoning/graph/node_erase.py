@@ -114,9 +114,11 @@ class Nodes:
 
     def _owners(self) -> list[str]:
         """Return the plans and tasks whose hand-overs may contain the nodes."""
-        names = [branch_by_id(self._tx, branch_id) for branch_id in sorted(set(self.seqs.values()))]
-        owners = [branch.name.partition("/")[2] for branch in names if branch.canonical]
-        return [*owners, self._doc.removesuffix(f"-{GRAPH}")] if self._doc.endswith(f"-{GRAPH}") else owners
+        branches = [branch_by_id(self._tx, branch_id) for branch_id in sorted(set(self.seqs.values()))]
+        owners = [branch.name.partition("/")[2] for branch in branches if branch.canonical]
+        if self._doc.endswith(f"-{GRAPH}"):
+            owners.append(self._doc.removesuffix(f"-{GRAPH}"))
+        return owners
 
     def _execute(self, tx: Transaction) -> None:
         for key, old, new in self._find_subgoals():
@@ -224,8 +226,8 @@ class Nodes:
         statement = sql["conflict_states"].filled(branches=tx.sql_in("from_id", "branches"))
         for seq, *states in list(tx.stream(statement, {**self._key, "key": key})):
             changed = [None if one is None else _replace_title_json(one, old, new) for one in states]
-            packed = dict(zip(("base_json", "theirs_json", "ours_json"), changed, strict=True))
-            tx.run(sql["set_conflict_states"], {**packed, "seq": seq})
+            row = dict(zip(("base_json", "theirs_json", "ours_json"), changed, strict=True))
+            tx.run(sql["set_conflict_states"], {**row, "seq": seq})
         for seq, content in self._find_entries(key, old).items():
             texts = {"title": new, "content": new if content == old else content}
             tx.run(sql["set_entry_texts"], {**texts, "seq": seq})

@@ -429,8 +429,8 @@ def _ranges_at(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> lis
 
 def _has_newer_notes(tx: Transaction, branch: BranchRow, seq: int) -> bool:
     """Return true if the branch wrote notes after a seq."""
-    key = {"branch_id": branch.branch_id, "doc": NOTES, "after": seq, "upto": HEAD}
-    return tx.value(sql["newest_entry"], key) is not None
+    parameters = {"branch_id": branch.branch_id, "doc": NOTES, "after": seq, "upto": HEAD}
+    return tx.value(sql["newest_entry"], parameters) is not None
 
 
 def _list_movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list[dict[str, Any]]:
@@ -440,8 +440,8 @@ def _list_movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) ->
     moves: list[dict[str, Any]] = []
     for doc in own:
         moves += _commit_movements(tx, branch, doc, before=page.before(), limit=limit)
-    key = {"branch_id": branch.branch_id, "before": page.before(), "limit": limit}
-    for seq, old_seq, new_seq, message, ts_ms in tx.rows(sql["resets_before"], key):
+    parameters = {"branch_id": branch.branch_id, "before": page.before(), "limit": limit}
+    for seq, old_seq, new_seq, message, ts_ms in tx.rows(sql["resets_before"], parameters):
         moves.append(_render_movement(seq, ts_ms, NOTES, old_seq, new_seq, message))
     moves.sort(key=lambda move: -int(move["seq"]))
     return moves[:limit]
@@ -451,8 +451,8 @@ def _commit_movements(
     tx: ReadTransaction, branch: BranchRow, doc: str, *, before: int, limit: int
 ) -> list[dict[str, Any]]:
     moves = []
-    key = {"branch_id": branch.branch_id, "doc": doc, "before": before, "limit": limit}
-    for seq, title, beginning, ts_ms in tx.rows(sql["commits_before"], key):
+    parameters = {"branch_id": branch.branch_id, "doc": doc, "before": before, "limit": limit}
+    for seq, title, beginning, ts_ms in tx.rows(sql["commits_before"], parameters):
         earlier = log_view(tx, branch.branch_id, doc, upto=seq - 1)
         old_seq = earlier.head(tx, doc)
         moves.append(_render_movement(seq, ts_ms, doc, old_seq, seq, title or _first_line(beginning)))

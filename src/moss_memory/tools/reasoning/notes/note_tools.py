@@ -307,8 +307,8 @@ def append(
 
 def touch(tx: Transaction, branch_id: int, doc: str, first: int, last: int, *, shape: str = "log") -> None:
     """Record that a branch wrote to a document."""
-    key = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
-    tx.run(sql["touch_document"], key)
+    row = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
+    tx.run(sql["touch_document"], row)
 
 
 class Rows(list["dict[str, Any]"]):
