@@ -95,13 +95,13 @@ def test_a_number_that_was_taken_makes_nobody_else_wait(store: Store) -> None:
         operation="test", config=store.config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None,
         workspace="a",
     )  # fmt: skip
-    from moss_memory.tools.reasoning.branches.visible_ranges import take_numbers
+    from moss_memory.tools.reasoning.branches.visible_ranges import reserve_numbers
 
     tx: Any = store._engine.begin_write(timeout_s=TIMEOUT_S, call=call)
     try:
-        first = take_numbers(tx, 5)
+        first = reserve_numbers(tx, 5)
         store.call("branchmind_notes_commit", {"workspace": "b", "content": "second"}, wait=False)
-        assert take_numbers(tx) > first + 5
+        assert reserve_numbers(tx) > first + 5
     finally:
         tx.rollback()
         tx.release()

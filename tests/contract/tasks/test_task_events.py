@@ -214,7 +214,7 @@ def test_an_event_cannot_be_ingested_twice(timed: Desk) -> None:
 
 def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
     from moss_memory.storage.engine import CallContext
-    from moss_memory.tools.task.graph_projection import home_of
+    from moss_memory.tools.task.graph_projection import task_document
     from moss_memory.tools.task.model.task_rows import find_task
     from moss_memory.tools.task.task_writes import ingest
 
@@ -234,7 +234,7 @@ def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
     tx = store._engine.begin_write(timeout_s=1.0, call=call)
     try:
         workspace = "Shop"
-        trace = home_of(workspace, find_task(tx, workspace, "TASK-001"), "TASK-001-trace")
+        trace = task_document(workspace, find_task(tx, workspace, "TASK-001"), "TASK-001-trace")
         said = {name: event[name] for name in ("type", "target", "payload")}
         assert ingest(tx, trace, event["event_id"], said) is False
         assert ingest(tx, trace, "01J9ZK4T9Q3W7X0V5M2N8B6C4D", said) is True

@@ -1,5 +1,5 @@
--- What PostgreSQL says in its own words.
+-- Statements in PostgreSQL's dialect.
 
 -- name: take_numbers
--- A row that is changed would keep the writers of all other workspaces waiting until the commit.
+-- A sequence, because an updated row would block the writers of all other workspaces until the commit.
 select take_numbers(:series, :count)

@@ -1,4 +1,4 @@
--- Every statement on reasoning that has one fixed form. Graph queries add their filters.
+-- Fixed statements of reasoning. Graph queries add their filters.
 
 -- name: take_numbers
 update numbers set last = last + :count where series = :series returning last
@@ -57,7 +57,7 @@ update doc_entries set hidden = :hidden
 where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto and hidden <> :hidden
 
 -- name: family_of_branch
--- The branch and everything derived from it.
+-- The branch and all branches derived from it.
 with recursive family (branch_id) as (
   select cast(:branch_id as bigint)
   union
@@ -66,8 +66,8 @@ with recursive family (branch_id) as (
 select branch_id from family
 
 -- name: chain
--- A branch and its bases, nearest first, each with what it wrote to one document itself. A base was there before
--- the branch, so its own cut-off is never above the one that it is read with.
+-- A branch and its bases, nearest first, each with its own writes to one document. A base is older than the branch,
+-- so its own cut-off is never above the cut-off that it is read with.
 with recursive chain (branch_id, name, base_id, base_seq, depth, upto) as (
   select branch_id, name, base_id, base_seq, 0, 9223372036854775806 from branches where branch_id = :branch_id
   union all
@@ -127,7 +127,7 @@ where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto an
 order by seq
 
 -- name: commits_before
--- What was committed directly to a branch, hidden or not.
+-- Commits written on the branch itself, including hidden ones.
 select seq, title, substr(content, 1, 300), ts_ms from doc_entries
 where branch_id = :branch_id and doc = :doc and seq < :before and written_as = 'note'
 order by seq desc limit :limit
@@ -169,7 +169,7 @@ select min(seq) from graph_versions where branch_id = :branch_id and doc = :doc 
 select branch_id, doc, written_as from doc_entries where seq = :seq and workspace_norm = :workspace
 
 -- name: last_entry
--- The workspace's newest entry, by way of what its branches remember of their documents.
+-- The newest entry of the workspace, found by the last seq of each document.
 select e.seq, e.ts_ms, b.name, e.doc, e.written_as
 from (
   select max(d.last_seq) as seq from branches b join documents d on d.branch_id = b.branch_id and d.shape = 'log'
@@ -235,7 +235,7 @@ insert into graph_merges (from_id, doc, key, from_seq) values (:from_id, :doc, :
 on conflict (from_id, doc, key) do update set from_seq = excluded.from_seq
 
 -- name: own_keys
--- What a branch says itself at present, oldest first.
+-- The present versions that the branch wrote itself, oldest first.
 select seq, key from graph_versions
 where branch_id = :branch_id and doc = :doc and seq > :after and next_seq = 9223372036854775807
 order by seq limit :limit
@@ -286,7 +286,7 @@ order by e.seq
 delete from doc_entries where seq = :seq and hidden = 1
 
 -- name: forget_last_entries
--- What a branch remembers of its notes is the newest that is there.
+-- Set the last seq of documents whose last entry was deleted.
 update documents set last_seq = (
   select max(e.seq) from doc_entries e where e.branch_id = documents.branch_id and e.doc = documents.doc)
 where shape = 'log' and doc = 'notes' and last_seq is not null and not exists (
@@ -335,7 +335,7 @@ where b.workspace_norm = :workspace and e.source_event_id = :origin and e.source
 order by e.seq
 
 -- name: copies_from_branch
--- Copies that merges made of a branch's entries, each with the one it was made of.
+-- Copies that merges made of entries of a branch, each with its original.
 select e.seq, e.source_event_id from branches b join doc_entries e on e.branch_id = b.branch_id
 where b.workspace_norm = :workspace and e.source_event_id >= :first and e.source_event_id < :after
   and e.written_as <> 'event'
@@ -367,7 +367,7 @@ update doc_entries set title = :title, content = :content where seq = :seq
 select branch_id from branches where workspace_norm = :workspace order by branch_id
 
 -- name: states_of_node
--- The graphs of some branches in which a node says something, or has ever said it.
+-- The graphs of some branches in which a node has, or had, a state.
 select distinct doc from graph_versions
 where {branches} and key = :key and state = :state and type is not null order by doc
 
@@ -388,7 +388,7 @@ select seq, branch_id, doc, title, content, meta_json, source_event_id from doc_
 where {branches} and card_id = :key and card_id is not null order by seq
 
 -- name: blank_version
--- After its tombstone: it is not in the index any more.
+-- Runs after the tombstone, when the index no longer contains the version.
 update graph_versions set
   type = case when {known_type} then type else 'erased' end, status = case when {known_status} then status end,
   title = null, text = null, tags_json = null, meta_json = null, state = '', deleted = 1
@@ -434,7 +434,7 @@ where b.workspace_norm = :workspace and v.key = :key and v.type is not null and 
 order by v.seq
 
 -- name: blank_old_versions
--- Of a plan, task or step: what else they say of it is one of few words, or where it stands.
+-- For plans, tasks and steps: type, status and path contain no text of callers and remain.
 update graph_versions set title = null, text = null, tags_json = null, state = ''
 where key = :key and type is not null and (next_seq < 9223372036854775807 or deleted = 1)
   and branch_id in (select branch_id from branches where workspace_norm = :workspace)
@@ -443,7 +443,7 @@ where key = :key and type is not null and (next_seq < 9223372036854775807 or del
 delete from graph_conflicts where workspace_norm = :workspace and key = :key
 
 -- name: nodes_in_document
--- The nodes that a document of some branches shows or has ever shown, without those of plans, tasks and steps.
+-- The present and former nodes of a document on some branches, without plans, tasks and steps.
 select distinct doc, key from graph_versions
 where {branches} and {doc} and type is not null
   and not (key >= 'task:' and key < 'task;') and not (key >= 'step:' and key < 'step;')

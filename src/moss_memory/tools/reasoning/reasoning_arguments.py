@@ -1,4 +1,4 @@
-"""The kinds of arguments that reasoning tools take, and the checks that their texts and names share."""
+"""Argument types of reasoning tools, and validation of texts and names."""
 
 from __future__ import annotations
 
@@ -65,17 +65,17 @@ else:
     NotesDoc = _text("default notes")
 
 REF = {"ref": "branch"}
-"""For tools that take a `branch`: `ref` means the same."""
+"""Alias for tools with the argument `branch`."""
 BRANCH = {"branch": "ref"}
-"""For tools that take a `ref`: `branch` means the same."""
+"""Alias for tools with the argument `ref`."""
 
 TITLE_MAX_CHARS = 10_000
 LABEL_MAX_CHARS = 128
 _LAST_SEQ = 2**63 - 1
 
 
-def checked_name(raw: str, *, what: str) -> str:
-    """A branch, document or tag name: compared exactly, so only its size and its characters are checked."""
+def check_name(raw: str, *, what: str) -> str:
+    """Return a branch, document or tag name unchanged; refuse an invalid length or control characters."""
     if not raw.strip():
         raise invalid_request(f"`{what}` is blank; give a name", path=what)
     if len(raw) > NAME_MAX_CHARS:
@@ -87,15 +87,15 @@ def checked_name(raw: str, *, what: str) -> str:
     return raw
 
 
-def checked_title(text: str | None, *, what: str) -> str | None:
-    """A title within its limit; texts have that of the configuration, which the store checks before anything else."""
+def check_title(text: str | None, *, what: str) -> str | None:
+    """Return a title; refuse a long one."""
     if text is not None and len(text) > TITLE_MAX_CHARS:
         raise invalid_request(f"`{what}` has {len(text)} characters; at most {TITLE_MAX_CHARS} are allowed", path=what)
     return text
 
 
-def checked_label(raw: str | None, *, what: str) -> str | None:
-    """A short text without control characters, such as a status; blank means none."""
+def check_label(raw: str | None, *, what: str) -> str | None:
+    """Return a short text such as a status, trimmed; None if it is blank."""
     if raw is None or not raw.strip():
         return None
     label = raw.strip()
@@ -107,21 +107,21 @@ def checked_label(raw: str | None, *, what: str) -> str | None:
 
 
 def meta_json(meta: dict[str, Any] | None) -> str | None:
-    """Free-form JSON as it is stored; empty means none."""
+    """Return free-form JSON in its stored form; None if it is empty."""
     if not meta:
         return None
     return json.dumps(meta, ensure_ascii=False, separators=(",", ":"))
 
 
 def as_list(values: str | list[str] | None) -> list[str]:
-    """What was given as one string or as a list, as a list without duplicates."""
+    """Return one string or a list as a list without duplicates."""
     if values is None:
         return []
     return [values] if isinstance(values, str) else list(dict.fromkeys(values))
 
 
 class CursorPage:
-    """A window on rows that are numbered by seq, going on from a cursor."""
+    """A page of rows that are numbered by seq, starting at a cursor."""
 
     __slots__ = ("cursor", "limit")
 
@@ -130,10 +130,10 @@ class CursorPage:
         self.limit = min(limit, maximum)
 
     def before(self) -> int:
-        """The seq below which a page of the newest rows lies."""
+        """Return the exclusive upper bound of the seqs of a page of the newest rows."""
         return _LAST_SEQ if self.cursor is None else self.cursor
 
     def answer(self, count: int, next_cursor: int | None) -> dict[str, Any]:
-        """The pagination object; without a next cursor this was the last page."""
+        """Return the pagination object; None as next cursor marks the last page."""
         more = {} if next_cursor is None else {"next_cursor": next_cursor}
         return {"cursor": self.cursor, **more, "has_more": next_cursor is not None, "limit": self.limit, "count": count}

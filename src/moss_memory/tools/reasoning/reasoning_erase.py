@@ -1,4 +1,4 @@
-"""Taking a note or a trace entry out for good: every place that a merge copied it to goes with it."""
+"""Permanent erasure of notes and trace entries, including the copies that merges made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from moss_memory.rows.hard_delete import ERASED, HardDelete
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, TRACE, DocumentRef, branch_by_id, find_branch
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, log_view
-from moss_memory.tools.reasoning.graph.node_versions import node, present, write
+from moss_memory.tools.reasoning.graph.node_versions import current_versions, node, write
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-    from moss_memory.tools.reasoning.branches.document_refs import BranchRow, Look
+    from moss_memory.tools.reasoning.branches.document_refs import BranchRow, OpenView
 
 _MERGED = "merge:"
 _STEP = re.compile(r"s:[0-9]+(?:\.s:[0-9]+)*(?= |$)")
-"""The step that the title of a note begins with: where the note stands, and no word of its own."""
+"""The step path at the start of a note's title; it is an address and not erased."""
 
 
 def erase_entry(
     tx: ReadTransaction, workspace: str, type: str, *, branch: str | None, doc: str | None, seq: int | None
 ) -> HardDelete:
-    """A note or a trace entry: it keeps its place, number and time, and reads `[erased]` from then on."""
+    """Return the erasure of a note or trace entry; its seq and time remain and its text becomes `[erased]`."""
     if seq is None:
         raise invalid_request(f"`seq` is needed: the number of the {type} entry", path="seq")
     key = {"workspace": norm(workspace), "seq": seq}
-    named = None if branch is None else find_branch(tx, workspace, branch)
+    branch_row = None if branch is None else find_branch(tx, workspace, branch)
     writer, found, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
-    is_there = writer is not None and _is_meant(found, type, doc)
-    if not is_there or not is_on(tx, log_view, named, found, [(seq, writer)]):
+    exists = writer is not None and _matches_document(found, type, doc)
+    if not exists or not shows_any(tx, log_view, branch_row, found, [(seq, writer)]):
         raise MossError(
             "NOT_FOUND",
-            f"there is no {type} entry {seq} {where(named, doc)}of workspace {workspace!r}",
+            f"there is no {type} entry {seq} {describe_location(branch_row, doc)}of workspace {workspace!r}",
             recovery=next_call("branchmind_docs_list", {"workspace": workspace}, "lists the documents there are"),
         )
-    erasure = entries_erasure(tx, with_copies(tx, workspace, writer, seq, source))
+    erasure = entries_erasure(tx, entry_and_copies(tx, workspace, writer, seq, source))
     events = [] if source is None or source.startswith(_MERGED) else [source]
     return erasure.combined_with([HardDelete(lambda tx: blank_events(tx, events))])
 
 
 def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
-    """Return the erasure of entries by their numbers, with what they say and whose they are."""
+    """Return the erasure of entries by their seqs, with their texts and owners."""
     numbers = sorted(set(seqs))
     texts: list[str | None] = []
     owners = []
@@ -55,8 +55,12 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
         row = tx.row(sql["entry_texts"], {"seq": seq})
         if row is not None:
             title, content, meta, written_as, branch, canonical = row
-            texts += _strings(json.loads(meta or "{}").get("payload")) if written_as == "event" else (title, content)
-            owners += [branch.partition("/")[2]] if canonical else []
+            if written_as == "event":
+                texts += _payload_texts(json.loads(meta or "{}").get("payload"))
+            else:
+                texts += (title, content)
+            if canonical:
+                owners.append(branch.partition("/")[2])
     return HardDelete(
         lambda tx: blank_entries(tx, numbers),
         rows=len(numbers),
@@ -67,40 +71,42 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
     )
 
 
-def _strings(payload: object) -> Iterator[str]:
-    """Yield the texts that the payload of a task event holds."""
+def _payload_texts(payload: object) -> Iterator[str]:
+    """Yield the texts in the payload of a task event."""
     if isinstance(payload, dict):
         yield from (value for name, value in payload.items() if name in ("title", "agent") and isinstance(value, str))
 
 
-def _is_meant(found: str, type: str, doc: str | None) -> bool:
-    """Whether an entry of this document is one that was asked for: of a document, or of any that may hold its kind."""
+def _matches_document(found: str, type: str, doc: str | None) -> bool:
+    """Return true if an entry's document is the given one, or one of the type's documents if None."""
     if doc is not None:
         return found == doc
     return found != NOTES if type == "trace" else not found.endswith(TRACE)
 
 
-def is_on(tx: ReadTransaction, look: Look, named: BranchRow | None, doc: str, found: list[tuple[int, int]]) -> bool:
-    """Whether the branch that was named, if any, wrote or shows one of these: what is not there is not meant."""
-    if named is None:
+def shows_any(
+    tx: ReadTransaction, open_view: OpenView, branch: BranchRow | None, doc: str, found: list[tuple[int, int]]
+) -> bool:
+    """Return true if no branch was named, or if the named branch wrote or shows one of the entries."""
+    if branch is None:
         return True
-    view = look(tx, named.branch_id, doc)
-    return any(writer == named.branch_id or view.shows(writer, seq) for seq, writer in found)
+    view = open_view(tx, branch.branch_id, doc)
+    return any(writer == branch.branch_id or view.shows(writer, seq) for seq, writer in found)
 
 
-def where(named: BranchRow | None, doc: str | None) -> str:
-    """The document and branch that were asked for, as a message names them."""
-    told = f"in document {doc!r} " if doc else ""
-    return told + (f"on branch {named.name!r} " if named else "")
+def describe_location(branch: BranchRow | None, doc: str | None) -> str:
+    """Return the document and branch as part of a message."""
+    document = f"in document {doc!r} " if doc else ""
+    return document + (f"on branch {branch.name!r} " if branch else "")
 
 
 def origin_of(source: str) -> int:
-    """Return the number of the entry that a merge made a copy of; none of that number is 0."""
+    """Return the seq of the original that a merge copied, or 0 if the entry is no copy."""
     return int(source.split(":")[2]) if source.startswith(_MERGED) else 0
 
 
-def with_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: int, source: str | None) -> list[int]:
-    """Return the numbers of an entry, of the one it was copied from, and of all copies of that."""
+def entry_and_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: int, source: str | None) -> list[int]:
+    """Return the seqs of an entry, of its original and of all copies of that."""
     origin, first = f"{_MERGED}{branch_id}:{seq}", seq
     if source is not None and source.startswith(_MERGED):
         origin, first = source, origin_of(source)
@@ -109,48 +115,52 @@ def with_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: int, s
 
 
 def copies_of_entries(tx: ReadTransaction, workspace: str, branch_id: int, seqs: list[int]) -> list[int]:
-    """The numbers of what merges copied from these entries of a branch."""
+    """Return the seqs of the copies that merges made of entries of a branch."""
     wanted = {f"{_MERGED}{branch_id}:{seq}" for seq in seqs}
     key = {"workspace": norm(workspace), "first": f"{_MERGED}{branch_id}:", "after": f"{_MERGED}{branch_id};"}
     return [seq for seq, origin in tx.stream(sql["copies_from_branch"], key) if origin in wanted]
 
 
 def blank_entries(tx: Transaction, seqs: list[int]) -> None:
-    """Leaves of entries nothing but their places; search and vectors forget the old text and learn the new one."""
+    """Replace the text of entries by `[erased]` and index them again."""
     for seq in seqs:
         step = _STEP.match(tx.value(sql["entry_title"], {"seq": seq}) or "")
-        shown = tx.run(sql["hide_entry"], {"seq": seq})  # takes it out of the index while its text is still known
+        was_visible = tx.run(sql["hide_entry"], {"seq": seq})  # removing it from the index needs the old text
         tx.run(sql["blank_entry"], {"seq": seq, "erased": ERASED, "title": step and step[0]})
-        if shown:
+        if was_visible:
             tx.run(sql["show_entry"], {"seq": seq})
 
 
 def blank_events(tx: Transaction, event_ids: list[str]) -> None:
-    """Leaves of task events what kind each was, of what, and the number of the note that it told of."""
+    """Remove the payloads of task events except the seq of a note."""
     for event_id in event_ids:
         payload = tx.value(sql["event_payload"], {"event_id": event_id})
         if payload is not None:
-            said = json.loads(payload)
-            note = said["payload"].get("seq")
-            said["payload"] = {} if note is None else {"seq": note}
-            tx.run(sql["set_event_payload"], {"event_id": event_id, "payload": json.dumps(said, separators=(",", ":"))})
+            event = json.loads(payload)
+            note = event["payload"].get("seq")
+            event["payload"] = {} if note is None else {"seq": note}
+            tx.run(
+                sql["set_event_payload"], {"event_id": event_id, "payload": json.dumps(event, separators=(",", ":"))}
+            )
 
 
 def versions_of_key(tx: ReadTransaction, workspace: str, key: str) -> list[tuple[int, str | None]]:
-    """Return every version of a node, on every branch and in every document: its number and its title."""
+    """Return the seq and title of each version of a node, on all branches and in all documents."""
     found = tx.stream(sql["versions_of_key"], {"workspace": norm(workspace), "key": key})
     return [(seq, title) for seq, title in found]
 
 
 def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> None:
-    """Overwrite what other graphs and earlier versions still say of nodes whose own graph says it no more."""
+    """Overwrite the titles of nodes in other graphs and earlier versions."""
     for key in keys:
-        where = {"workspace": norm(workspace), "key": key}
-        for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**where, "title": ERASED})):
-            place = DocumentRef(workspace, branch_by_id(tx, branch_id), doc)
-            now = present(tx, graph_view(tx, branch_id, doc), doc, [key])
+        parameters = {"workspace": norm(workspace), "key": key}
+        for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**parameters, "title": ERASED})):
+            document = DocumentRef(workspace, branch_by_id(tx, branch_id), doc)
+            now = current_versions(tx, graph_view(tx, branch_id, doc), doc, [key])
             if key in now and not now[key].deleted:
-                shown = now[key]
-                write(tx, place, [node(key, shown.type, title=ERASED, status=shown.status, meta=shown.meta_json)])
+                version = now[key]
+                write(
+                    tx, document, [node(key, version.type, title=ERASED, status=version.status, meta=version.meta_json)]
+                )
         for statement in ("blank_old_versions", "forget_conflicts_of_key"):
-            tx.run(sql[statement], where)
+            tx.run(sql[statement], parameters)

@@ -1,9 +1,9 @@
-"""What `moss_search` shows of notes and graph nodes."""
+"""Search hits of notes and graph nodes."""
 
 from __future__ import annotations
 
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, BranchRow
-from moss_memory.tools.reasoning.branches.visibility import shown_on
+from moss_memory.tools.reasoning.branches.visibility import find_showing_branch
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def notes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
-    """Notes by seq: where they stand, their title and their text."""
+    """Return search hits of notes by seq."""
     rows = list(
         tx.rows(
             "select e.seq, w.workspace_raw, e.branch_id, e.doc, e.title, e.content, e.ts_ms / 1000 from doc_entries e"
@@ -43,14 +43,14 @@ def notes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
 
 
 def _branch(tx: ReadTransaction, branch_id: int, doc: str, seq: int) -> str:
-    """The name of a branch on which `branchmind_show` finds the note: its own may have been reset."""
-    showing = shown_on(tx, branch_id, seq) if doc == NOTES else branch_id
+    """Return the name of a branch that shows the note, because its own branch may have been reset."""
+    showing = find_showing_branch(tx, branch_id, seq) if doc == NOTES else branch_id
     row = tx.row(sql["branch_by_id"], {"branch_id": showing})
     return "" if row is None else BranchRow(row).name
 
 
 def nodes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
-    """Nodes by seq: where they stand, their title and their text."""
+    """Return search hits of nodes by seq."""
     rows = tx.rows(
         "select v.seq, w.workspace_raw, b.name, v.doc, v.key, v.type, v.title, v.text, v.ts_ms / 1000"
         " from graph_versions v"

@@ -1,4 +1,4 @@
-"""What reasoning tools answer: entries, commits, branches, nodes, edges, conflicts, cards."""
+"""Response schemas of reasoning tools: entries, commits, branches, nodes, edges, conflicts, cards."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from moss_memory.registry.responses import Row
 
 WORKSPACE = {"workspace": text("project namespace, as it was given")}
-PLACE = {"branch": text("branch"), "doc": text("document")}
-CARD_PLACE = {"branch": text("branch"), "graph_doc": text("document of its graph")}
+DOCUMENT_REF = {"branch": text("branch"), "doc": text("document")}
+CARD_REF = {"branch": text("branch"), "graph_doc": text("document of its graph")}
 LAST_SEQ = integer("number of the last version written")
 
 _SEQ = Column("seq")
@@ -80,7 +80,7 @@ ENTRY = Shape(
 ENTRIES = {"entries": list_of(ENTRY, "the entries, oldest first", shown="answer"), **PAGINATION}
 _LOG = Shape("Entries", ENTRIES)
 LAST_ENTRIES = object_of(_LOG, "the last entries, oldest first", shown="apart")
-"""A part of an answer that is a document."""
+"""The last entries of a document as part of a response."""
 
 COMMIT = Shape(
     "Commit",
@@ -98,7 +98,7 @@ NEW_COMMIT = Shape(
     {
         "seq": integer("its number, unique in the store"),
         **WHEN,
-        **PLACE,
+        **DOCUMENT_REF,
         "message": text("what it says, in a line"),
     },
     table=(_SEQ, _WRITTEN, Column("branch", least=6), Column("doc", least=6), Column("message")),
@@ -116,7 +116,7 @@ TAG = Shape(
     "Tag",
     {
         "name": text("its name"),
-        **PLACE,
+        **DOCUMENT_REF,
         "seq": integer("number of the commit that it names"),
         "created_at_ms": moment_ms("when it was made or moved"),
     },
@@ -182,8 +182,8 @@ _VERSION = {
 _ENDS = {"from": text("id of the node it leaves"), "rel": text("how they relate"), "to": text("id of the other node")}
 
 
-def _titled(node: Row) -> Row:
-    """A node as a row: its text stands for a title that it lacks."""
+def _node_row(node: Row) -> Row:
+    """Return a node as a table row, with its text as title if it has none."""
     return node if "title" in node or "text" not in node else {**node, "title": node["text"]}
 
 
@@ -198,7 +198,7 @@ NODE = Shape(
         Column("tags", least=8, goes=8, unless=[]),
         _GONE,
     ),
-    row=_titled,
+    row=_node_row,
 )
 EDGE = Shape(
     "Edge",
@@ -210,10 +210,10 @@ _KEY = either((text("a node's id"), object_of(EDGE_KEY, "an edge's ends")), "a n
 
 
 def _change_row(change: Row) -> Row:
-    """A change as a row: what it is about, and the state that it leads to."""
+    """Return a change as a table row: its key and the new state."""
     state = change["to"]
-    told = {"key": change.get("key", change.get("id")), "change": "deleted" if state.get("deleted") else "changed"}
-    return {**{key: state.get(key) for key in ("type", "status", "title")}, "kind": change["kind"], **told}
+    fields = {"key": change.get("key", change.get("id")), "change": "deleted" if state.get("deleted") else "changed"}
+    return {**{key: state.get(key) for key in ("type", "status", "title")}, "kind": change["kind"], **fields}
 
 
 CHANGE = Shape(
@@ -269,7 +269,7 @@ WHOLE_CONFLICT = Shape(
         "ours": object_of(_STATE, "the destination's state", shown="side"),
     },
 )
-"""A conflict with both sides; a side is empty where the budget has no room for it."""
+"""A conflict with both sides; a side is empty if it exceeds the budget."""
 APPLIED = Shape(
     "Applied",
     {

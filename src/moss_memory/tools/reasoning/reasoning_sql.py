@@ -1,4 +1,4 @@
-"""The named SQL statements of reasoning."""
+"""Named SQL statements of reasoning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many agents, one plan: what can be started now, and who works on what."""
+"""Tools for several agents on one plan: ready tasks and claims."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import PAGINATION, list_of, moment_ms, text
 from moss_memory.rows.values import Page, label, norm
 from moss_memory.storage.named_rows import NamedRow
-from moss_memory.tools.task.model.leases import WHOLE, Claim, claims_on, hold
+from moss_memory.tools.task.model.leases import WHOLE_TASK, Claim, claims_on, write_claim
 from moss_memory.tools.task.model.task_rows import find_step, sql
 
 from .task_arguments import PageLimit, RequiredWorkspace, StepId, StepPath, TaskId
@@ -38,7 +38,7 @@ LEASE_MAX_S = 31_536_000
 
 
 class Ready(NamedRow):
-    """A task that can be started, and the step to begin with."""
+    """A task that can be started, and its first step."""
 
     id: str
     title: str
@@ -66,7 +66,7 @@ def tasks_ready(
 ) -> dict[str, Any]:
     """List the tasks that can be started now, the more urgent and then the older first; `tasks_claim` takes one."""
     page = Page(limit, offset, maximum=READY_MAX)
-    conditions, values = _narrowed(tx, workspace, parent, tag)
+    conditions, values = _conditions(tx, workspace, parent, tag)
     ready = sql["ready"] + conditions
     total: int = tx.value(f"select count(*) from ({ready}) as counted", values)
     rows = tx.rows(
@@ -74,7 +74,7 @@ def tasks_ready(
         {**values, "limit": page.limit, "offset": page.offset},
     )
     return budget.fit(
-        [_shown(Ready(row)) for row in rows],
+        [_render_ready(Ready(row)) for row in rows],
         lambda kept: {
             "tasks": kept,
             "pagination": page.answer(returned=len(kept), total=total),
@@ -117,18 +117,18 @@ def tasks_claim(
     if target is None:
         if step_id is not None or path is not None:
             raise invalid_request("a step needs the `target` that it belongs to", path="target")
-        target, step_id = _held_by(tx, workspace, who) if release else (_first_ready(tx, workspace), None)
+        target, step_id = _find_claim(tx, workspace, who) if release else (_first_ready(tx, workspace), None)
     mutation = Mutation(tx, workspace, target, None)
     step = None
     if step_id is not None or path is not None:
         step = find_step(tx, mutation.workspace, mutation.task, step_id, path)
     if release:
-        return _released(mutation, step, who)
+        return _release(mutation, step, who)
     mutation.refuse_done()
-    return _claimed(mutation, step, who, lease_s)
+    return _claim(mutation, step, who, lease_s)
 
 
-def _narrowed(tx: ReadTransaction, workspace: str, parent: str | None, tag: str | None) -> tuple[str, dict[str, Any]]:
+def _conditions(tx: ReadTransaction, workspace: str, parent: str | None, tag: str | None) -> tuple[str, dict[str, Any]]:
     values: dict[str, Any] = {"workspace": norm(workspace), "now_ms": tx.now_ms}
     conditions = ""
     if parent is not None:
@@ -140,11 +140,11 @@ def _narrowed(tx: ReadTransaction, workspace: str, parent: str | None, tag: str 
     return conditions, values
 
 
-def _shown(task: Ready) -> dict[str, Any]:
-    shown: dict[str, Any] = {"id": task.id, "title": task.title, "priority": task.priority}
+def _render_ready(task: Ready) -> dict[str, Any]:
+    fields: dict[str, Any] = {"id": task.id, "title": task.title, "priority": task.priority}
     if task.step_id is not None:
-        shown["step"] = {"step_id": task.step_id, "path": task.path, "title": task.step_title}
-    return {**shown, "why": f"{task.priority} priority, nothing in its way, nobody works on it"}
+        fields["step"] = {"step_id": task.step_id, "path": task.path, "title": task.step_title}
+    return {**fields, "why": f"{task.priority} priority, nothing in its way, nobody works on it"}
 
 
 def _first_ready(tx: ReadTransaction, workspace: str) -> str:
@@ -159,53 +159,53 @@ def _first_ready(tx: ReadTransaction, workspace: str) -> str:
     return found
 
 
-def _held_by(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, str | None]:
-    """The one piece that an agent holds."""
+def _find_claim(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, str | None]:
+    """Return the task and step of the only claim of an agent."""
     values = {"workspace": norm(workspace), "agent": agent, "now_ms": tx.now_ms}
     held = [(task_id, step_id, path) for task_id, step_id, path in tx.rows(sql["claims_of_agent"], values)]
     if not held:
         raise MossError("NOT_FOUND", f"{agent[:100]!r} has claimed nothing in workspace {workspace!r}")
     if len(held) > 1:
-        named = ", ".join(f"{held_id} {at}" if at else held_id for held_id, _, at in held)
+        pieces = ", ".join(f"{held_id} {at}" if at else held_id for held_id, _, at in held)
         raise invalid_request(
-            f"{agent[:100]!r} holds several pieces: {named}; name the `target` to give back", path="target"
+            f"{agent[:100]!r} holds several pieces: {pieces}; name the `target` to give back", path="target"
         )
     return held[0][0], held[0][1]
 
 
-def _claimed(mutation: Mutation, step: Step | None, agent: str, lease_s: int) -> dict[str, Any]:
+def _claim(mutation: Mutation, step: Step | None, agent: str, lease_s: int) -> dict[str, Any]:
     task = mutation.task
     if step is not None and step.done:
-        raise mutation.refuse(f"step {step.path} is done; there is nothing to work on")
+        raise mutation.conflict(f"step {step.path} is done; there is nothing to work on")
     for claim in claims_on(mutation.tx, task):
         if claim.agent != agent and claim.touches(step):
-            raise _taken(mutation, claim)
+            raise _claim_conflict(mutation, claim)
     if task.status == "TODO":
         task.status = "ACTIVE"
-    held = hold(mutation.tx, mutation.workspace, task, step, agent, lease_s)
+    held = write_claim(mutation.tx, mutation.workspace, task, step, agent, lease_s)
     kind = task.kind if step is None else "step"
-    return {**mutation.finish(f"{kind}_claimed", held.shown(), step=step), **held.shown()}
+    return {**mutation.finish(f"{kind}_claimed", held.to_dict(), step=step), **held.to_dict()}
 
 
-def _released(mutation: Mutation, step: Step | None, agent: str) -> dict[str, Any]:
-    wanted = WHOLE if step is None else step.step_id
+def _release(mutation: Mutation, step: Step | None, agent: str) -> dict[str, Any]:
+    wanted = WHOLE_TASK if step is None else step.step_id
     name = mutation.task.id if step is None else f"step {step.path} of {mutation.task.id}"
     held = next((one for one in claims_on(mutation.tx, mutation.task) if one.step_id == wanted), None)
     if held is None:
         raise MossError("NOT_FOUND", f"nobody has claimed {name}; there is nothing to give back")
     if held.agent != agent:
-        raise _taken(mutation, held)
+        raise _claim_conflict(mutation, held)
     mutation.tx.run(sql["release"], {"task_row": mutation.task.row_id, "step_id": wanted})
     kind = mutation.task.kind if step is None else "step"
-    told = mutation.finish(f"{kind}_released", {"agent": agent}, step=step)
-    return {**told, "agent": agent, "lease_until_ms": None}
+    response = mutation.finish(f"{kind}_released", {"agent": agent}, step=step)
+    return {**response, "agent": agent, "lease_until_ms": None}
 
 
-def _taken(mutation: Mutation, claim: Claim) -> MossError:
+def _claim_conflict(mutation: Mutation, claim: Claim) -> MossError:
     what = mutation.task.id if claim.path is None else f"step {claim.path} of {mutation.task.id}"
-    return mutation.refuse(
+    return mutation.conflict(
         f"{claim.agent!r} works on {what}; take another piece, or wait until the lease runs out",
-        details=claim.shown(),
+        details=claim.to_dict(),
         recovery=next_call(
             "tasks_ready", {"workspace": mutation.workspace}, "lists what nobody works on and can be started"
         ),

@@ -1,4 +1,4 @@
-"""The hand-over of a plan or task as a capsule, written as a person would: for whoever knows nothing of tasks yet."""
+"""The text of the capsule that hands over a plan or task."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import shlex
 
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
-from moss_memory.tools.reasoning.cards.frontier import settled
+from moss_memory.tools.reasoning.cards.frontier import find_settled
 from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, nodes_of
 from moss_memory.tools.reasoning.reasoning_arguments import CursorPage
 from moss_memory.tools.task.model.reasoning_refs import Reference
@@ -24,129 +24,131 @@ if TYPE_CHECKING:
     from moss_memory.tools.task.model.task_status import TaskStatus
 
 HANDOFF_SOURCE = "tasks_handoff"
-"""The source of a hand-over that Moss wrote; what has another one is somebody's own."""
+"""The source of hand-overs that Moss wrote; capsules with another source belong to callers."""
 CARDS_MAX = 20
 NOTES_MAX = 10
-PLACES_MAX = 20
+LOCATIONS_MAX = 20
 LINE_CHARS = 300
-_PLACE = re.compile(
+_LOCATION = re.compile(
     r"https?://[^\s<>\"'`)\]]+"
     r"|(?<![\w/.-])(?:[\w.-]+/)+[\w.-]+(?::\d+)?"
     r"|(?<![\w/.-])[\w-]+\.(?:c|cpp|css|go|html|java|js|json|kt|md|php|py|rb|rs|sh|sql|swift|toml|ts|tsx|yaml|yml)"
     r"(?![\w/])(?::\d+)?"
 )
-"""A file as people write it, with its line, or an address."""
+"""Matches a file path with an optional line number, or a URL."""
 
 
 def handover_name(id: str) -> str:
-    """The name of the capsule that hands a plan or task over."""
+    """Return the name of the capsule that hands over a plan or task."""
     return f"{id}-handoff"
 
 
-def capsule_text(standing: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
-    """The six sections, with fewer lines where they would not fit into so many characters."""
+def capsule_text(task_status: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
+    """Return the six sections in at most `most` characters, with fewer lines per section if necessary."""
+    questions = [*handoff["risks"], *_cards(task_status, "question", status="open")]
     sections = {
-        "Objective": _objective(standing),
-        "Current status": _status(standing, handoff),
-        "Decisions": _decisions(standing) or ["Nothing was recorded as decided."],
-        "Next actions": _next_actions(standing),
-        "Key locations": _locations(standing),
-        "Open questions": _questions(standing, handoff) or ["Nothing is known to be in the way."],
+        "Objective": _objective(task_status),
+        "Current status": _status(task_status, handoff),
+        "Decisions": _decisions(task_status) or ["Nothing was recorded as decided."],
+        "Next actions": _next_actions(task_status),
+        "Key locations": _locations(task_status),
+        "Open questions": questions or ["Nothing is known to be in the way."],
     }
     for lines in (200, 50, 20, 10, 5, 2, 1):
-        parts = [f"## {title}\n" + "\n".join(_listed(body, lines)) for title, body in sections.items()]
+        parts = [f"## {title}\n" + "\n".join(_format_bullets(body, lines)) for title, body in sections.items()]
         text = "\n\n".join(parts) + "\n"
         if len(text) <= most:
             break
     return text
 
 
-def _listed(texts: list[str], most: int) -> list[str]:
-    told = [f"- {brief(text, LINE_CHARS)}" for text in texts if text.strip()]
-    return told if len(told) <= most else [*told[:most], f"- and {len(told) - most} more"]
+def _format_bullets(texts: list[str], most: int) -> list[str]:
+    bullets = [f"- {brief(text, LINE_CHARS)}" for text in texts if text.strip()]
+    return bullets if len(bullets) <= most else [*bullets[:most], f"- and {len(bullets) - most} more"]
 
 
-def _objective(standing: TaskStatus) -> list[str]:
-    task = standing.task
-    said = [f"{task.title} ({task.id})", task.description or ""]
+def _objective(task_status: TaskStatus) -> list[str]:
+    task = task_status.task
+    lines = [f"{task.title} ({task.id})", task.description or ""]
     if task.parent_id is not None:
-        said.append(f"Part of {task.parent_id}: {find_task(standing.tx, standing.workspace, task.parent_id).title}")
-    return said
+        lines.append(
+            f"Part of {task.parent_id}: {find_task(task_status.tx, task_status.workspace, task.parent_id).title}"
+        )
+    return lines
 
 
-def _status(standing: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
-    radar, task = standing.radar(), standing.task
+def _status(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
+    radar, task = task_status.radar(), task_status.task
     return [f"{radar['now']} ({radar['why']}).", f"Status {task.status}.", *(f"Done: {one}" for one in handoff["done"])]
 
 
-def _decisions(standing: TaskStatus) -> list[str]:
-    """What was decided and noted about a plan or task, the last first."""
-    notes = _notes(standing)
-    return [*_cards(standing, "decision"), *(f"Noted: {note}" for note in reversed(notes))]
+def _decisions(task_status: TaskStatus) -> list[str]:
+    """Return the decisions and notes about a plan or task, newest first."""
+    notes = _notes(task_status)
+    return [*_cards(task_status, "decision"), *(f"Noted: {note}" for note in reversed(notes))]
 
 
-def _next_actions(standing: TaskStatus) -> list[str]:
-    """What remains, each with how to know that it is done, and the command that tells how to go on."""
-    tx, workspace, task = standing.tx, standing.workspace, standing.task
-    said = [_to_do(step) for step in sorted(steps_of(tx, task, "open_steps"), key=lambda step: step.blocked)]
+def _next_actions(task_status: TaskStatus) -> list[str]:
+    """Return the open steps and tasks with their criteria, and the command that shows the next call."""
+    tx, workspace, task = task_status.tx, task_status.workspace, task_status.task
+    lines = [_describe_step(step) for step in sorted(steps_of(tx, task, "open_steps"), key=lambda step: step.blocked)]
     for child in tasks_of_plan(tx, workspace, task):
         if child.status != "DONE":
-            said.append(f"{child.title} ({child.id}, {child.status})")
-    if not said:
-        said = ["Everything in it is done." if task.status == "DONE" else f"Complete {task.id}: nothing in it is open."]
+            lines.append(f"{child.title} ({child.id}, {child.status})")
+    if not lines:
+        done = task.status == "DONE"
+        lines = ["Everything in it is done." if done else f"Complete {task.id}: nothing in it is open."]
     command = f"moss task radar {task.id} --workspace {shlex.quote(workspace)}"
-    goes_on = f"`{command}`, or the tool `tasks_radar`, says how to go on."
-    return [*said[:1], goes_on, *said[1:]]
+    hint = f"`{command}`, or the tool `tasks_radar`, says how to go on."
+    return [*lines[:1], hint, *lines[1:]]
 
 
-def _to_do(step: Step) -> str:
-    said = f"{step.title} ({step.path}"
-    said += f", blocked: {step.block_reason or 'see below'})" if step.blocked else ")"
+def _describe_step(step: Step) -> str:
+    line = f"{step.title} ({step.path}"
+    line += f", blocked: {step.block_reason or 'see below'})" if step.blocked else ")"
     criteria, tests = step.texts("success_criteria"), step.texts("tests")
-    said += f"; done when {', and '.join(criteria)}" if criteria else ""
-    return said + (f"; check with {', '.join(tests)}" if tests else "")
+    line += f"; done when {', and '.join(criteria)}" if criteria else ""
+    return line + (f"; check with {', '.join(tests)}" if tests else "")
 
 
-def _locations(standing: TaskStatus) -> list[str]:
-    """The places of the code that notes and evidence named, and where the reasoning lies."""
-    evidence = [content for _, content in standing.tx.rows(sql["evidence_by_step"], {"task_row": standing.task.row_id})]
-    reference = Reference(standing.task)
-    lies = f"Notes, trace and graph: branch {reference.branch} of workspace {standing.workspace}"
+def _locations(task_status: TaskStatus) -> list[str]:
+    """Return the files and URLs in notes and evidence, and the documents of the reasoning."""
+    evidence = [
+        content for _, content in task_status.tx.rows(sql["evidence_by_step"], {"task_row": task_status.task.row_id})
+    ]
+    reference = Reference(task_status.task)
+    branch = f"Notes, trace and graph: branch {reference.branch} of workspace {task_status.workspace}"
     documents = f"documents {reference.notes_doc}, {reference.trace_doc}, {reference.graph_doc}"
-    places = places_in([*evidence, *_notes(standing)])
-    if _without_reasoning(standing):
-        return places or [f"Workspace {standing.workspace}, {standing.task.id}"]
-    return [*places, f"{lies}, {documents}"]
+    locations = find_locations([*evidence, *_notes(task_status)])
+    if _is_reasoning_disabled(task_status):
+        return locations or [f"Workspace {task_status.workspace}, {task_status.task.id}"]
+    return [*locations, f"{branch}, {documents}"]
 
 
-def places_in(texts: Iterable[str]) -> list[str]:
-    """The files and addresses that texts name, each once, in their order."""
-    found = (place.rstrip(".,;:") for text in texts for place in _PLACE.findall(text))
-    return list(dict.fromkeys(place for place in found if len(place) > 2))[:PLACES_MAX]
+def find_locations(texts: Iterable[str]) -> list[str]:
+    """Return the files and URLs in texts, in order and without duplicates."""
+    found = (location.rstrip(".,;:") for text in texts for location in _LOCATION.findall(text))
+    return list(dict.fromkeys(location for location in found if len(location) > 2))[:LOCATIONS_MAX]
 
 
-def _questions(standing: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
-    return [*handoff["risks"], *_cards(standing, "question", status="open")]
+def _is_reasoning_disabled(task_status: TaskStatus) -> bool:
+    return "reasoning" in task_status.tx.config.disabled_types
 
 
-def _without_reasoning(standing: TaskStatus) -> bool:
-    return "reasoning" in standing.tx.config.disabled_types
-
-
-def _cards(standing: TaskStatus, type: str, status: str | None = None) -> list[str]:
-    if _without_reasoning(standing):
+def _cards(task_status: TaskStatus, type: str, status: str | None = None) -> list[str]:
+    if _is_reasoning_disabled(task_status):
         return []
-    graph = f"{standing.task.id}-graph"
-    view = graph_view(standing.tx, standing.task.branch_id, graph)
+    graph = f"{task_status.task.id}-graph"
+    view = graph_view(task_status.tx, task_status.task.branch_id, graph)
     filters = NodeFilters(types=type, status=status)
-    cards: list[dict[str, Any]] = nodes_of(standing.tx, view, graph, filters, CursorPage(None, CARDS_MAX))
+    cards: list[dict[str, Any]] = nodes_of(task_status.tx, view, graph, filters, CursorPage(None, CARDS_MAX))
     if status == "open":
-        done = settled(standing.tx, view, graph, [card["id"] for card in cards])
+        done = find_settled(task_status.tx, view, graph, [card["id"] for card in cards])
         cards = [card for card in cards if card["id"] not in done]
     return [": ".join(filter(None, (card.get("title"), card.get("text")))) for card in cards]
 
 
-def _notes(standing: TaskStatus) -> list[str]:
-    """The last notes, the oldest of them first."""
-    found = notes_about(standing.tx, standing.workspace, standing.task, NOTES_MAX)
+def _notes(task_status: TaskStatus) -> list[str]:
+    """Return the last notes, oldest first."""
+    found = notes_about(task_status.tx, task_status.workspace, task_status.task, NOTES_MAX)
     return [note["content"] for note in reversed(found)]

@@ -1,4 +1,4 @@
-"""What hand-overs that Moss wrote keep of a plan, task, note or card that is taken out for good."""
+"""Erasure of a plan, task, note or card from the hand-overs that Moss wrote."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from moss_memory.rows.lookup import Address
 from moss_memory.rows.values import norm
 from moss_memory.tools.task.model.task_status import brief
 
-from .handoff import HANDOFF_SOURCE, LINE_CHARS, handover_name, places_in
+from .handoff import HANDOFF_SOURCE, LINE_CHARS, find_locations, handover_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,43 +36,43 @@ _SET_VERSION = "update versions set title = :title, text = :capsule_text, chars 
 
 
 class Handovers:
-    """The hand-overs of a workspace, as they are left when something is erased: removed, rewritten or named."""
+    """The hand-overs of a workspace that an erasure removes, rewrites or reports."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, erasure: HardDelete, erased: str | None) -> None:
         self._tx = tx
         self._erased = erased
         self._lines = _Lines(erasure, erased)
         self.rewritten: dict[RowVersion, tuple[str | None, str]] = {}
-        """The title and text that a row gets in the place of its own."""
+        """The new title and text of each row to rewrite."""
         self.named: list[str] = []
-        """The ids of hand-overs of the erased plan or task that somebody has edited."""
+        """The ids of hand-overs of the erased plan or task that a caller has edited."""
         self._removed: list[HardDelete] = []
         key = {"workspace": norm(workspace), "source": HANDOFF_SOURCE, "tool": _TOOL}
         for row in list(tx.stream(_CAPSULES, key)):
-            self._look_at(*row)
+            self._inspect(*row)
 
-    def _look_at(self, row_id: int, id: str, name: str | None, tool: str, title: str | None, text: str) -> None:
-        """Decide what becomes of one capsule and its versions."""
+    def _inspect(self, row_id: int, id: str, name: str | None, tool: str, title: str | None, text: str) -> None:
+        """Decide if one capsule and its versions are removed, rewritten or reported."""
         found = [(("versions", one), *rest) for one, *rest in self._tx.stream(_VERSIONS, {"row_id": row_id})]
         found.append((("capsules", row_id), tool, title, text))
-        written = {(said, body) for _, by, said, body in found if by == _TOOL}
-        own = [(place, said, body) for place, _, said, body in found if (said, body) in written]
-        about = {_target(said) for _, said, _ in own}
+        written = {(row_title, body) for _, writer, row_title, body in found if writer == _TOOL}
+        own = [(row_key, row_title, body) for row_key, _, row_title, body in found if (row_title, body) in written]
+        about = {_target_of_title(row_title) for _, row_title, _ in own}
         if len(own) == len(found) and about == {self._erased}:
             from moss_memory.tools.capsule.capsule_rows import capsules, versioned
 
             row = capsules.find(self._tx, Address(id, None, None), include_deleted=True)
             self._removed.append(versioned.erasure(self._tx, row))
             return
-        for place, said, body in own:
-            new = self._lines.without(said, body)
-            if new != (said, body):
-                self.rewritten[place] = new
+        for row_key, row_title, body in own:
+            new = self._lines.without(row_title, body)
+            if new != (row_title, body):
+                self.rewritten[row_key] = new
         if self._erased is not None and len(own) < len(found) and name == norm(handover_name(self._erased)):
             self.named.append(id)
 
     def erasure(self) -> HardDelete:
-        """Return the erasure of what they keep."""
+        """Return the erasure of all hand-overs."""
         tables = [table for table, _ in self.rewritten]
         rewriting = HardDelete(self._rewrite, rows=tables.count("capsules"), versions=tables.count("versions"))
         return rewriting.combined_with(self._removed)
@@ -88,19 +88,19 @@ class Handovers:
 
 
 class _Lines:
-    """What stands in the lines of hand-overs of an erased thing."""
+    """The erased texts as they occur in lines of hand-overs."""
 
     def __init__(self, erasure: HardDelete, erased: str | None) -> None:
         self._erased = erased
         self._owners = erasure.owners
         texts = [" ".join(text.split()) for text in erasure.texts]
         self._titles = sorted(texts, key=len, reverse=True)
-        said = [*texts, *(f"Noted: {text}" for text in texts)]
-        self._whole = {brief(one, LINE_CHARS) for one in said} | set(places_in(erasure.texts))
+        lines = [*texts, *(f"Noted: {text}" for text in texts)]
+        self._whole = {brief(one, LINE_CHARS) for one in lines} | set(find_locations(erasure.texts))
 
     def without(self, title: str | None, text: str) -> tuple[str | None, str]:
-        """Return the title and the text of a hand-over without them."""
-        target = _target(title)
+        """Return the title and text of a hand-over without the erased texts."""
+        target = _target_of_title(title)
         if self._erased is not None and target == self._erased:
             return f"Hand-over of {target}: {ERASED}", f"{ERASED}\n"
         if self._erased is None and target not in self._owners:
@@ -113,11 +113,11 @@ class _Lines:
         if self._erased is None:
             return f"- {ERASED}" if body in self._whole else line
         for title in self._titles:
-            body = self._untitled(body, title, self._erased)
+            body = self._remove_title(body, title, self._erased)
         return f"- {body}"
 
-    def _untitled(self, body: str, title: str, id: str) -> str:
-        """Return a line without the title of the erased plan or task beside its id, cut short or not."""
+    def _remove_title(self, body: str, title: str, id: str) -> str:
+        """Return a line without the title, complete or truncated, next to the erased id."""
         for before, after in ((f"{id} ", ""), (f"{id}: ", ""), ("", f" ({id})"), ("", f" ({id},")):
             body = body.replace(f"{before}{title}{after}", f"{before}{ERASED}{after}")
         if body.endswith(_CUT):
@@ -132,7 +132,7 @@ class _Lines:
         return body
 
 
-def _target(title: str | None) -> str | None:
-    """Return the plan or task that a hand-over of this title is about."""
+def _target_of_title(title: str | None) -> str | None:
+    """Return the id of the plan or task in the title of a hand-over, or None."""
     found = _TITLE.match(title or "")
     return None if found is None else found[1]

@@ -1,4 +1,4 @@
-"""Where work stands: radar on one screen, what happened since, and the hand-over to whoever goes on."""
+"""Tools for the status of work: radar, events since an event, hand-over."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from moss_memory.tools.task.model.task_status import TaskStatus
 
 from .task_arguments import PageLimit, RequiredWorkspace, TaskId
 from .task_responses import EVENT, STEP
-from .task_writes import shown_event
+from .task_writes import render_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ else:
 
 EVENTS_MAX = 200
 SHOWN_STEPS = 200
-
-_CAPSULE = STORED
 
 _RADAR = object_of(
     Shape(
@@ -80,19 +78,19 @@ def tasks_radar(
 
     Without `target` the focus, else the only open task, else the one last worked on; `chosen` says which.
     """
-    task, chosen = _target(tx, workspace, target)
-    standing = TaskStatus(tx, workspace, task)
-    steps = [step.shown() for step in steps_of(tx, standing.task, limit=SHOWN_STEPS + 1)]
+    task, chosen = _choose_target(tx, workspace, target)
+    task_status = TaskStatus(tx, workspace, task)
+    steps = [step.to_dict() for step in steps_of(tx, task_status.task, limit=SHOWN_STEPS + 1)]
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        frame = standing.shown()
+        frame = task_status.to_dict()
         target = frame["target"] if len(kept) == 1 else kept[1]
         cut = len(steps) > SHOWN_STEPS
         return {
             **frame, "target": target, "chosen": chosen, "radar": kept[0], "steps": kept[2:], "truncated": cut
         }  # fmt: skip
 
-    rows = [standing.radar(), standing.summary(), *steps[:SHOWN_STEPS]]
+    rows = [task_status.radar(), task_status.summary(), *steps[:SHOWN_STEPS]]
     return budget.fit(rows, build)
 
 
@@ -115,9 +113,9 @@ def tasks_delta(
 ) -> dict[str, Any]:
     """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
     most = min(limit, EVENTS_MAX)
-    after = 0 if since is None else _seq_of(tx, workspace, since)
+    after = 0 if since is None else _event_seq(tx, workspace, since)
     found = list(tx.rows(sql["events_after"], {"workspace": norm(workspace), "after": after, "limit": most + 1}))
-    events = [shown_event(event_id, ts_ms, json.loads(payload)) for event_id, ts_ms, payload in found[:most]]
+    events = [render_event(event_id, ts_ms, json.loads(payload)) for event_id, ts_ms, payload in found[:most]]
     return budget.fit(
         events,
         lambda kept: {"events": kept, "has_more": len(found) > len(kept), "truncated": False},
@@ -135,7 +133,7 @@ def tasks_delta(
         "target": object_of(TARGET, "the plan or task"),
         "radar": _RADAR,
         "handoff": object_of(_HANDOFF, "what to hand over"),
-        "capsule": object_of(_CAPSULE, "the capsule that it was stored as", optional=True),
+        "capsule": object_of(STORED, "the capsule that it was stored as", optional=True),
         "next": NEXT,
     },
     example="moss task handoff TASK-001 -w shop --as-capsule",
@@ -153,10 +151,10 @@ def tasks_handoff(
         raise invalid_request(
             "`as_capsule` is not possible: the configuration has switched that off", path="as_capsule"
         )
-    task, _ = _target(tx, workspace, target)
-    standing = TaskStatus(tx, workspace, task)
-    handoff = standing.handoff()
-    capsule = _store_capsule(tx, standing, handoff) if as_capsule else None
+    task, _ = _choose_target(tx, workspace, target)
+    task_status = TaskStatus(tx, workspace, task)
+    handoff = task_status.handoff()
+    capsule = _store_capsule(tx, task_status, handoff) if as_capsule else None
     parts = [{"list": name, "text": text} for name in ("risks", "remaining", "done") for text in handoff[name]]
 
     def build(kept: list[Any]) -> dict[str, Any]:
@@ -166,15 +164,19 @@ def tasks_handoff(
         tight = len(kept) == 1
         radar = {**kept[0], "next": None} if tight else kept[0]
         stored = {} if capsule is None else {"capsule": capsule}
-        answer = {"workspace": workspace, "target": standing.shown()["target"] if tight else kept[1], "radar": radar}
+        answer = {
+            "workspace": workspace,
+            "target": task_status.to_dict()["target"] if tight else kept[1],
+            "radar": radar,
+        }
         return {**answer, "handoff": lists, **stored, "next": kept[0]["next"], "truncated": False}
 
-    rows = [standing.radar(), standing.summary(), *parts]
+    rows = [task_status.radar(), task_status.summary(), *parts]
     return budget.fit(rows, build)
 
 
-def _target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Task, str]:
-    """The plan or task asked for, or the obvious one, and how it was chosen."""
+def _choose_target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Task, str]:
+    """Return the given plan or task, or the default one, and the reason of the choice."""
     if target is not None:
         return find_task(tx, workspace, target), "target"
     focus = focus_of(tx, workspace)
@@ -194,7 +196,7 @@ def _target(tx: ReadTransaction, workspace: str, target: str | None) -> tuple[Ta
     raise error
 
 
-def _seq_of(tx: ReadTransaction, workspace: str, event_id: str) -> int:
+def _event_seq(tx: ReadTransaction, workspace: str, event_id: str) -> int:
     seq: int | None = tx.value(sql["event_seq"], {"workspace": norm(workspace), "event_id": event_id})
     if seq is None:
         raise MossError(
@@ -205,23 +207,23 @@ def _seq_of(tx: ReadTransaction, workspace: str, event_id: str) -> int:
     return seq
 
 
-def _store_capsule(tx: Transaction, standing: TaskStatus, handoff: dict[str, list[str]]) -> dict[str, Any]:
-    """The hand-over as a capsule that passes lint; one of that name that Moss did not write is left alone."""
+def _store_capsule(tx: Transaction, task_status: TaskStatus, handoff: dict[str, list[str]]) -> dict[str, Any]:
+    """Store the hand-over as a capsule; refuse to replace a capsule that Moss did not write."""
     from moss_memory.tools.capsule.capsule_rows import capsules
     from moss_memory.tools.capsule.capsule_tools import capsule_store
 
     from .handoff import HANDOFF_SOURCE, capsule_text, handover_name
 
-    name = handover_name(standing.task.id)
-    existing = capsules.find_or_none(tx, Address(None, standing.workspace, name))
+    name = handover_name(task_status.task.id)
+    existing = capsules.find_or_none(tx, Address(None, task_status.workspace, name))
     ours = existing is not None and existing["source"] == HANDOFF_SOURCE
     stored: dict[str, Any] = capsule_store.call_in(
         tx,
-        capsule_text=capsule_text(standing, handoff, tx.config.capsule_max_chars),
-        workspace=standing.workspace,
+        capsule_text=capsule_text(task_status, handoff, tx.config.capsule_max_chars),
+        workspace=task_status.workspace,
         name=name,
-        title=f"Hand-over of {standing.task.id}: {standing.task.title}"[:200],
+        title=f"Hand-over of {task_status.task.id}: {task_status.task.title}"[:200],
         source=HANDOFF_SOURCE,
         mode="replace" if ours else "error",
     )
-    return {name: stored[name] for name in _CAPSULE.fields}
+    return {name: stored[name] for name in STORED.fields}

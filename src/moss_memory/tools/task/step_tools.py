@@ -1,4 +1,4 @@
-"""Steps of plans and tasks: decompose, define, note, verify, done, reopen, block, evidence."""
+"""Tools for steps of plans and tasks: decompose, define, note, verify, done, reopen, block, evidence."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import json
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.rows.values import label, norm
-from moss_memory.tools.reasoning.notes.note_tools import append, checked_note
-from moss_memory.tools.task.model.leases import let_go, renew
-from moss_memory.tools.task.model.task_rows import Step, Task, find_step, numbered, save_step, sql, take_numbers
+from moss_memory.tools.reasoning.notes.note_tools import append, check_note
+from moss_memory.tools.task.model.leases import release_claims, renew
+from moss_memory.tools.task.model.task_rows import Step, Task, find_step, format_id, reserve_numbers, save_step, sql
 
-from .graph_projection import home_of, step_edge, step_node
+from .graph_projection import step_edge, step_node, task_document
 from .task_arguments import (
     ITEMS_MAX,
     Checkpoints,
@@ -23,8 +23,8 @@ from .task_arguments import (
     TaskId,
     TaskTitle,
     Texts,
-    checked_texts,
-    checked_title,
+    check_texts,
+    check_title,
 )
 from .task_responses import CHANGED, STEP_NAMED, STEPS
 from .task_writes import Mutation
@@ -72,14 +72,12 @@ def tasks_decompose(
     above = None
     if parent is not None:
         step_id, path = (None, parent) if parent.startswith("s:") else (parent, None)
-        above = find_step(tx, mutation.workspace, mutation.task, step_id, path)
-        if above.done:
-            raise mutation.refuse(f"step {above.path} is done; reopen it first", recovery=_reopen(mutation, above))
+        above = _find_open_step(mutation, step_id, path)
     added = add_steps(tx, mutation.workspace, mutation.task, above, steps)
     nodes = [part for step in added for part in (step_node(step), step_edge(mutation.task, step))]
     payload = {"steps": [step.step_id for step in added]}
-    told = mutation.finish("steps_added", payload, step=above, shown=nodes)
-    return {**told, "steps": [{**step.address(), "title": step.title} for step in added]}
+    response = mutation.finish("steps_added", payload, step=above, shown=nodes)
+    return {**response, "steps": [{**step.address(), "title": step.title} for step in added]}
 
 
 @operation(
@@ -107,18 +105,18 @@ def tasks_define(
     if not changed:
         raise invalid_request("nothing to change; give `title`, `success_criteria`, `tests` or `blockers`")
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _open_step(mutation, step_id, path)
+    step = _find_open_step(mutation, step_id, path)
     confirmed = step.checkpoints()
     if title is not None:
-        step.title = checked_title(title)
+        step.title = check_title(title)
     for name, value in given.items():
         if value is not None:
-            texts = checked_texts(value, what=name)
+            texts = check_texts(value, what=name)
             if texts != step.texts(name):
                 confirmed.pop(_CONFIRMS.get(name, ""), None)
-            setattr(step, f"{name}_json", _stored(texts))
+            setattr(step, f"{name}_json", _texts_json(texts))
     step.checkpoints_json = json.dumps(confirmed) if confirmed else None
-    return _saved(mutation, step, "step_defined", {"changed": changed})
+    return _save(mutation, step, "step_defined", {"changed": changed})
 
 
 @operation(
@@ -146,9 +144,9 @@ def tasks_note(
     mutation = Mutation(tx, workspace, target, expected_revision)
     if who is not None:
         renew(tx, mutation.workspace, mutation.task, who)
-    step = _named_step(mutation, step_id, path)
-    content = checked_note(note, title=None if step is None else f"{step.path} {step.title}", what="note")
-    entry = append(tx, home_of(mutation.workspace, mutation.task, "notes"), content)
+    step = _find_optional_step(mutation, step_id, path)
+    content = check_note(note, title=None if step is None else f"{step.path} {step.title}", what="note")
+    entry = append(tx, task_document(mutation.workspace, mutation.task, "notes"), content)
     return mutation.finish("note_added", {"seq": entry["seq"]}, step=step)
 
 
@@ -171,9 +169,9 @@ def tasks_verify(
     if not checkpoints:
         raise invalid_request("`checkpoints` is empty; confirm at least one of them", path="checkpoints")
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _open_step(mutation, step_id, path)
+    step = _find_open_step(mutation, step_id, path)
     _confirm(step, checkpoints)
-    return _saved(mutation, step, "step_verified", {"checkpoints": step.checkpoints()})
+    return _save(mutation, step, "step_verified", {"checkpoints": step.checkpoints()})
 
 
 @operation(mutates=True, answers={**CHANGED, "step": STEP_NAMED}, example="moss task done TASK-001 -w shop --path s:0")
@@ -189,22 +187,23 @@ def tasks_done(
 ) -> dict[str, Any]:
     """Close a step whose criteria and tests are confirmed, before or in this call."""
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _open_step(mutation, step_id, path)
+    step = _find_open_step(mutation, step_id, path)
     if step.blocked:
-        raise mutation.refuse(f"step {step.path} is blocked{_because(step)}; unblock it first")
+        reason = f" ({step.block_reason})" if step.block_reason else ""
+        raise mutation.conflict(f"step {step.path} is blocked{reason}; unblock it first")
     key = {"task_row": mutation.task.row_id, "step_id": step.step_id}
     children = [child for (child,) in tx.rows(sql["open_children"], key)]
     if children:
         problem = f"step {step.path} has open steps below it: {', '.join(children)}"
-        raise mutation.refuse(problem, details={"open": children})
+        raise mutation.conflict(problem, details={"open": children})
     _confirm(step, checkpoints or {})
     if step.missing():
-        raise _unconfirmed(mutation, step)
+        raise _unconfirmed_error(mutation, step)
     step.done = 1
-    let_go(tx, mutation.task, step)
+    release_claims(tx, mutation.task, step)
     if mutation.task.status == "TODO":
         mutation.task.status = "ACTIVE"
-    return _saved(mutation, step, "step_done", {"checkpoints": step.checkpoints()})
+    return _save(mutation, step, "step_done", {"checkpoints": step.checkpoints()})
 
 
 @operation(
@@ -228,13 +227,13 @@ def tasks_reopen(
     if was_done:
         mutation.refuse_in_done_plan()
         task.status = "ACTIVE"
-    step = _named_step(mutation, step_id, path)
+    step = _find_optional_step(mutation, step_id, path)
     if step is None:
         if not was_done:
-            raise mutation.refuse(f"{task.id} is not DONE; there is nothing to reopen")
+            raise mutation.conflict(f"{task.id} is not DONE; there is nothing to reopen")
         return mutation.finish(f"{task.kind}_reopened", {"from": "DONE", "to": "ACTIVE"})
     if not step.done:
-        raise mutation.refuse(f"step {step.path} is open already")
+        raise mutation.conflict(f"step {step.path} is open already")
     reopened = _reopen_upwards(mutation, step)
     nodes = [step_node(one) for one in reopened]
     return mutation.finish("step_reopened", {"steps": [one.path for one in reopened]}, step=step, shown=nodes)
@@ -259,10 +258,10 @@ def tasks_block(
 ) -> dict[str, Any]:
     """Block a step with the reason, or unblock it."""
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _open_step(mutation, step_id, path)
+    step = _find_open_step(mutation, step_id, path)
     step.blocked = int(blocked)
     step.block_reason = ((reason or "").strip() or None) if blocked else None
-    return _saved(mutation, step, "step_blocked" if blocked else "step_unblocked", {})
+    return _save(mutation, step, "step_blocked" if blocked else "step_unblocked", {})
 
 
 @operation(
@@ -285,11 +284,11 @@ def tasks_evidence(
 ) -> dict[str, Any]:
     """Attach evidence to a plan, task or step: links, checks that were run, small texts."""
     given = {"links": links, "checks": checks, "texts": texts}
-    found = {name: checked_texts(value, what=name) for name, value in given.items()}
+    found = {name: check_texts(value, what=name) for name, value in given.items()}
     if not any(found.values()):
         raise invalid_request("there is no evidence; give `links`, `checks` or `texts`", path="links")
     mutation = Mutation(tx, workspace, target, expected_revision)
-    step = _named_step(mutation, step_id, path)
+    step = _find_optional_step(mutation, step_id, path)
     row = {"task_row": mutation.task.row_id, "step_id": None if step is None else step.step_id, "now_ms": tx.now_ms}
     for kind, contents in found.items():
         for content in contents:
@@ -300,25 +299,27 @@ def tasks_evidence(
 def add_steps(
     tx: Transaction, workspace: str, task: Task, parent: Step | None, steps: list[dict[str, Any]]
 ) -> list[Step]:
-    """Writes new steps after the ones there are; their numbers and places are never used again."""
+    """Write new steps after the existing ones; their ids and paths are never reused."""
     if not 1 <= len(steps) <= ITEMS_MAX:
         raise invalid_request(f"`steps` has {len(steps)} entries; give 1 to {ITEMS_MAX}", path="steps")
     holder: Task | Step = task if parent is None else parent
     prefix = "" if parent is None else f"{parent.path}."
     sort_prefix = "" if parent is None else f"{parent.sort_key}."
-    number = take_numbers(tx, workspace, "step", len(steps))
+    number = reserve_numbers(tx, workspace, "step", len(steps))
     added = []
     for at, given in enumerate(steps):
         index = holder.next_index + at
         row = {
             "task_row": task.row_id,
             "workspace": norm(workspace),
-            "step_id": numbered("step", number + at),
+            "step_id": format_id("step", number + at),
             "parent_step": None if parent is None else parent.step_id,
             "path": f"{prefix}s:{index}",
             "sort_key": f"{sort_prefix}{index:06d}",
-            "title": checked_title(given["title"], what=f"steps[{at}].title"),
-            **{f"{name}_json": _stored(checked_texts(given.get(name), what=f"steps[{at}].{name}")) for name in _TEXTS},
+            "title": check_title(given["title"], what=f"steps[{at}].title"),
+            **{
+                f"{name}_json": _texts_json(check_texts(given.get(name), what=f"steps[{at}].{name}")) for name in _TEXTS
+            },
         }
         tx.run(sql["add_step"], row)
         added.append(find_step(tx, workspace, task, str(row["step_id"]), None))
@@ -328,26 +329,23 @@ def add_steps(
     return added
 
 
-def _stored(texts: list[str]) -> str | None:
+def _texts_json(texts: list[str]) -> str | None:
     return json.dumps(texts, ensure_ascii=False) if texts else None
 
 
-def _named_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step | None:
+def _find_optional_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step | None:
     if step_id is None and path is None:
         return None
     return find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
 
 
-def _open_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step:
+def _find_open_step(mutation: Mutation, step_id: str | None, path: str | None) -> Step:
     step = find_step(mutation.tx, mutation.workspace, mutation.task, step_id, path)
     if step.done:
-        raise mutation.refuse(f"step {step.path} is done; reopen it first", recovery=_reopen(mutation, step))
+        arguments = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
+        reopen = next_call("tasks_reopen", arguments, "opens the step again")
+        raise mutation.conflict(f"step {step.path} is done; reopen it first", recovery=reopen)
     return step
-
-
-def _reopen(mutation: Mutation, step: Step) -> dict[str, Any]:
-    arguments = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
-    return next_call("tasks_reopen", arguments, "opens the step again")
 
 
 def _confirm(step: Step, checkpoints: dict[str, bool]) -> None:
@@ -356,16 +354,12 @@ def _confirm(step: Step, checkpoints: dict[str, bool]) -> None:
     step.checkpoints_json = json.dumps(confirmed) if confirmed else None
 
 
-def _saved(mutation: Mutation, step: Step, type: str, payload: dict[str, Any]) -> dict[str, Any]:
+def _save(mutation: Mutation, step: Step, type: str, payload: dict[str, Any]) -> dict[str, Any]:
     save_step(mutation.tx, step)
     return mutation.finish(type, payload, step=step, shown=[step_node(step)])
 
 
-def _because(step: Step) -> str:
-    return f" ({step.block_reason})" if step.block_reason else ""
-
-
-def _unconfirmed(mutation: Mutation, step: Step) -> MossError:
+def _unconfirmed_error(mutation: Mutation, step: Step) -> MossError:
     missing = step.missing()
     arguments = {
         "workspace": mutation.workspace,
@@ -382,7 +376,7 @@ def _unconfirmed(mutation: Mutation, step: Step) -> MossError:
 
 
 def _reopen_upwards(mutation: Mutation, step: Step) -> list[Step]:
-    """Opens a step and every closed one above it: none may be closed over something open."""
+    """Reopen a step and its closed ancestors, because no closed step may contain an open one."""
     reopened = []
     above: Step | None = step
     while above is not None and above.done:

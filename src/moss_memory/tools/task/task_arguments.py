@@ -1,4 +1,4 @@
-"""The kinds of arguments that task tools take, and the checks that their texts share."""
+"""Argument types of task tools, and validation of texts."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def checked_title(raw: str, *, what: str = "title") -> str:
-    """A title without blanks around it."""
+def check_title(raw: str, *, what: str = "title") -> str:
+    """Return a trimmed title; refuse a blank or long one."""
     title = raw.strip()
     if not title:
         raise invalid_request(f"`{what}` is blank; say what is to be done", path=what)
@@ -85,8 +85,8 @@ def checked_title(raw: str, *, what: str = "title") -> str:
     return title
 
 
-def checked_texts(raw: str | list[str] | None, *, what: str) -> list[str]:
-    """One text or several, none of them blank."""
+def check_texts(raw: str | list[str] | None, *, what: str) -> list[str]:
+    """Return one text or several as a trimmed list; refuse blank ones."""
     texts = [text.strip() for text in as_list(raw)]
     if len(texts) > ITEMS_MAX:
         raise invalid_request(f"`{what}` has {len(texts)} entries; at most {ITEMS_MAX} are allowed", path=what)

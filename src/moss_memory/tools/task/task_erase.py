@@ -1,4 +1,4 @@
-"""Taking the texts of a plan, task or step out for good: what it says, its notes, evidence, cards and trace."""
+"""Permanent erasure of the texts of a plan, task or step: notes, evidence, cards and trace."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.rows.hard_delete import ERASED, HardDelete
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.branches.document_refs import branch_named
-from moss_memory.tools.reasoning.graph.node_erase import Nodes, families
+from moss_memory.tools.reasoning.graph.node_erase import Nodes, branch_groups
 from moss_memory.tools.reasoning.reasoning_erase import (
     blank_events,
     copies_of_entries,
@@ -17,7 +17,7 @@ from moss_memory.tools.reasoning.reasoning_erase import (
     versions_of_key,
 )
 from moss_memory.tools.reasoning.reasoning_sql import sql as reasoning_sql
-from moss_memory.tools.task.model.task_rows import Task, no_such_task, save_step, sql, steps_of
+from moss_memory.tools.task.model.task_rows import Task, save_step, sql, steps_of, unknown_task
 
 from .graph_projection import step_node
 from .task_writes import Mutation
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 
 def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_id: str | None) -> HardDelete:
-    """Return the erasure of a plan, task or step: it stays where it is, with its status, and says nothing any more.
+    """Return the erasure of the texts of a plan, task or step; the row and its status remain.
 
-    Of one that was deleted, what still tells of it goes.
+    If it was deleted, the erasure covers the remaining copies of its texts.
     """
     if target is None:
         raise invalid_request("`target` is needed: the plan or task", path="target")
-    work = _Work(tx, workspace, target)
+    work = _TaskErasure(tx, workspace, target)
     return work.erasure() if step_id is None else work.erasure_of_step(step_id)
 
 
-class _Work:
-    """A plan or task, deleted or not, with everything that tells of it."""
+class _TaskErasure:
+    """A plan or task, deleted or not, with all rows that contain its texts."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, id: str) -> None:
         self._tx = tx
@@ -54,12 +54,12 @@ class _Work:
         found = tx.stream(sql["events_of_task"], key)
         self._events: dict[str, dict[str, Any]] = {event_id: json.loads(payload) for event_id, payload in found}
         if self._task is None and not self._events:
-            raise no_such_task(tx, workspace, id)
+            raise unknown_task(tx, workspace, id)
         branches = [branch_named(tx, workspace, f"{kind}/{id}") for kind in ("task", "plan")]
         self._branches = [branch.branch_id for branch in branches if branch is not None]
 
     def erasure(self) -> HardDelete:
-        """Return the erasure of all of it."""
+        """Return the erasure of the plan or task."""
         task, tx = self._task, self._tx
         steps = [] if task is None else steps_of(tx, task)
         cards = self._cards()
@@ -68,27 +68,27 @@ class _Work:
         trace = {"workspace": norm(self._workspace), "doc": f"{self._id}-trace"}
         entries.update(seq for (seq,) in tx.stream(sql["entries_of_document"], trace))
         keys = [f"task:{self._id}", *self._step_keys()]
-        texts = [said.get("payload", {}).get("title") for said in self._events.values()]
+        texts = [event.get("payload", {}).get("title") for event in self._events.values()]
         if task is not None:
             texts += [task.title, task.description]
         row = [] if task is None else [("tasks", task.row_id)]
         own = HardDelete(lambda tx: self._blank_task(tx, steps), rows=len(row), texts=texts, places=row)
-        parts = [self._rest(steps, keys, None), *(nodes.erasure() for nodes in cards)]
-        return entries_erasure(tx, entries).combined_with([own, *parts, self._copies(keys)])
+        parts = [self._parts_erasure(steps, keys, None), *(nodes.erasure() for nodes in cards)]
+        return entries_erasure(tx, entries).combined_with([own, *parts, self._copies_erasure(keys)])
 
     def erasure_of_step(self, step_id: str) -> HardDelete:
         """Return the erasure of one step."""
         path, step = self._step(step_id)
-        said = {event_id: one for event_id, one in self._events.items() if one.get("path") == path}
-        entries = [seq for branch_id in self._branches for seq in self._entries_on(branch_id, said)]
+        events = {event_id: one for event_id, one in self._events.items() if one.get("path") == path}
+        entries = [seq for branch_id in self._branches for seq in self._entries_on(branch_id, events)]
         keys = [f"step:{step_id}"]
         steps = [] if step is None else [step]
-        own = HardDelete(lambda tx: self._blank_step(tx, step, said))
-        rest = self._rest(steps, keys, step_id)
-        return entries_erasure(self._tx, entries).combined_with([own, rest, self._copies(keys)])
+        own = HardDelete(lambda tx: self._blank_step(tx, step, events))
+        rest = self._parts_erasure(steps, keys, step_id)
+        return entries_erasure(self._tx, entries).combined_with([own, rest, self._copies_erasure(keys)])
 
     def _step(self, step_id: str) -> tuple[str, Step | None]:
-        """Return where a step stands or stood, and the step itself unless it was deleted."""
+        """Return the path of a step, and the step or None if it was deleted."""
         steps = [] if self._task is None else steps_of(self._tx, self._task)
         step = next((one for one in steps if one.step_id == step_id), None)
         if step is not None:
@@ -106,8 +106,8 @@ class _Work:
             ),
         )
 
-    def _rest(self, steps: list[Step], keys: list[str], step_id: str | None) -> HardDelete:
-        """Return the erasure of steps, evidence and claims, and of the nodes that show them."""
+    def _parts_erasure(self, steps: list[Step], keys: list[str], step_id: str | None) -> HardDelete:
+        """Return the erasure of steps, evidence, claims and their nodes."""
         tx = self._tx
         texts: list[str | None] = []
         for step in steps:
@@ -120,7 +120,7 @@ class _Work:
         versions = [version for key in keys for version in versions_of_key(tx, self._workspace, key)]
         places = [("steps", step.row_id) for step in steps] + [("task_evidence", row_id) for row_id, _ in evidence]
         return HardDelete(
-            lambda tx: self._forget_work(tx, step_id),
+            lambda tx: self._delete_evidence_and_claims(tx, step_id),
             rows=len(steps) + len(evidence),
             vectors=tx.vectors_of("node", [seq for seq, _ in versions]),
             texts=[*texts, *(content for _, content in evidence), *(title for _, title in versions)],
@@ -128,8 +128,8 @@ class _Work:
             owners=[self._id],
         )
 
-    def _forget_work(self, tx: Transaction, step_id: str | None) -> None:
-        """Forget evidence, and who works on it."""
+    def _delete_evidence_and_claims(self, tx: Transaction, step_id: str | None) -> None:
+        """Delete evidence and claims."""
         if self._task is None:
             return
         key = {"task_row": self._task.row_id, "step_id": step_id}
@@ -144,22 +144,22 @@ class _Work:
         mutation.task.title = ERASED
         mutation.task.description = mutation.task.contract_json = mutation.task.tags_json = None
         for step in steps:
-            _blank(tx, step)
+            _blank_texts(tx, step)
         mutation.finish(f"{mutation.task.kind}_erased", {}, shown=[step_node(step) for step in steps])
 
-    def _blank_step(self, tx: Transaction, step: Step | None, said: dict[str, dict[str, Any]]) -> None:
-        blank_events(tx, list(said))
+    def _blank_step(self, tx: Transaction, step: Step | None, events: dict[str, dict[str, Any]]) -> None:
+        blank_events(tx, list(events))
         if step is not None:
             mutation = Mutation(tx, self._workspace, self._id, None)
-            _blank(tx, step)
+            _blank_texts(tx, step)
             mutation.finish("step_erased", {}, step=step, shown=[step_node(step)])
 
-    def _copies(self, keys: list[str]) -> HardDelete:
-        """Return the erasure of what other graphs and earlier versions say; it comes after the rest."""
+    def _copies_erasure(self, keys: list[str]) -> HardDelete:
+        """Return the erasure of copies in other graphs and earlier versions; it must run last."""
         return HardDelete(lambda tx: erase_copies_of_nodes(tx, self._workspace, keys))
 
     def _step_keys(self) -> list[str]:
-        """Return the nodes of the steps that it has or had."""
+        """Return the keys of the nodes of all present and deleted steps."""
         found = [
             key
             for branch_id in self._branches
@@ -168,34 +168,34 @@ class _Work:
         return sorted(set(found))
 
     def _cards(self) -> list[Nodes]:
-        """Return the cards in its graph on any branch, and all nodes on its own branch."""
+        """Return the cards in the task's graph on any branch, and all nodes on its own branch."""
         tx, graph = self._tx, f"{self._id}-graph"
         found = []
-        for family in families(tx, self._workspace):
+        for group in branch_groups(tx, self._workspace):
             ids: dict[str, list[str]] = {}
-            wanted = [(family, "doc = :doc"), *(([one], "doc <> :doc") for one in self._branches if one in family)]
+            wanted = [(group, "doc = :doc"), *(([one], "doc <> :doc") for one in self._branches if one in group)]
             for branches, doc in wanted:
                 gaps = {"branches": tx.sql_in("branch_id", "branches"), "doc": doc}
                 statement = reasoning_sql["nodes_in_document"].filled(**gaps)
                 for name, key in tx.stream(statement, {"branches": branches, "doc": graph}):
                     ids.setdefault(name, []).append(key)
-            found += [Nodes(tx, self._workspace, family, doc, keys) for doc, keys in ids.items()]
+            found += [Nodes(tx, self._workspace, group, doc, keys) for doc, keys in ids.items()]
         return found
 
-    def _entries_on(self, branch_id: int, said: dict[str, dict[str, Any]] | None) -> list[int]:
-        """Return the entries on its branch, or those of some events and of the notes that they tell of.
+    def _entries_on(self, branch_id: int, events: dict[str, dict[str, Any]] | None) -> list[int]:
+        """Return the entries on the task's branch, or only those of some events and of their notes.
 
-        What merges copied from them is among them.
+        Copies made by merges are included.
         """
         found = list(self._tx.stream(sql["entries_of_branch"], {"branch_id": branch_id}))
-        if said is not None:
-            notes = {one["payload"].get("seq") for one in said.values()}
-            found = [(seq, source) for seq, source in found if source in said or seq in notes]
+        if events is not None:
+            notes = {one["payload"].get("seq") for one in events.values()}
+            found = [(seq, source) for seq, source in found if source in events or seq in notes]
         seqs = [seq for seq, _ in found]
         return [*seqs, *copies_of_entries(self._tx, self._workspace, branch_id, seqs)]
 
 
-def _blank(tx: Transaction, step: Step) -> None:
+def _blank_texts(tx: Transaction, step: Step) -> None:
     step.title = ERASED
     step.success_criteria_json = step.tests_json = step.blockers_json = None
     if step.block_reason is not None:

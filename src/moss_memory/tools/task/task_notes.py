@@ -1,4 +1,4 @@
-"""The notes about a plan or task, as its own tools show them."""
+"""Notes about a plan or task."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from moss_memory.tools.reasoning.notes.note_tools import tail
 from moss_memory.tools.reasoning.reasoning_arguments import CursorPage
 from moss_memory.tools.task.model.task_rows import sql
 
-from .graph_projection import home_of
+from .graph_projection import task_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
     from moss_memory.tools.task.model.task_rows import Task
 
-LOOKED_THROUGH = 500
+NOTES_SCANNED = 500
 
 
 def notes_about(tx: ReadTransaction, workspace: str, task: Task, most: int) -> list[dict[str, Any]]:
-    """The last notes about a plan or task, newest first; without reasoning only those that `tasks_note` wrote."""
+    """Return the last notes about a plan or task, newest first; only those of `tasks_note` if reasoning is disabled."""
     closed = "reasoning" in tx.config.disabled_types
-    found = tail(tx, home_of(workspace, task, "notes"), CursorPage(None, LOOKED_THROUGH if closed else most))
+    found = tail(tx, task_document(workspace, task, "notes"), CursorPage(None, NOTES_SCANNED if closed else most))
     if not closed:
         return found
-    key = {"workspace": norm(workspace), "address": task.id, "limit": LOOKED_THROUGH}
+    key = {"workspace": norm(workspace), "address": task.id, "limit": NOTES_SCANNED}
     own = {json.loads(payload)["payload"].get("seq") for (payload,) in tx.rows(sql["note_events"], key)}
     return [note for note in found if note["seq"] in own][:most]

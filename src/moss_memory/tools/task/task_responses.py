@@ -1,4 +1,4 @@
-"""What task tools answer: an item of a list, a step, an event, what every change answers."""
+"""Response schemas of task tools: list items, steps, events and changes."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ CHANGED = {
     "revision": integer("its revision now"),
     "event": object_of(EVENT, "the event that tells of the change", shown="opened"),
 }
-"""What every change of a plan or task answers."""
+"""The fields that each change of a plan or task returns."""
 
 _CLAIM = {
     "agent": text("who works on it", optional=True),
@@ -145,7 +145,7 @@ SHOWN = {
         optional=True,
     ),
 }
-"""A plan or task as `tasks_show` shows it."""
+"""The response of `tasks_show`."""
 
 READY = Shape(
     "ReadyTask",

@@ -1,4 +1,4 @@
-"""A plan or task as it reads: its tree of steps with criteria, tests, blockers, notes, evidence and who works on it."""
+"""The tool that shows a plan or task as a tree of steps with notes, evidence and claims."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from moss_memory.registry.operation import operation
 from moss_memory.rows.values import norm
-from moss_memory.tools.task.model.leases import WHOLE, claims_on
+from moss_memory.tools.task.model.leases import WHOLE_TASK, claims_on
 from moss_memory.tools.task.model.task_rows import CHECKPOINTS, dependencies_of, find_step, find_task, sql, steps_of
 
 from .task_arguments import RequiredWorkspace, StepId, StepPath, TaskId
@@ -48,14 +48,14 @@ def tasks_show(
         found = [row for row in kept[1:] if "step_id" not in row]
         listed = {"tasks": found} if task.kind == "plan" else {}
         cut = len(steps) > STEPS_SHOWN or len(tasks) > TASKS_SHOWN
-        return {**kept[0], "steps": _nested(inside), **listed, "truncated": cut}
+        return {**kept[0], "steps": _nest(inside), **listed, "truncated": cut}
 
     rows = [tree.head(), *tasks[:TASKS_SHOWN], *steps[:STEPS_SHOWN]]
     return budget.fit(rows, build)
 
 
 class Tree:
-    """What there is to tell of a plan or task at one moment."""
+    """A plan or task with its steps, notes, evidence and claims."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, task: Task) -> None:
         self._tx = tx
@@ -72,7 +72,7 @@ class Tree:
             self._notes.setdefault(at, []).insert(0, note["content"])
 
     def head(self) -> dict[str, Any]:
-        """What stands above the steps."""
+        """Return the fields of the plan or task itself."""
         task = self._task
         head: dict[str, Any] = {
             "workspace": self._workspace,
@@ -93,10 +93,10 @@ class Tree:
             head["contract"] = json.loads(task.contract_json)
         if task.parent_id is not None:
             head["parent"] = task.parent_id
-        return head | (self._claims[WHOLE].shown() if WHOLE in self._claims else {})
+        return head | (self._claims[WHOLE_TASK].to_dict() if WHOLE_TASK in self._claims else {})
 
     def steps(self, only: Step | None) -> list[dict[str, Any]]:
-        """Every step, or one with those below it, in the order of work; `steps` of each is still empty."""
+        """Return all steps, or one step with its descendants, in order and without nesting."""
         if only is None:
             found = steps_of(self._tx, self._task, limit=STEPS_SHOWN + 1)
         else:
@@ -106,7 +106,7 @@ class Tree:
     def _step(self, step: Step) -> dict[str, Any]:
         confirmed = step.checkpoints()
         blocked = [step.block_reason] if step.blocked and step.block_reason else []
-        shown: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "step_id": step.step_id,
             "path": step.path,
             "title": step.title,
@@ -119,10 +119,10 @@ class Tree:
             "notes": self._notes.get(step.path, []),
         }
         claim = self._claims.get(step.step_id)
-        return {**shown, **(claim.shown() if claim else {}), "steps": []}
+        return {**fields, **(claim.to_dict() if claim else {}), "steps": []}
 
     def tasks(self) -> list[dict[str, Any]]:
-        """The tasks of a plan, with how far each has come."""
+        """Return the tasks of a plan with the progress of each."""
         if self._task.kind != "plan":
             return []
         rows = self._tx.rows(sql["step_counts"], {"workspace": norm(self._workspace), "id": self._task.id})
@@ -132,8 +132,8 @@ class Tree:
         ]
 
 
-def _nested(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The steps with those below each inside it; one whose parent is not shown stands at the top."""
+def _nest(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the steps as a tree; a step without its parent becomes a root."""
     placed = {step["path"]: {**step, "steps": []} for step in steps}
     top: list[dict[str, Any]] = []
     for path, step in placed.items():

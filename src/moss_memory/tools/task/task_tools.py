@@ -1,4 +1,4 @@
-"""Plans and tasks: create, list, edit, complete, delete, and the one in focus."""
+"""Tools for plans and tasks: create, list, edit, complete, delete, focus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from moss_memory.registry.responses import PAGINATION, flag, list_of, text
 from moss_memory.rows.values import Page, norm, tags_json
 from moss_memory.tools.reasoning.branches.document_refs import add_branch, bootstrap
 from moss_memory.tools.reasoning.reasoning_arguments import OneOrMore, as_list
-from moss_memory.tools.task.model.leases import let_go
+from moss_memory.tools.task.model.leases import release_claims
 from moss_memory.tools.task.model.task_rows import (
     Step,
     Task,
@@ -19,15 +19,24 @@ from moss_memory.tools.task.model.task_rows import (
     find_step,
     find_task,
     focus_of,
-    numbered,
+    format_id,
+    reserve_numbers,
     save_task,
     sql,
     steps_of,
-    take_numbers,
     tasks_of_plan,
 )
 
-from .graph_projection import hide, hide_steps, show, show_dependencies, show_in_plan, step_edge, step_node, task_node
+from .graph_projection import (
+    add_to_plan_graph,
+    remove_steps,
+    remove_task,
+    step_edge,
+    step_node,
+    task_node,
+    update_dependencies,
+    update_graph,
+)
 from .step_tools import add_steps
 from .task_arguments import (
     Contract,
@@ -43,10 +52,10 @@ from .task_arguments import (
     TaskId,
     TaskStatus,
     TaskTitle,
-    checked_title,
+    check_title,
 )
 from .task_responses import CHANGED, ITEM, STEP_NAMED, STEPS
-from .task_writes import Mutation, answer, emit
+from .task_writes import Mutation, emit, mutation_response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +71,7 @@ else:
     ParentId = {"type": "string", "description": "id of the plan"}
 
 LIST_MAX = 200
-_EDITED = ("title", "description", "priority", "tags", "depends_on", "contract")
+_EDITABLE = ("title", "description", "priority", "tags", "depends_on", "contract")
 
 
 @operation(
@@ -86,15 +95,15 @@ def tasks_create(
 ) -> dict[str, Any]:
     """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
     if expected_revision:
-        raise _not_there_yet(workspace, expected_revision)
-    plan = None if parent is None else _plan_for(tx, workspace, kind, parent)
+        raise _unexpected_revision(workspace, expected_revision)
+    plan = None if parent is None else _find_plan(tx, workspace, kind, parent)
     bootstrap(tx, workspace)
-    new = numbered(kind, take_numbers(tx, workspace, kind))
+    new = format_id(kind, reserve_numbers(tx, workspace, kind))
     row = {
         "workspace": norm(workspace),
         "id": new,
         "kind": kind,
-        "title": checked_title(title),
+        "title": check_title(title),
         "description": description or None,
         "priority": priority,
         "tags_json": tags_json(tags),
@@ -109,9 +118,9 @@ def tasks_create(
     payload: dict[str, Any] = {"title": task.title, "steps": len(added)}
     event = emit(tx, workspace, task, f"{kind}_created", {**payload, **({"parent": plan.id} if plan else {})})
     parts = [part for step in added for part in (step_node(step), step_edge(task, step))]
-    show(tx, workspace, task, [task_node(task), *parts])
-    show_in_plan(tx, workspace, task)
-    return {**answer(task, event), "steps": [{**step.address(), "title": step.title} for step in added]}
+    update_graph(tx, workspace, task, [task_node(task), *parts])
+    add_to_plan_graph(tx, workspace, task)
+    return {**mutation_response(task, event), "steps": [{**step.address(), "title": step.title} for step in added]}
 
 
 @operation(
@@ -147,7 +156,7 @@ def tasks_list(
     total = tx.value(f"select count(*) from tasks where {chosen}", values)
     columns = ", ".join(Task.__slots__)
     rows = tx.rows(f"select {columns} from tasks where {chosen} order by row_id limit :limit offset :offset", values)
-    items = [Task(row).listed() for row in rows]
+    items = [Task(row).list_item() for row in rows]
     return budget.fit(
         items,
         lambda kept: {
@@ -178,16 +187,16 @@ def tasks_edit(
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
     """Change a plan or task; what is not given stays. An empty list clears tags or dependencies."""
-    given = dict(zip(_EDITED, (title, description, priority, tags, depends_on, contract), strict=True))
+    given = dict(zip(_EDITABLE, (title, description, priority, tags, depends_on, contract), strict=True))
     changed = [name for name, value in given.items() if value is not None]
     if not changed:
-        raise invalid_request(f"nothing to change; give at least one of {backticked(_EDITED)}")
+        raise invalid_request(f"nothing to change; give at least one of {backticked(_EDITABLE)}")
     mutation = Mutation(tx, workspace, target, expected_revision)
     task = mutation.task
     if contract is not None and task.kind != "plan":
         raise invalid_request(f"{task.id} is a task; only plans have a contract", path="contract")
     if title is not None:
-        task.title = checked_title(title)
+        task.title = check_title(title)
     if description is not None:
         task.description = description or None
     if priority is not None:
@@ -219,7 +228,7 @@ def tasks_complete(
         mutation.refuse_in_done_plan()
     before, task.status = task.status, status
     if status == "DONE":
-        let_go(tx, task)
+        release_claims(tx, task)
     return mutation.finish("status_changed", {"from": before, "to": status})
 
 
@@ -247,7 +256,7 @@ def tasks_delete(
     workspace, task = mutation.workspace, mutation.task
     for child in tasks_of_plan(tx, workspace, task):
         _delete_task(tx, workspace, child)
-    return {**answer(task, _delete_task(tx, workspace, task)), "deleted": True}
+    return {**mutation_response(task, _delete_task(tx, workspace, task)), "deleted": True}
 
 
 @operation(
@@ -283,8 +292,8 @@ def tasks_focus(
     return {"workspace": workspace, "previous": previous, "focus": focus}
 
 
-def _not_there_yet(workspace: str, expected: int) -> MossError:
-    """The refusal to create something that the caller has seen at a revision: it is there, to be edited."""
+def _unexpected_revision(workspace: str, expected: int) -> MossError:
+    """Return the error for creating a plan or task with an expected revision."""
     return MossError(
         "VERSION_MISMATCH",
         f"what is created has no revision yet, and {expected} was expected; leave `expected_revision` out,"
@@ -294,8 +303,8 @@ def _not_there_yet(workspace: str, expected: int) -> MossError:
     )
 
 
-def _plan_for(tx: Transaction, workspace: str, kind: str, parent: str) -> Task:
-    """The plan that a new task goes into."""
+def _find_plan(tx: Transaction, workspace: str, kind: str, parent: str) -> Task:
+    """Return the plan of a new task; refuse an invalid parent."""
     if kind == "plan":
         raise invalid_request("a plan has no parent; leave `parent` out", path="parent")
     plan = find_task(tx, workspace, parent, what="parent")
@@ -318,27 +327,27 @@ def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
             raise invalid_request(f"{task.id} cannot depend on itself", path="depends_on")
         ends = {"workspace": norm(workspace), "start": other.id, "end": task.id}
         if tx.row(sql["reaches"], ends) is not None:
-            raise mutation.refuse(f"{other.id} already depends on {task.id}; a circle would never end")
+            raise mutation.conflict(f"{other.id} already depends on {task.id}; a circle would never end")
         if other.id != task.parent_id and tx.row(sql["waits"], ends) is not None:
-            raise mutation.refuse(f"{other.id} cannot be done before {task.id}; a circle would never end")
+            raise mutation.conflict(f"{other.id} cannot be done before {task.id}; a circle would never end")
     key = {"workspace": norm(workspace), "id": task.id}
     before = [other.id for other in dependencies_of(tx, workspace, task)]
     tx.run(sql["clear_dependencies"], key)
-    for place, other in enumerate(others):
-        tx.run(sql["add_dependency"], {**key, "depends_on": other.id, "place": place})
-    show_dependencies(tx, workspace, task, before, others)
+    for position, other in enumerate(others):
+        tx.run(sql["add_dependency"], {**key, "depends_on": other.id, "place": position})
+    update_dependencies(tx, workspace, task, before, others)
 
 
 def _refuse_open(mutation: Mutation) -> None:
-    """Refuses to close what has something open."""
+    """Refuse to close a plan or task with open steps or tasks."""
     tx, task = mutation.tx, mutation.task
     steps = [step.path for step in steps_of(tx, task, "open_steps", limit=20)]
     if steps:
-        raise mutation.refuse(f"{task.id} has open steps: {', '.join(steps)}", details={"open": steps})
+        raise mutation.conflict(f"{task.id} has open steps: {', '.join(steps)}", details={"open": steps})
     key = {"workspace": norm(mutation.workspace), "id": task.id}
     tasks = [child for (child,) in tx.rows(sql["open_tasks_of_plan"], key)]
     if tasks:
-        raise mutation.refuse(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
+        raise mutation.conflict(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
 
 
 def _delete_steps(mutation: Mutation, step: Step) -> list[str]:
@@ -347,15 +356,15 @@ def _delete_steps(mutation: Mutation, step: Step) -> list[str]:
     for gone in subtree:
         tx.run(sql["delete_step_evidence"], {"task_row": task.row_id, "step_id": gone.step_id})
         tx.run(sql["delete_step"], {"row_id": gone.row_id})
-    hide_steps(tx, mutation.workspace, task, subtree)
+    remove_steps(tx, mutation.workspace, task, subtree)
     return [gone.step_id for gone in subtree]
 
 
 def _delete_task(tx: Transaction, workspace: str, task: Task) -> dict[str, Any]:
-    """Removes a plan or task with its steps; gives the event that says so."""
+    """Delete a plan or task with its steps and return the event."""
     task.revision += 1
     event = emit(tx, workspace, task, f"{task.kind}_deleted", {"title": task.title})
-    hide(tx, workspace, task)
+    remove_task(tx, workspace, task)
     key = {"workspace": norm(workspace), "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
     for query in ("delete_steps", "delete_evidence", "clear_dependencies", "forget_dependency", "clear_focus_on"):
         tx.run(sql[query], key)

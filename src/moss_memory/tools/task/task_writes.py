@@ -1,4 +1,4 @@
-"""One change of a plan or task: state, event, trace entry and graph, in the transaction of the call."""
+"""One change of a plan or task: state, event, trace entry and graph in one transaction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
 from moss_memory.tools.reasoning.notes.note_tools import Note, append
 from moss_memory.tools.task.model.task_rows import Step, Task, find_task, save_task
 
-from .graph_projection import home_of, show, show_elsewhere, task_node
+from .graph_projection import task_document, task_node, update_graph, update_referrers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 class Mutation:
-    """A plan or task that is about to change, once its revision is the expected one."""
+    """A pending change of a plan or task whose revision was checked."""
 
     def __init__(self, tx: Transaction, workspace: str, target: str, expected_revision: int | None) -> None:
         self.tx = tx
         self.workspace = workspace
         self.task = find_task(tx, self.workspace, target)
-        self._look = (self.task.title, self.task.status)
+        self._before = (self.task.title, self.task.status)
         if expected_revision is not None and expected_revision != self.task.revision:
             raise version_mismatch(self.workspace, target, expected_revision, self.task.revision)
 
-    def refuse(
+    def conflict(
         self, problem: str, *, details: dict[str, Any] | None = None, recovery: dict[str, Any] | None = None
     ) -> MossError:
-        """A `CONFLICT` with the state of the plan or task, and what to call instead."""
+        """Return a `CONFLICT` with a recovery call, by default `tasks_radar`."""
         radar = next_call("tasks_radar", {"workspace": self.workspace, "target": self.task.id}, "shows where it stands")
         return MossError("CONFLICT", problem, details=details, recovery=recovery or radar)
 
     def refuse_done(self) -> None:
-        """Refuses changes that would leave something open in what is done."""
+        """Refuse a change of a plan or task that is DONE."""
         if self.task.status == "DONE":
-            raise self.refuse(
+            raise self.conflict(
                 f"{self.task.id} is DONE; reopen it first",
                 recovery=next_call(
                     "tasks_reopen", {"workspace": self.workspace, "target": self.task.id}, "makes it ACTIVE again"
@@ -49,11 +49,11 @@ class Mutation:
             )
 
     def refuse_in_done_plan(self) -> None:
-        """Refuses to open a task of a plan that is closed."""
+        """Refuse to open a task of a plan that is DONE."""
         parent = self.task.parent_id
         if parent is not None and find_task(self.tx, self.workspace, parent).status == "DONE":
             arguments = {"workspace": self.workspace, "target": parent}
-            raise self.refuse(
+            raise self.conflict(
                 f"{self.task.id} belongs to {parent}, which is DONE; reopen that first",
                 recovery=next_call("tasks_reopen", arguments, "makes the plan ACTIVE again"),
             )
@@ -61,36 +61,36 @@ class Mutation:
     def finish(
         self, type: str, payload: dict[str, Any], *, step: Step | None = None, shown: list[Version] | None = None
     ) -> dict[str, Any]:
-        """Writes the next revision, its event, its trace entry and its nodes; gives the answer of the call."""
+        """Write the next revision, its event, trace entry and nodes; return the response."""
         task = self.task
         task.revision += 1
         save_task(self.tx, task)
         event = emit(self.tx, self.workspace, task, type, payload, path=None if step is None else step.path)
         versions = list(shown or ())
-        if self._look != (task.title, task.status):
+        if self._before != (task.title, task.status):
             versions.append(task_node(task))
-            show_elsewhere(self.tx, self.workspace, task)
+            update_referrers(self.tx, self.workspace, task)
         if versions:
-            show(self.tx, self.workspace, task, versions)
-        return answer(task, event, step)
+            update_graph(self.tx, self.workspace, task, versions)
+        return mutation_response(task, event, step)
 
 
 def emit(
     tx: Transaction, workspace: str, task: Task, type: str, payload: dict[str, Any], *, path: str | None = None
 ) -> dict[str, Any]:
-    """Writes an event and, with the same id, its trace entry; gives the event as callers see it."""
-    said: dict[str, Any] = {"type": type, "target": task.id}
+    """Write an event and its trace entry; return the event as fields of a response."""
+    event: dict[str, Any] = {"type": type, "target": task.id}
     if path is not None:
-        said["path"] = path
-    said["payload"] = payload
-    text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        event["path"] = path
+    event["payload"] = payload
+    text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
     event_id = tx.record_event(workspace=norm(workspace), address=task.id, payload=text)
-    ingest(tx, home_of(workspace, task, f"{task.id}-trace"), event_id, said)
-    return shown_event(event_id, tx.now_ms, said)
+    ingest(tx, task_document(workspace, task, f"{task.id}-trace"), event_id, event)
+    return render_event(event_id, tx.now_ms, event)
 
 
-def ingest(tx: Transaction, trace: DocumentRef, event_id: str, said: dict[str, Any]) -> bool:
-    """Writes an event into a trace document, once however often it is told; says whether it was new."""
+def ingest(tx: Transaction, trace: DocumentRef, event_id: str, event: dict[str, Any]) -> bool:
+    """Write an event into a trace document; return false if the document already contains it."""
     there = tx.row(
         "select 1 from doc_entries where branch_id = :branch_id and doc = :doc and source_event_id = :event_id"
         " and written_as = 'event'",
@@ -98,25 +98,25 @@ def ingest(tx: Transaction, trace: DocumentRef, event_id: str, said: dict[str, A
     )
     if there is not None:
         return False
-    step = f" {said['path']}" if "path" in said else ""
-    note = Note(f"{said['type']} {said['target']}{step}", said["type"], None, said)
+    step = f" {event['path']}" if "path" in event else ""
+    note = Note(f"{event['type']} {event['target']}{step}", event["type"], None, event)
     append(tx, trace, note, written_as="event", source_event_id=event_id)
     return True
 
 
-def shown_event(event_id: str, ts_ms: int, said: dict[str, Any]) -> dict[str, Any]:
-    """An event as `tasks_delta` and the answers of mutations show it."""
-    return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms, **said}
+def render_event(event_id: str, ts_ms: int, event: dict[str, Any]) -> dict[str, Any]:
+    """Return an event as fields of a response."""
+    return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms, **event}
 
 
-def answer(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:
-    """What every mutation answers."""
-    named = {} if step is None else {"step": step.address()}
-    return {"id": task.id, "kind": task.kind, "revision": task.revision, "event": event, **named}
+def mutation_response(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:
+    """Return the response of each mutation."""
+    step_fields = {} if step is None else {"step": step.address()}
+    return {"id": task.id, "kind": task.kind, "revision": task.revision, "event": event, **step_fields}
 
 
 def version_mismatch(workspace: str, target: str, expected: int, actual: int) -> MossError:
-    """The refusal of a change that was made for another revision."""
+    """Return the error for an unexpected revision."""
     return MossError(
         "VERSION_MISMATCH",
         f"{target} is at revision {actual}, not {expected}; look at it, then send `expected_revision: {actual}`",

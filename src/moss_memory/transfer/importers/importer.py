@@ -10,7 +10,7 @@ from moss_memory.errors import MossError
 from moss_memory.rows.values import normalize
 from moss_memory.storage.queries import load_queries
 from moss_memory.tools.capsule.capsule_tools import capsule_store
-from moss_memory.tools.reasoning.graph.graph_batch import checked_id
+from moss_memory.tools.reasoning.graph.graph_batch import check_id
 from moss_memory.tools.reasoning.graph.graph_tools import branchmind_graph_apply
 from moss_memory.tools.reasoning.notes.note_tools import branchmind_notes_commit
 from moss_memory.tools.task.step_tools import tasks_done, tasks_note
@@ -279,7 +279,7 @@ class Importer:
 def _refuse_unfit(item: Item) -> None:
     """Refuses alone what the graph would refuse with all the others."""
     for end in ("id",) if item["kind"] == "node" else ("from", "to"):
-        checked_id(item[end], what=end)
+        check_id(item[end], what=end)
 
 
 def _node_change(item: Item, source: str, file: str) -> Item:

@@ -1,4 +1,4 @@
-"""Workspaces and branches: begin, look, branch off a snapshot, check out, rename, delete."""
+"""Tools for workspaces and branches: init, status, create, checkout, rename, delete."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, file_path, flag, integer, list_of, object_of, text
 from moss_memory.rows.values import norm, shown_time
 from moss_memory.storage.consistency import DEEPEST
-from moss_memory.tools.reasoning.reasoning_arguments import BRANCH, Branch, PageLimit, RequiredWorkspace, checked_name
+from moss_memory.tools.reasoning.reasoning_arguments import BRANCH, Branch, PageLimit, RequiredWorkspace, check_name
 from moss_memory.tools.reasoning.reasoning_responses import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
@@ -26,7 +26,7 @@ from .document_refs import (
     find_branch,
 )
 from .visibility import update_visibility
-from .visible_ranges import last_number, take_numbers
+from .visible_ranges import last_number, reserve_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,11 +123,11 @@ def branchmind_branch_create(
 ) -> dict[str, Any]:
     """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
     base = branch_for_writing(tx, workspace, from_, what="from")
-    _refuse_taken(tx, workspace, _new_name(name, what="name"))
+    _refuse_existing(tx, workspace, _new_name(name, what="name"))
     if base.depth >= DEEPEST:
         raise invalid_request(f"{base.name!r} already stands on {DEEPEST} bases; branch off one of those", path="from")
     row = {
-        "branch_id": take_numbers(tx, series="branch"),
+        "branch_id": reserve_numbers(tx, series="branch"),
         "workspace": norm(workspace),
         "name": name,
         "base_id": base.branch_id,
@@ -159,10 +159,10 @@ def branchmind_branch_list(
         {"name": name, "base_branch": base, "base_seq": base_seq}
         for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": norm(workspace), "limit": most + 1})
     ]
-    truncate_ranges = len(rows) > most
+    truncated = len(rows) > most
     return budget.fit(
         rows[:most],
-        lambda kept: {"workspace": workspace, "branches": kept, "truncated": truncate_ranges},
+        lambda kept: {"workspace": workspace, "branches": kept, "truncated": truncated},
         least=0,
     )
 
@@ -196,8 +196,8 @@ def branchmind_branch_rename(
     """Rename a branch; documents, bases, tags and the checkout follow."""
     branch = find_branch(tx, workspace, old, what="old")
     if branch.canonical:
-        raise _refused(f"{old!r} belongs to a plan or task and keeps its name")
-    _refuse_taken(tx, workspace, _new_name(new, what="new"))
+        raise _conflict_error(f"{old!r} belongs to a plan or task and keeps its name")
+    _refuse_existing(tx, workspace, _new_name(new, what="new"))
     tx.run(sql["rename_branch"], {"branch_id": branch.branch_id, "name": new})
     tx.set_event_subject(workspace=norm(workspace), address=new)
     return {"workspace": workspace, "previous": old, "current": new}
@@ -234,7 +234,7 @@ def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, n
 
 
 def defaults() -> dict[str, Any]:
-    """The branch and the documents that calls mean when they name none."""
+    """Return the default branch and documents of calls that name none."""
     return {"branch": MAIN, "docs": {"notes": NOTES, "graph": GRAPH, "trace": TRACE}}
 
 
@@ -262,12 +262,12 @@ def _last_doc_entry(tx: ReadTransaction, workspace: str) -> dict[str, Any] | Non
 
 
 def _new_name(name: str, *, what: str) -> str:
-    if _CANONICAL.fullmatch(checked_name(name, what=what)):
+    if _CANONICAL.fullmatch(check_name(name, what=what)):
         raise invalid_request(f"{name!r} is kept for the plan or task of that number; choose another name", path=what)
     return name
 
 
-def _refuse_taken(tx: Transaction, workspace: str, name: str) -> None:
+def _refuse_existing(tx: Transaction, workspace: str, name: str) -> None:
     if branch_named(tx, workspace, name) is not None:
         raise MossError(
             "CONFLICT",
@@ -279,21 +279,21 @@ def _refuse_taken(tx: Transaction, workspace: str, name: str) -> None:
 
 
 def _refuse_needed(tx: Transaction, workspace: str, branch: BranchRow) -> None:
-    """Refuses to delete what something else stands on, with the reason."""
+    """Refuse to delete a branch that something else depends on."""
     name = branch.name
     if name == MAIN:
-        raise _refused("'main' is the workspace's first branch and stays")
+        raise _conflict_error("'main' is the workspace's first branch and stays")
     if branch.canonical:
-        raise _refused(f"{name!r} belongs to a plan or task and stays as long as that")
+        raise _conflict_error(f"{name!r} belongs to a plan or task and stays as long as that")
     if _checkout(tx, workspace) == name:
         raise MossError(
             "CONFLICT",
             f"{name!r} is checked out; check out another branch first",
-            recovery=_another_branch(tx, workspace),
+            recovery=_checkout_call(tx, workspace),
         )
     derived = [other for (other,) in tx.rows(sql["derived_branches"], {"branch_id": branch.branch_id})]
     if derived:
-        raise _refused(f"{name!r} is the base of {', '.join(map(repr, derived))}; delete those first")
+        raise _conflict_error(f"{name!r} is the base of {', '.join(map(repr, derived))}; delete those first")
     conflict_id = tx.value(sql["open_conflict_of_branch"], {"branch_id": branch.branch_id})
     if conflict_id is not None:
         raise MossError(
@@ -307,12 +307,12 @@ def _refuse_needed(tx: Transaction, workspace: str, branch: BranchRow) -> None:
         )
 
 
-def _another_branch(tx: Transaction, workspace: str) -> dict[str, Any]:
-    """The call that checks out `main`, or shows what else there is where that was renamed."""
+def _checkout_call(tx: Transaction, workspace: str) -> dict[str, Any]:
+    """Return a call that checks out `main`, or lists the branches if there is no `main`."""
     if branch_named(tx, workspace, MAIN) is None:
         return next_call("branchmind_branch_list", {"workspace": workspace}, "lists the branches there are")
     return next_call("branchmind_checkout", {"workspace": workspace, "ref": MAIN}, "checks out another branch")
 
 
-def _refused(reason: str) -> MossError:
+def _conflict_error(reason: str) -> MossError:
     return MossError("CONFLICT", reason)

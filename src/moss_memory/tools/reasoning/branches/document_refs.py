@@ -1,15 +1,15 @@
-"""Where a call reads or writes: its workspace, its branch (named, checked out, or a target's) and its document."""
+"""References to documents: the workspace, branch and document that a call reads or writes."""
 
 from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request, nearest, next_call
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
-from moss_memory.tools.reasoning.reasoning_arguments import checked_name
+from moss_memory.tools.reasoning.reasoning_arguments import check_name
 from moss_memory.tools.reasoning.reasoning_sql import sql
-from moss_memory.tools.task.model.reasoning_refs import reference_of
+from moss_memory.tools.task.model.reasoning_refs import find_reference
 
-from .visible_ranges import View, graph_view, log_view, take_numbers
+from .visible_ranges import View, graph_view, log_view, reserve_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-    Look = Callable[[ReadTransaction, int, str], View]
+    OpenView = Callable[[ReadTransaction, int, str], View]
 
 MAIN = "main"
 NOTES, TRACE, GRAPH = "notes", "trace", "graph"
 STANDARD_DOCS = (NOTES, TRACE, GRAPH)
-"""The documents that every branch has, written or not."""
+"""The documents that exist on every branch, even before the first write."""
 
 
 class BranchRow(NamedRow):
-    """A branch: its id never changes, its name may."""
+    """A row of the table of branches; the id never changes, the name may."""
 
     __slots__ = ()
     branch_id: int
@@ -38,7 +38,7 @@ class BranchRow(NamedRow):
 
 
 class DocumentRef:
-    """A branch and one of its documents."""
+    """A reference to one document of one branch."""
 
     __slots__ = ("branch", "doc", "own_docs", "workspace")
 
@@ -47,32 +47,32 @@ class DocumentRef:
         self.branch = branch
         self.doc = doc
         self.own_docs = own_docs
-        """Documents of a target, which exist before anything is written to them."""
+        """Documents of the target, which exist before the first write."""
 
     def log(self, tx: ReadTransaction) -> View:
-        """The document's entries as the branch shows them; a document that was never written is `NOT_FOUND`."""
-        return self._existing(tx, log_view(tx, self.branch.branch_id, self.doc), other=graph_view)
+        """Return the view of the document's entries; raise `NOT_FOUND` if nothing was ever written to the document."""
+        return self._require(tx, log_view(tx, self.branch.branch_id, self.doc), other=graph_view)
 
     def graph(self, tx: ReadTransaction) -> View:
-        """The document's graph as the branch shows it; a document that was never written is `NOT_FOUND`."""
-        return self._existing(tx, graph_view(tx, self.branch.branch_id, self.doc), other=log_view)
+        """Return the view of the document's graph; raise `NOT_FOUND` if nothing was ever written to the document."""
+        return self._require(tx, graph_view(tx, self.branch.branch_id, self.doc), other=log_view)
 
-    def _existing(self, tx: ReadTransaction, view: View, *, other: Look) -> View:
-        """The view, unless nothing was ever written to the document, neither entries nor a graph."""
+    def _require(self, tx: ReadTransaction, view: View, *, other: OpenView) -> View:
+        """Return the view; raise `NOT_FOUND` if the document has neither entries nor a graph."""
         if view.written or self.always_exists() or other(tx, self.branch.branch_id, self.doc).written:
             return view
         raise unknown_doc(self.workspace, self.branch.name, self.doc)
 
     def always_exists(self) -> bool:
-        """Whether the document reads as empty before anything is written to it."""
+        """Return true if the document reads as empty before the first write."""
         return self.doc in STANDARD_DOCS or self.doc in self.own_docs or self.doc in _canonical_docs(self.branch)
 
-    def shown(self) -> dict[str, str]:
-        """The place as answers name it."""
+    def to_dict(self) -> dict[str, str]:
+        """Return the branch and document as fields of a response."""
         return {"branch": self.branch.name, "doc": self.doc}
 
-    def concern(self, tx: Transaction) -> None:
-        """Names the place in the event of a call that writes to it."""
+    def set_event_subject(self, tx: Transaction) -> None:
+        """Set the document as the subject of the event of this call."""
         tx.set_event_subject(workspace=norm(self.workspace), address=f"{self.branch.name}:{self.doc}")
 
 
@@ -84,48 +84,56 @@ def _canonical_docs(branch: BranchRow) -> tuple[str, ...]:
 
 
 def find_branch(tx: ReadTransaction, workspace: str, name: str | None, *, what: str = "branch") -> BranchRow:
-    """The branch of a name, or the checkout when none is given; unknown: `NOT_FOUND` with the call that helps."""
-    found = checkout_of(tx, workspace) if name is None else branch_named(tx, workspace, checked_name(name, what=what))
+    """Return the branch with this name, or the checkout if the name is None; raise `NOT_FOUND` if there is none."""
+    found = checkout_of(tx, workspace) if name is None else branch_named(tx, workspace, check_name(name, what=what))
     if found is None:
-        raise _no_such_branch(tx, workspace, name)
+        raise _unknown_branch(tx, workspace, name)
     return found
 
 
 def checkout_of(tx: ReadTransaction, workspace: str) -> BranchRow | None:
-    """The branch that calls without a branch use, if there is one."""
+    """Return the branch that is checked out, or None."""
     row = tx.row(sql["checkout"], {"workspace": norm(workspace)})
     return None if row is None else BranchRow(row)
 
 
 def branch_named(tx: ReadTransaction, workspace: str, name: str) -> BranchRow | None:
-    """The branch of a name, if there is one."""
+    """Return the branch with this name, or None."""
     row = tx.row(sql["branch"], {"workspace": norm(workspace), "name": name})
     return None if row is None else BranchRow(row)
 
 
 def branch_by_id(tx: ReadTransaction, branch_id: int) -> BranchRow:
-    """The branch that something else refers to by its id; those are deleted together."""
+    """Return the branch with this id, which must exist because another row refers to it."""
     row = tx.row(sql["branch_by_id"], {"branch_id": branch_id})
     assert row is not None, "what is referred to is there"
     return BranchRow(row)
 
 
-def family_of(tx: ReadTransaction, branch_id: int) -> list[int]:
-    """Return the first base of a branch and every branch that was derived from it, however far."""
+def related_branches(tx: ReadTransaction, branch_id: int) -> list[int]:
+    """Return the ids of the first base of a branch and of all branches derived from that base."""
+    return derived_branches(tx, root_branch(tx, branch_id))
+
+
+def root_branch(tx: ReadTransaction, branch_id: int) -> int:
+    """Return the id of the first base of a branch, or of the branch itself if it has no base."""
     base = tx.value(sql["base_of"], {"branch_id": branch_id})
-    if base is not None:
-        return family_of(tx, base)
-    return [member for (member,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
+    return branch_id if base is None else root_branch(tx, base)
+
+
+def derived_branches(tx: ReadTransaction, branch_id: int) -> list[int]:
+    """Return the ids of a branch and of all branches derived from it."""
+    return [derived for (derived,) in tx.rows(sql["family_of_branch"], {"branch_id": branch_id})]
 
 
 def branch_for_writing(tx: Transaction, workspace: str, name: str | None, *, what: str = "branch") -> BranchRow:
-    """The same for a write: the first one in a workspace without branches makes `main` and checks it out."""
+    """Return the branch with this name, or the checkout; create `main` first if the workspace has no branch."""
     bootstrap(tx, workspace)
     return find_branch(tx, workspace, name, what=what)
 
 
 def bootstrap(tx: Transaction, workspace: str) -> None:
-    """Makes `main` where there is no branch, and checks it out where nothing is."""
+    """Create `main` if the workspace has no branch, and check it out if nothing is checked out."""
     checkout_id, _ = tx.row(sql["workspace"], {"workspace": norm(workspace)}) or (None, False)
     if checkout_id is not None:
         return
@@ -138,8 +146,8 @@ def bootstrap(tx: Transaction, workspace: str) -> None:
 
 
 def add_branch(tx: Transaction, workspace: str, name: str, *, canonical: bool = False) -> int:
-    """A new branch without a base; gives its id."""
-    branch_id = take_numbers(tx, series="branch")
+    """Insert a branch without a base and return its id."""
+    branch_id = reserve_numbers(tx, series="branch")
     row = {
         "branch_id": branch_id,
         "workspace": norm(workspace),
@@ -153,7 +161,7 @@ def add_branch(tx: Transaction, workspace: str, name: str, *, canonical: bool = 
     return branch_id
 
 
-def place_of(
+def find_document(
     tx: ReadTransaction,
     workspace: str,
     *,
@@ -163,25 +171,25 @@ def place_of(
     kind: str,
     writer: Transaction | None = None,
 ) -> DocumentRef:
-    """The place that a call names by a target, by branch and document, or not at all.
+    """Resolve the target, or the branch and document, that a call names.
 
-    `kind` says which document is meant by default. Unknown things are `NOT_FOUND`; `writer` is the same
-    transaction where the call writes, so that the first write can make the workspace.
+    `kind` selects the default document. Pass the transaction as `writer` if the call writes, so that the first write
+    creates the workspace. Raise `NOT_FOUND` if the target or branch does not exist.
     """
     if target is not None:
         if branch is not None or doc is not None:
             given = "branch" if branch is not None else "doc"
             raise invalid_request(f"`target` already says where; leave `{given}` out", path=given)
-        reference = reference_of(tx, workspace, target)
+        reference = find_reference(tx, workspace, target)
         docs = {NOTES: reference.notes_doc, TRACE: reference.trace_doc, GRAPH: reference.graph_doc}
         return DocumentRef(workspace, find_branch(tx, workspace, reference.branch), docs[kind], tuple(docs.values()))
-    named = checked_name(doc, what="doc") if doc is not None else kind
-    found = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
-    return DocumentRef(workspace, found, named)
+    name = check_name(doc, what="doc") if doc is not None else kind
+    branch_row = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
+    return DocumentRef(workspace, branch_row, name)
 
 
 def unknown_doc(workspace: str, branch: str, doc: str) -> MossError:
-    """The refusal of a document that nothing was written to."""
+    """Return the error for a document that does not exist."""
     return MossError(
         "NOT_FOUND",
         f"branch {branch!r} has no document {doc!r}; it appears at its first write",
@@ -191,7 +199,7 @@ def unknown_doc(workspace: str, branch: str, doc: str) -> MossError:
     )
 
 
-def _no_such_branch(tx: ReadTransaction, workspace: str, name: str | None) -> MossError:
+def _unknown_branch(tx: ReadTransaction, workspace: str, name: str | None) -> MossError:
     names = [known for (known,) in tx.rows(sql["branch_names"], {"workspace": norm(workspace)})]
     if not names:
         return MossError(

@@ -1,4 +1,4 @@
-"""Merging a branch back: notes are copied once, graphs are merged three ways, what disagrees becomes a conflict."""
+"""Tools that merge a branch: notes are copied once, graphs are merged three ways with conflicts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from moss_memory.registry.responses import integer, text, texts
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
-from moss_memory.tools.reasoning.graph.graph_tools import both_graphs
-from moss_memory.tools.reasoning.graph.node_versions import GONE, Version, present, write
-from moss_memory.tools.reasoning.notes.note_tools import BranchSide, both_logs, touch
+from moss_memory.tools.reasoning.graph.node_versions import ABSENT, Version, current_versions, write
+from moss_memory.tools.reasoning.notes.note_tools import BranchSide, both_sides, touch
 from moss_memory.tools.reasoning.reasoning_arguments import (
     Cursor,
     CursorPage,
@@ -27,7 +26,7 @@ from moss_memory.tools.reasoning.reasoning_responses import PAGINATION
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
 from .document_refs import GRAPH, NOTES, BranchRow, DocumentRef, branch_by_id
-from .visible_ranges import graph_view, subtract_ranges, take_numbers
+from .visible_ranges import graph_view, log_view, reserve_numbers, subtract_ranges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,11 +66,11 @@ def branchmind_merge(
 ) -> dict[str, Any]:
     """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
-    source, destination = both_logs(tx, workspace, from_, into, doc, names=("from", "into"))
+    source, destination = both_sides(tx, workspace, from_, into, doc, log_view, names=("from", "into"))
     found = _oldest_notes(tx, source.view, destination.view, doc, page)
-    new = _not_yet_there(tx, destination.view, doc, found[: page.limit])
+    new = _select_new(tx, destination.view, doc, found[: page.limit])
     if new and not dry_run:
-        _copy(tx, destination.branch, doc, new)
+        _copy_notes(tx, destination.branch, doc, new)
     if not dry_run:
         tx.set_event_subject(workspace=norm(workspace), address=f"{into}:{doc}")
     count = min(len(found), page.limit)
@@ -109,9 +108,9 @@ def branchmind_graph_merge(
 ) -> dict[str, Any]:
     """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
-    source, destination = both_graphs(tx, workspace, from_, into, doc, names=("from", "into"))
+    source, destination = both_sides(tx, workspace, from_, into, doc, graph_view, names=("from", "into"))
     if source.branch.base_id != destination.branch.branch_id:
-        raise _not_the_base(tx, workspace, source.branch, into)
+        raise _base_error(tx, workspace, source.branch, into)
     own = {"branch_id": source.branch.branch_id, "doc": doc, "after": page.cursor or 0, "limit": page.limit + 1}
     changed = {key: seq for seq, key in tx.rows(sql["own_keys"], own)}
     keys = list(changed)[: page.limit]
@@ -122,7 +121,7 @@ def branchmind_graph_merge(
     return {"from": from_, "into": into, "doc": doc, **merge.outcome(), "pagination": pagination}
 
 
-class _Copied(NamedRow):
+class _MergeNote(NamedRow):
     """A note that a merge may copy."""
 
     __slots__ = ()
@@ -132,7 +131,7 @@ class _Copied(NamedRow):
 
 
 class _GraphMerge:
-    """One page of keys that a branch changed, on their way into its base."""
+    """The three-way merge of one page of keys from a branch into its base."""
 
     def __init__(
         self, tx: Transaction, workspace: str, source: BranchSide, destination: BranchSide, doc: str, keys: list[str]
@@ -143,64 +142,73 @@ class _GraphMerge:
         self._into = destination.branch
         self._doc = doc
         snapshot = graph_view(tx, self._into.branch_id, doc, upto=source.branch.base_seq or 0)
-        self._theirs = present(tx, source.view, doc, keys)
-        self._ours = present(tx, destination.view, doc, keys)
-        self._bases = present(tx, snapshot, doc, keys)
+        self._theirs = current_versions(tx, source.view, doc, keys)
+        self._ours = current_versions(tx, destination.view, doc, keys)
+        self._bases = current_versions(tx, snapshot, doc, keys)
         self._keys = keys
         self._merged: list[Version] = []
         self._conflict_ids: list[str] = []
         self._created = 0
 
     def run(self, *, dry_run: bool) -> None:
-        """Finds what to write and what disagrees, and writes it unless this is a dry run."""
+        """Compare all keys; write the merged versions and the conflicts unless this is a dry run."""
         for key in self._keys:
             theirs, ours = self._theirs[key], self._ours.get(key)
             base = self._base(key)
             if theirs.state in (_state(ours), _state(base)):
-                self._agree(theirs, ours, dry_run=dry_run)
+                self._record_agreement(theirs, ours, dry_run=dry_run)
             elif _state(ours) == _state(base):
                 self._merged.append(theirs)
             else:
-                self._disagree(key, base, theirs, ours, dry_run=dry_run)
+                self._record_conflict(key, base, theirs, ours, dry_run=dry_run)
         if not dry_run:
             self._tx.set_event_subject(workspace=norm(self._workspace), address=f"{self._into.name}:{self._doc}")
-            self._apply()
+            for version in self._merged:
+                self._record_agreement(version, version, dry_run=False)
+            if self._merged:
+                write(self._tx, DocumentRef(self._workspace, self._into, self._doc), self._merged)
 
     def outcome(self) -> dict[str, Any]:
-        """What was merged, what was the same already, and the conflicts that wait."""
+        """Return the counts and conflict ids as fields of a response."""
         merged, conflicts = len(self._merged), len(self._conflict_ids)
         outcome: dict[str, Any] = {"merged": merged, "skipped": len(self._keys) - merged - conflicts}
         return {**outcome, "conflicts_created": self._created, "conflict_ids": self._conflict_ids}
 
     def _base(self, key: str) -> Version | None:
-        """The state that both last agreed on: the last one merged or turned down, else the snapshot's."""
-        place = {"from_id": self._from.branch_id, "doc": self._doc, "key": key}
-        row = self._tx.row(sql["reconciled"], place)
+        """Return the common ancestor: the last state merged or rejected, else the state of the snapshot."""
+        row = self._tx.row(sql["reconciled"], {"from_id": self._from.branch_id, "doc": self._doc, "key": key})
         return self._bases.get(key) if row is None else Version(row)
 
-    def _agree(self, theirs: Version, ours: Version | None, *, dry_run: bool) -> None:
-        """Nothing is to be written: an older conflict is moot, and what both say is what they go on from."""
+    def _record_agreement(self, theirs: Version, ours: Version | None, *, dry_run: bool) -> None:
+        """Supersede open conflicts about the key and record the common ancestor of the next merge."""
         if dry_run:
             return
-        place = {"from_id": self._from.branch_id, "into_id": self._into.branch_id, "doc": self._doc}
-        key = {**place, "key": theirs.key, "from_seq": theirs.seq, "now_ms": self._tx.now_ms}
-        self._tx.run(sql["supersede_conflicts"], key)
+        row = {
+            "from_id": self._from.branch_id,
+            "into_id": self._into.branch_id,
+            "doc": self._doc,
+            "key": theirs.key,
+            "from_seq": theirs.seq,
+            "now_ms": self._tx.now_ms,
+        }
+        self._tx.run(sql["supersede_conflicts"], row)
         if theirs.state == _state(ours):
-            self._tx.run(sql["reconcile"], key)
+            self._tx.run(sql["reconcile"], row)
 
-    def _disagree(
+    def _record_conflict(
         self, key: str, base: Version | None, theirs: Version, ours: Version | None, *, dry_run: bool
     ) -> None:
-        conflict_id = self._conflict_id(key, base, theirs, ours)
-        known = self._tx.row(sql["conflict_state"], {"conflict_id": conflict_id})
-        self._conflict_ids.append(conflict_id)
-        if known == (None,):  # it is there, and still without a resolution
+        states = [_state(base), _state(theirs), _state(ours)]
+        new_id = conflict_id(self._from.branch_id, self._into.branch_id, self._doc, key, states)
+        known = self._tx.row(sql["conflict_state"], {"conflict_id": new_id})
+        self._conflict_ids.append(new_id)
+        if known == (None,):  # it exists and is open
             return
         self._created += 1
         if not dry_run:
-            self._open(conflict_id, key, base, theirs, ours, again=known is not None)
+            self._open_conflict(new_id, key, base, theirs, ours, again=known is not None)
 
-    def _open(
+    def _open_conflict(
         self,
         conflict_id: str,
         key: str,
@@ -210,7 +218,7 @@ class _GraphMerge:
         *,
         again: bool,
     ) -> None:
-        """Opens a conflict, or opens one again that was settled before the two sides went on."""
+        """Insert a conflict, or reopen a resolved one that recurs."""
         row = {
             "conflict_id": conflict_id,
             "workspace": norm(self._workspace),
@@ -219,61 +227,51 @@ class _GraphMerge:
             "doc": self._doc,
             "key": key,
             "from_seq": theirs.seq,
-            "base_json": _packed(base),
-            "theirs_json": _packed(theirs),
-            "ours_json": _packed(ours),
+            "base_json": _encode(base),
+            "theirs_json": _encode(theirs),
+            "ours_json": _encode(ours),
             "now_ms": self._tx.now_ms,
         }
         self._tx.run(sql["supersede_conflicts"], row)
         query = "reopen_conflict" if again else "add_conflict"
-        self._tx.run(sql[query], {**row, "seq": take_numbers(self._tx)})
-
-    def _conflict_id(self, key: str, base: Version | None, theirs: Version, ours: Version | None) -> str:
-        states = [_state(base), _state(theirs), _state(ours)]
-        return conflict_id(self._from.branch_id, self._into.branch_id, self._doc, key, states)
-
-    def _apply(self) -> None:
-        for version in self._merged:
-            self._agree(version, version, dry_run=False)
-        if self._merged:
-            write(self._tx, DocumentRef(self._workspace, self._into, self._doc), self._merged)
+        self._tx.run(sql[query], {**row, "seq": reserve_numbers(self._tx)})
 
 
 def _state(version: Version | None) -> str:
-    return GONE if version is None else str(version.state)
+    return ABSENT if version is None else str(version.state)
 
 
-def _packed(version: Version | None) -> str | None:
+def _encode(version: Version | None) -> str | None:
     if version is None:
         return None
     return json.dumps(version, ensure_ascii=False, separators=(",", ":"))
 
 
-def _oldest_notes(tx: ReadTransaction, source: View, destination: View, doc: str, page: CursorPage) -> list[_Copied]:
-    """One note more than the page holds of those that only the source shows, oldest first."""
-    found: list[_Copied] = []
+def _oldest_notes(tx: ReadTransaction, source: View, destination: View, doc: str, page: CursorPage) -> list[_MergeNote]:
+    """Return at most one note more than the page holds, oldest first, of the notes only the source shows."""
+    found: list[_MergeNote] = []
     after = page.cursor or 0
     for branch_id, low, high in subtract_ranges(source.ranges, destination.ranges):
         left = page.limit + 1 - len(found)
         if left and high > after:
-            place = {"branch_id": branch_id, "doc": doc, "after": max(low, after), "upto": high, "limit": left}
-            found.extend(map(_Copied, tx.rows(sql["notes_after"], place)))
+            parameters = {"branch_id": branch_id, "doc": doc, "after": max(low, after), "upto": high, "limit": left}
+            found.extend(map(_MergeNote, tx.rows(sql["notes_after"], parameters)))
     return found
 
 
-def _not_yet_there(tx: ReadTransaction, destination: View, doc: str, notes: list[_Copied]) -> list[tuple[int, str]]:
-    """Of the notes those that the destination shows in no form, each with the mark of its first origin."""
+def _select_new(tx: ReadTransaction, destination: View, doc: str, notes: list[_MergeNote]) -> list[tuple[int, str]]:
+    """Return the notes without a copy at the destination, each with the identifier of its original."""
     new: dict[str, int] = {}
     for seq, branch_id, source_event_id in notes:
         copied = source_event_id is not None and source_event_id.startswith("merge:")
         origin = source_event_id if copied else f"merge:{branch_id}:{seq}"
-        if origin not in new and not _is_there(tx, destination, doc, origin):
+        if origin not in new and not _has_copy(tx, destination, doc, origin):
             new[origin] = seq
     return [(seq, origin) for origin, seq in new.items()]
 
 
-def _is_there(tx: ReadTransaction, view: View, doc: str, origin: str) -> bool:
-    """Whether a view shows a copy of an entry, or the entry itself."""
+def _has_copy(tx: ReadTransaction, view: View, doc: str, origin: str) -> bool:
+    """Return true if a view shows an entry or a copy of it."""
     _, branch_id, seq = origin.split(":")
     if view.shows(int(branch_id), int(seq)):
         return True
@@ -284,15 +282,15 @@ def _is_there(tx: ReadTransaction, view: View, doc: str, origin: str) -> bool:
     )
 
 
-def _copy(tx: Transaction, into: BranchRow, doc: str, notes: list[tuple[int, str]]) -> None:
-    first = take_numbers(tx, len(notes))
+def _copy_notes(tx: Transaction, into: BranchRow, doc: str, notes: list[tuple[int, str]]) -> None:
+    first = reserve_numbers(tx, len(notes))
     for seq, (copied, origin) in enumerate(notes, start=first):
         row = {"seq": seq, "branch_id": into.branch_id, "copied": copied, "source_event_id": origin, "ts_ms": tx.now_ms}
         tx.run(sql["copy_entry"], row)
     touch(tx, into.branch_id, doc, first, first + len(notes) - 1)
 
 
-def _not_the_base(tx: ReadTransaction, workspace: str, source: BranchRow, into: str) -> MossError:
+def _base_error(tx: ReadTransaction, workspace: str, source: BranchRow, into: str) -> MossError:
     if source.base_id is None:
         return invalid_request(
             f"{source.name!r} has no base to merge back into; only derived branches merge", path="from"

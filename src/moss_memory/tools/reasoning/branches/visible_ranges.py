@@ -1,4 +1,4 @@
-"""What a branch shows: its own writes on top of the snapshot of its base, and of that one's base, without copying."""
+"""Views of branches: a branch shows its own writes and the snapshots of its bases, without copies."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     """A branch's entries after one seq and up to another."""
 
 HEAD = 2**63 - 2
-"""The cut-off of a view that shows everything there is."""
+"""The upper bound of a view without a cut-off."""
 
 
-def take_numbers(tx: Transaction, count: int = 1, *, series: str = "seq") -> int:
-    """The first of so many consecutive numbers that nobody else gets; their order is the order of commits."""
+def reserve_numbers(tx: Transaction, count: int = 1, *, series: str = "seq") -> int:
+    """Reserve `count` consecutive numbers and return the first; their order is the commit order."""
     last: int = tx.value(sql["take_numbers"], {"series": series, "count": count})
     return last - count + 1
 
 
 def last_number(tx: ReadTransaction) -> int:
-    """The last seq that was taken."""
+    """Return the last seq that was reserved."""
     last: int = tx.value(sql["last_number"])
     return last
 
@@ -49,9 +49,9 @@ class Entry(NamedRow):
     source_event_id: str | None
     ts_ms: int
 
-    def shown(self, doc: str, names: dict[int, str]) -> dict[str, Any]:
-        """The entry as callers see it, with the names of branches; what it does not have is left out."""
-        shown: dict[str, Any] = {
+    def to_dict(self, doc: str, names: dict[int, str]) -> dict[str, Any]:
+        """Return the entry as fields of a response, without fields that are None."""
+        fields: dict[str, Any] = {
             "seq": self.seq,
             "ts": shown_time(self.ts_ms),
             "ts_ms": self.ts_ms,
@@ -60,19 +60,19 @@ class Entry(NamedRow):
             "kind": "event" if self.written_as == "event" else "note",
         }
         if self.title is not None:
-            shown["title"] = self.title
+            fields["title"] = self.title
         if self.format is not None:
-            shown["format"] = self.format
+            fields["format"] = self.format
         if self.meta_json is not None:
-            shown["meta"] = json.loads(self.meta_json)
-        shown["content"] = self.content
+            fields["meta"] = json.loads(self.meta_json)
+        fields["content"] = self.content
         if self.source_event_id is not None:
-            shown["source_event_id"] = self.source_event_id
-        return shown
+            fields["source_event_id"] = self.source_event_id
+        return fields
 
 
 class View:
-    """One document as one branch shows it: which seqs of which branches, oldest first."""
+    """One document as seen from one branch: ranges of seqs per writing branch, oldest first."""
 
     __slots__ = ("_sources", "names", "ranges", "written")
 
@@ -83,29 +83,29 @@ class View:
         self.ranges = ranges
         self.names = names
         self.written = written
-        """Whether anything was ever written to it here."""
+        """True if the document has at least one write in this view."""
 
     def shows(self, branch_id: int, seq: int) -> bool:
-        """Whether an entry of a branch is part of the view."""
+        """Return true if the view contains an entry of a branch."""
         return any(writer == branch_id and after < seq <= upto for writer, after, upto in self.ranges)
 
     def writers(self) -> set[int]:
-        """The branches whose entries are part of the view."""
+        """Return the ids of the branches whose entries the view contains."""
         return {writer for writer, _, _ in self.ranges}
 
     def sources(self) -> list[tuple[int, int]]:
-        """Every branch that the view reads and how far, nearest first, whether it wrote to the document or not."""
+        """Return each branch that the view reads with its last seq, nearest first, even without writes."""
         return self._sources
 
     def newest(self, tx: ReadTransaction, doc: str, *, before: int, limit: int, query: str) -> list[Entry]:
-        """The last entries below a seq, newest first."""
+        """Return the last entries below a seq, newest first."""
         return newest_in(tx, self.ranges, doc, before=before, limit=limit, query=query)
 
     def head(self, tx: ReadTransaction, doc: str) -> int | None:
-        """The newest entry's seq, or none."""
+        """Return the seq of the newest entry, or None."""
         for branch_id, after, upto in reversed(self.ranges):
-            place = {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto}
-            seq: int | None = tx.value(sql["newest_entry"], place)
+            parameters = {"branch_id": branch_id, "doc": doc, "after": after, "upto": upto}
+            seq: int | None = tx.value(sql["newest_entry"], parameters)
             if seq is not None:
                 return seq
         return None
@@ -114,18 +114,18 @@ class View:
 def newest_in(
     tx: ReadTransaction, ranges: list[Range], doc: str, *, before: int, limit: int, query: str
 ) -> list[Entry]:
-    """The last entries below a seq within the ranges, newest first."""
+    """Return the last entries below a seq within the ranges, newest first."""
     found: list[Entry] = []
     for branch_id, after, upto in reversed(ranges):
         top = min(upto, before - 1)
         if top > after and len(found) < limit:
-            place = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": limit - len(found)}
-            found.extend(map(Entry, tx.rows(sql[query], place)))
+            parameters = {"branch_id": branch_id, "doc": doc, "after": after, "upto": top, "limit": limit - len(found)}
+            found.extend(map(Entry, tx.rows(sql[query], parameters)))
     return found
 
 
 def log_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD) -> View:
-    """A document of entries as a branch showed it at a seq, by default now."""
+    """Return the view of a document's entries on a branch as of a seq, by default now."""
     ranges: list[Range] = []
     names: dict[int, str] = {}
     written = False
@@ -148,7 +148,7 @@ def log_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD)
 
 
 def graph_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEAD) -> View:
-    """A graph document as a branch shows it: the nearest version of a key wins."""
+    """Return the view of a graph document on a branch; the nearest version of a key wins."""
     ranges: list[Range] = []
     names: dict[int, str] = {}
     sources = []
@@ -162,7 +162,7 @@ def graph_view(tx: ReadTransaction, branch_id: int, doc: str, *, upto: int = HEA
 
 
 def chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row]:
-    """Return a branch and its bases, nearest first; refuse a chain that is longer than any that Moss makes."""
+    """Return a branch and its bases, nearest first; refuse a chain that is longer than the maximum depth."""
     found = list(tx.rows(sql["chain"], {"branch_id": branch_id, "shape": shape, "doc": doc}))
     if len(found) > DEEPEST + 1:
         raise MossError(
@@ -174,7 +174,7 @@ def chain(tx: ReadTransaction, branch_id: int, shape: str, doc: str) -> list[Row
 
 
 def truncate_ranges(ranges: list[Range], branch_id: int, seq: int) -> list[Range]:
-    """The ranges up to and with one entry of a branch; empty when they do not show it."""
+    """Return the ranges up to and including one entry of a branch; empty if they do not contain it."""
     kept: list[Range] = []
     for writer, after, upto in ranges:
         if writer == branch_id and after < seq <= upto:
@@ -184,18 +184,18 @@ def truncate_ranges(ranges: list[Range], branch_id: int, seq: int) -> list[Range
 
 
 def subtract_ranges(ranges: list[Range], known: list[Range]) -> list[Range]:
-    """What of the ranges the known ones do not cover, in the same order."""
+    """Return the parts of the ranges that the known ranges do not cover, in the same order."""
     left: list[Range] = []
     for writer, after, upto in ranges:
         parts = [(after, upto)]
         for other, other_after, other_upto in known:
             if other == writer:
-                parts = [piece for part in parts for piece in _without(part, other_after, other_upto)]
+                parts = [piece for part in parts for piece in _subtract(part, other_after, other_upto)]
         left.extend((writer, low, high) for low, high in parts)
     return left
 
 
-def _without(part: tuple[int, int], after: int, upto: int) -> list[tuple[int, int]]:
+def _subtract(part: tuple[int, int], after: int, upto: int) -> list[tuple[int, int]]:
     low, high = part
     if upto <= low or after >= high:
         return [part]

@@ -1,4 +1,4 @@
-"""Writing cards: `think_card`, and one tool for each type of card."""
+"""Tools that write cards: `think_card`, and one tool for each type of card."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
 )
 from moss_memory.tools.reasoning.reasoning_responses import WRITTEN_CARD
 
-from .card_model import Card, card_place, commit_card, links, parse_card
+from .card_model import Card, check_links, commit_card, find_card_documents, parse_card
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,9 +64,11 @@ def _write_card(
     blocks: str | list[str] | None,
 ) -> dict[str, Any]:
     parsed = Card(
-        parse_card(card, workspace=workspace, type=type), links(supports, what="supports"), links(blocks, what="blocks")
+        parse_card(card, workspace=workspace, type=type),
+        check_links(supports, what="supports"),
+        check_links(blocks, what="blocks"),
     )
-    place = card_place(
+    documents = find_card_documents(
         tx,
         workspace,
         target=target,
@@ -76,8 +78,8 @@ def _write_card(
         writer=tx,
         with_branch=True,
     )
-    place.graph.concern(tx)
-    return commit_card(tx, place, parsed)
+    documents.graph.set_event_subject(tx)
+    return commit_card(tx, documents, parsed)
 
 
 @operation(

@@ -1,12 +1,12 @@
-"""Working with cards: link them, set their status, pin them, open and close subgoals, merge duplicates."""
+"""Tools that change cards: links, status, pins, subgoals and the merge of duplicates."""
 
 from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, choice, flag, list_of, number, object_of, text, texts
-from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, take_numbers
-from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, checked_id
+from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, reserve_numbers
+from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, check_id
 from moss_memory.tools.reasoning.graph.node_versions import Version, edge
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
@@ -21,15 +21,15 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     RequiredWorkspace,
     Target,
     as_list,
-    checked_label,
+    check_label,
     meta_json,
 )
-from moss_memory.tools.reasoning.reasoning_responses import APPLIED, CARD_PLACE, EDGE, LAST_SEQ
+from moss_memory.tools.reasoning.reasoning_responses import APPLIED, CARD_REF, EDGE, LAST_SEQ
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .card_model import CARD_TYPES, Card, CardPlace, card_place, commit_card, parse_card
-from .duplicates import groups_of
-from .frontier import pins_of
+from .card_model import CARD_TYPES, Card, CardDocuments, commit_card, find_card_documents, parse_card
+from .duplicates import find_duplicates
+from .frontier import find_pins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ _GROUP = Shape(
     mutates=True,
     stores=True,
     aliases=BRANCH,
-    answers={**CARD_PLACE, "edge": object_of(EDGE, "the link"), "applied": _APPLIED, "last_seq": LAST_SEQ},
+    answers={**CARD_REF, "edge": object_of(EDGE, "the link"), "applied": _APPLIED, "last_seq": LAST_SEQ},
     example="moss think link CARD-4 blocks CARD-2 -w shop",
 )
 def branchmind_think_link(
@@ -88,21 +88,21 @@ def branchmind_think_link(
 ) -> dict[str, Any]:
     """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
     link = edge(
-        checked_id(from_, what="from"),
-        checked_id(rel, what="rel", most=LABEL_MAX_CHARS, reserved=False),
-        checked_id(to, what="to"),
+        check_id(from_, what="from"),
+        check_id(rel, what="rel", most=LABEL_MAX_CHARS, reserved=False),
+        check_id(to, what="to"),
         meta=meta_json(meta),
     )
-    place = _existing_place(tx, workspace, target, ref, graph_doc)
-    changes = GraphBatch(tx, place.graph)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
+    changes = GraphBatch(tx, documents.graph)
     for end in (from_, to):
         if changes.live(end) is None:
-            raise no_such_card(place, end)
+            raise unknown_card(documents, end)
     changes.upsert(link)
     last_seq = changes.write()
-    place.graph.concern(tx)
+    documents.graph.set_event_subject(tx)
     written = link.changed(seq=last_seq, ts_ms=tx.now_ms)
-    return {**place.shown(), "edge": written.shown(), "applied": changes.applied, "last_seq": last_seq}
+    return {**documents.to_dict(), "edge": written.to_dict(), "applied": changes.applied, "last_seq": last_seq}
 
 
 @operation(
@@ -110,7 +110,7 @@ def branchmind_think_link(
     stores=True,
     idempotent=True,
     aliases=BRANCH,
-    answers={**CARD_PLACE, "status": text("their status now"), **_TOUCHED, "last_seq": LAST_SEQ.or_absent()},
+    answers={**CARD_REF, "status": text("their status now"), **_TOUCHED, "last_seq": LAST_SEQ.or_absent()},
     example="moss think set-status CARD-2 closed -w shop",
 )
 def branchmind_think_set_status(
@@ -124,26 +124,26 @@ def branchmind_think_set_status(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Set the status of one or more cards, all or none; the rest of them stays."""
-    wanted = checked_label(status, what="status")
+    wanted = check_label(status, what="status")
     if wanted is None:
         raise invalid_request("`status` is blank; say what the cards are, e.g. closed", path="status")
-    place = _existing_place(tx, workspace, target, ref, graph_doc)
-    changes = GraphBatch(tx, place.graph)
-    cards = [_card(changes, place, one) for one in _ids(ids)]
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
+    changes = GraphBatch(tx, documents.graph)
+    cards = [_card(changes, documents, one) for one in _ids(ids)]
     updated = [card for card in cards if card.status != wanted]
     for card in updated:
         changes.upsert(card.with_status(wanted))
-    place.graph.concern(tx)
-    told = {"status": wanted, "updated": [card.key for card in updated]}
-    told["unchanged"] = [card.key for card in cards if card not in updated]
-    return {**place.shown(), **told, **({"last_seq": changes.write()} if updated else {})}
+    documents.graph.set_event_subject(tx)
+    fields = {"status": wanted, "updated": [card.key for card in updated]}
+    fields["unchanged"] = [card.key for card in cards if card not in updated]
+    return {**documents.to_dict(), **fields, **({"last_seq": changes.write()} if updated else {})}
 
 
 @operation(
     mutates=True,
     idempotent=True,
     aliases=BRANCH,
-    answers={**CARD_PLACE, "pinned": flag("whether they are pinned now"), **_TOUCHED},
+    answers={**CARD_REF, "pinned": flag("whether they are pinned now"), **_TOUCHED},
     example="moss think pin CARD-2 -w shop",
 )
 def branchmind_think_pin(
@@ -157,19 +157,25 @@ def branchmind_think_pin(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
-    place = _existing_place(tx, workspace, target, ref, graph_doc)
-    changes = GraphBatch(tx, place.graph)
-    wanted = [str(_card(changes, place, one).key) for one in _ids(ids)]
-    branch_id, doc = place.graph.branch.branch_id, place.graph.doc
-    now = pins_of(tx, graph_view(tx, branch_id, doc), doc)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
+    changes = GraphBatch(tx, documents.graph)
+    wanted = [str(_card(changes, documents, one).key) for one in _ids(ids)]
+    branch_id, doc = documents.graph.branch.branch_id, documents.graph.doc
+    now = find_pins(tx, graph_view(tx, branch_id, doc), doc)
     updated = [one for one in wanted if (one in now) != pinned]
     for card_id in updated:
-        row = {"seq": take_numbers(tx), "branch_id": branch_id, "doc": doc, "card_id": card_id, "pinned": int(pinned)}
+        row = {
+            "seq": reserve_numbers(tx),
+            "branch_id": branch_id,
+            "doc": doc,
+            "card_id": card_id,
+            "pinned": int(pinned),
+        }
         tx.run(sql["supersede_pin"], row)
         tx.run(sql["add_pin"], row)
-    place.graph.concern(tx)
+    documents.graph.set_event_subject(tx)
     unchanged = [one for one in wanted if one not in updated]
-    return {**place.shown(), "pinned": pinned, "updated": updated, "unchanged": unchanged}
+    return {**documents.to_dict(), "pinned": pinned, "updated": updated, "unchanged": unchanged}
 
 
 @operation(
@@ -177,7 +183,7 @@ def branchmind_think_pin(
     stores=True,
     aliases=BRANCH,
     answers={
-        **CARD_PLACE,
+        **CARD_REF,
         "subgoal_id": text("the new card"),
         "question_id": text("the question above it"),
         "child_trace_doc": text("the trace of its own"),
@@ -199,25 +205,31 @@ def branchmind_think_subgoal_open(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Open a subgoal of a question, with a trace and a graph of its own."""
-    place = _existing_place(tx, workspace, target, ref, graph_doc)
-    question = _card(GraphBatch(tx, place.graph), place, question_id)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
+    question = _card(GraphBatch(tx, documents.graph), documents, question_id)
     if question.type != "question":
-        raise no_such_card(place, question_id, kind="question")
-    named = (title or "").strip() or default_title(question.title or question.key)
-    told_text = (text or "").strip() or None
-    fields = {"id": None, "type": "question", "title": named, "text": told_text, "status": None, "tags": [SUBGOAL]}
-    told = commit_card(tx, place, Card({**fields, "meta": {}}, [], []))
-    subgoal_id = told["card_id"]
-    changes = GraphBatch(tx, place.graph)
+        raise unknown_card(documents, question_id, kind="question")
+    subgoal_title = (title or "").strip() or default_title(question.title or question.key)
+    body = (text or "").strip() or None
+    fields = {"id": None, "type": "question", "title": subgoal_title, "text": body, "status": None, "tags": [SUBGOAL]}
+    written = commit_card(tx, documents, Card({**fields, "meta": {}}, [], []))
+    subgoal_id = written["card_id"]
+    changes = GraphBatch(tx, documents.graph)
     changes.upsert(edge(question_id, SUBGOAL, subgoal_id))
     last_seq = changes.write()
     docs = {"child_trace_doc": f"{subgoal_id}-trace", "child_graph_doc": f"{subgoal_id}-graph"}
     for shape, doc in (("log", docs["child_trace_doc"]), ("graph", docs["child_graph_doc"])):
-        row = {"branch_id": place.graph.branch.branch_id, "shape": shape, "doc": doc, "first": last_seq, "last": None}
+        row = {
+            "branch_id": documents.graph.branch.branch_id,
+            "shape": shape,
+            "doc": doc,
+            "first": last_seq,
+            "last": None,
+        }
         tx.run(sql["touch_document"], row)
-    place.graph.concern(tx)
-    named_ids = {"subgoal_id": subgoal_id, "question_id": question_id}
-    return {**place.shown(), **named_ids, **docs, "inserted": True, "last_seq": last_seq}
+    documents.graph.set_event_subject(tx)
+    ids = {"subgoal_id": subgoal_id, "question_id": question_id}
+    return {**documents.to_dict(), **ids, **docs, "inserted": True, "last_seq": last_seq}
 
 
 @operation(
@@ -226,7 +238,7 @@ def branchmind_think_subgoal_open(
     idempotent=True,
     aliases=BRANCH,
     answers={
-        **CARD_PLACE,
+        **CARD_REF,
         "subgoal_id": text("the subgoal"),
         "status": choice(("closed",), "its status now"),
         "return_card_id": text("the card that says what came out of it", optional=True),
@@ -245,28 +257,30 @@ def branchmind_think_subgoal_close(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Close a subgoal, with a card that says what came out of it; the question above stays open."""
-    place = _existing_place(tx, workspace, target, ref, graph_doc)
-    subgoal = _card(GraphBatch(tx, place.graph), place, subgoal_id)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
+    subgoal = _card(GraphBatch(tx, documents.graph), documents, subgoal_id)
     if SUBGOAL not in subgoal.tags():
-        raise no_such_card(place, subgoal_id, kind="subgoal")
-    told: dict[str, Any] = {}
+        raise unknown_card(documents, subgoal_id, kind="subgoal")
+    returned: dict[str, Any] = {}
     applied = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
     if return_card is not None:
-        written = commit_card(tx, place, Card(parse_card(return_card, workspace=workspace, what="return_card"), [], []))
-        told["return_card_id"] = written["card_id"]
+        written = commit_card(
+            tx, documents, Card(parse_card(return_card, workspace=workspace, what="return_card"), [], [])
+        )
+        returned["return_card_id"] = written["card_id"]
         applied.update((name, applied[name] + count) for name, count in written["graph_applied"].items())
-    changes = GraphBatch(tx, place.graph)
+    changes = GraphBatch(tx, documents.graph)
     if subgoal.status != "closed":
         changes.upsert(subgoal.with_status("closed"))
-    if told:
-        link = edge(subgoal_id, "returns", told["return_card_id"])
+    if returned:
+        link = edge(subgoal_id, "returns", returned["return_card_id"])
         if changes.live(str(link.key)) is None:
             changes.upsert(link)
     if any(changes.applied.values()):
         changes.write()
-    place.graph.concern(tx)
+    documents.graph.set_event_subject(tx)
     total = {name: applied[name] + count for name, count in changes.applied.items()}
-    return {**place.shown(), "subgoal_id": subgoal_id, "status": "closed", **told, "applied": total}
+    return {**documents.to_dict(), "subgoal_id": subgoal_id, "status": "closed", **returned, "applied": total}
 
 
 @operation(
@@ -274,7 +288,7 @@ def branchmind_think_subgoal_close(
     idempotent=True,
     aliases=BRANCH,
     writes_if=lambda values: not values.get("dry_run"),
-    answers={**CARD_PLACE, "groups": list_of(_GROUP, "cards that say the same"), "applied": _APPLIED},
+    answers={**CARD_REF, "groups": list_of(_GROUP, "cards that say the same"), "applied": _APPLIED},
     example="moss think nominal-merge -w shop --dry-run",
 )
 def branchmind_think_nominal_merge(
@@ -288,12 +302,12 @@ def branchmind_think_nominal_merge(
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
     """Fold cards that say the same into the oldest of them: the others get status `merged` and an edge `dedup`."""
-    place = _existing_place(tx, workspace, target, ref, graph_doc)
-    changes = GraphBatch(tx, place.graph)
+    documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
+    changes = GraphBatch(tx, documents.graph)
     chosen = None
     if candidate_ids is not None:
-        chosen = [_card(changes, place, one) for one in _ids(candidate_ids, what="candidate_ids")]
-    groups = groups_of(tx, place.graph, chosen)
+        chosen = [_card(changes, documents, one) for one in _ids(candidate_ids, what="candidate_ids")]
+    groups = find_duplicates(tx, documents.graph, chosen)
     for group in groups:
         for card in group.others:
             changes.upsert(card.with_status("merged"))
@@ -301,23 +315,23 @@ def branchmind_think_nominal_merge(
     if groups and not dry_run:
         changes.write()
     if not dry_run:
-        place.graph.concern(tx)
+        documents.graph.set_event_subject(tx)
     applied = dict.fromkeys(changes.applied, 0) if dry_run else changes.applied
-    return {**place.shown(), "groups": [group.shown() for group in groups], "applied": applied}
+    return {**documents.to_dict(), "groups": [group.to_dict() for group in groups], "applied": applied}
 
 
 def default_title(question: str) -> str:
-    """Return the title of a subgoal that was given none, of the title or the id of its question."""
+    """Return the default title of a subgoal, from the title or id of its question."""
     return f"Subgoal of {question}"[:TITLE_MAX_CHARS]
 
 
-def _existing_place(
+def _find_existing_documents(
     tx: Transaction, workspace: str, target: str | None, ref: str | None, graph_doc: str | None
-) -> CardPlace:
-    """Where cards are that a call changes: what is not there yet is not made, but `NOT_FOUND`."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    place.graph.graph(tx)
-    return place
+) -> CardDocuments:
+    """Return the documents of the cards to change; raise `NOT_FOUND` if the graph does not exist."""
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    documents.graph.graph(tx)
+    return documents
 
 
 def _ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
@@ -327,18 +341,18 @@ def _ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
     return found
 
 
-def _card(changes: GraphBatch, place: CardPlace, card_id: str) -> Version:
-    """A live card; anything else is `NOT_FOUND`."""
+def _card(changes: GraphBatch, documents: CardDocuments, card_id: str) -> Version:
+    """Return a live card; raise `NOT_FOUND` if there is none."""
     card = changes.live(card_id)
     if card is None or card.type not in CARD_TYPES:
-        raise no_such_card(place, card_id)
+        raise unknown_card(documents, card_id)
     return card
 
 
-def no_such_card(place: CardPlace, card_id: str, *, kind: str = "card") -> MossError:
-    """The refusal of a card that is not there."""
+def unknown_card(documents: CardDocuments, card_id: str, *, kind: str = "card") -> MossError:
+    """Return the error for a card that does not exist."""
     return MossError(
         "NOT_FOUND",
-        f"there is no {kind} {card_id[:100]!r} on branch {place.graph.branch.name!r}",
-        recovery=next_call("branchmind_think_query", place.arguments(), "lists the cards there are"),
+        f"there is no {kind} {card_id[:100]!r} on branch {documents.graph.branch.name!r}",
+        recovery=next_call("branchmind_think_query", documents.arguments(), "lists the cards there are"),
     )

@@ -1,12 +1,12 @@
-"""Cards as they are read: the last changed, those that filters find, pinned ones, and what to go on with."""
+"""Tools that list cards: last changed, filtered, pinned, and the frontier."""
 
 from __future__ import annotations
 
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import list_of, object_of
-from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, Status, TextPart, next_node, nodes_of
+from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, Status, TextPart, nodes_of
 from moss_memory.tools.reasoning.graph.node_versions import select
-from moss_memory.tools.reasoning.notes.note_tools import Rows
+from moss_memory.tools.reasoning.notes.note_tools import Rows, next_cursor
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     REF,
@@ -20,10 +20,10 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     Target,
     as_list,
 )
-from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_PLACE, NODE, PAGINATION, STATS
+from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_REF, NODE, PAGINATION, STATS
 
-from .card_model import CARD_TYPES, CardPlace, card_place, checked_type
-from .frontier import candidates, pins_of
+from .card_model import CARD_TYPES, CardDocuments, check_type, find_card_documents
+from .frontier import find_candidates, find_pins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ CARDS = list_of(NODE, "the cards, last changed first", shown="answer")
     idempotent=True,
     aliases=REF,
     bounded=True,
-    answers={**CARD_PLACE, "stats": STATS, "cards": CARDS},
+    answers={**CARD_REF, "stats": STATS, "cards": CARDS},
     example="moss think context -w shop",
 )
 def branchmind_think_context(
@@ -54,10 +54,10 @@ def branchmind_think_context(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show the last changed cards of a branch, and how many there are of each type."""
-    place = card_place(tx, workspace, target=target, branch=branch, graph_doc=graph_doc, with_branch=True)
-    view = place.graph.graph(tx)
-    cards = nodes_of(tx, view, place.graph.doc, cards_only(), CursorPage(None, limit_cards))
-    frame = {**place.shown(), "stats": stats_of(tx, view, place.graph.doc)}
+    documents = find_card_documents(tx, workspace, target=target, branch=branch, graph_doc=graph_doc, with_branch=True)
+    view = documents.graph.graph(tx)
+    cards = nodes_of(tx, view, documents.graph.doc, card_filter(), CursorPage(None, limit_cards))
+    frame = {**documents.to_dict(), "stats": count_cards(tx, view, documents.graph.doc)}
     return budget.fit(
         cards,
         lambda kept: {**frame, "cards": kept, "truncated": False},
@@ -69,7 +69,7 @@ def branchmind_think_context(
     idempotent=True,
     aliases=BRANCH,
     bounded=True,
-    answers={**CARD_PLACE, "cards": CARDS, **PAGINATION},
+    answers={**CARD_REF, "cards": CARDS, **PAGINATION},
     example="moss think query -w shop --types question --status open",
 )
 def branchmind_think_query(
@@ -90,20 +90,22 @@ def branchmind_think_query(
     budget: Budget,
 ) -> dict[str, Any]:
     """Find cards, last changed first; filters combine with and."""
-    kinds = list(CARD_TYPES) if types is None else _known_types(types, workspace)
+    kinds = list(CARD_TYPES)
+    if types is not None:
+        kinds = [check_type(one, what="types", workspace=workspace) for one in as_list(types)]
     filters = NodeFilters(ids=ids, types=kinds, status=status, tags_any=tags_any, tags_all=tags_all, text=text)
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    view = place.graph.graph(tx)
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    view = documents.graph.graph(tx)
     page = CursorPage(cursor, limit)
-    cards = nodes_of(tx, view, place.graph.doc, filters, page)
-    return _card_page(place, page, cards, "cards", budget)
+    cards = nodes_of(tx, view, documents.graph.doc, filters, page)
+    return _card_page(documents, page, cards, "cards", budget)
 
 
 @operation(
     idempotent=True,
     aliases=BRANCH,
     bounded=True,
-    answers={**CARD_PLACE, "pins": list_of(NODE, "the pinned cards, last changed first", shown="answer"), **PAGINATION},
+    answers={**CARD_REF, "pins": list_of(NODE, "the pinned cards, last changed first", shown="answer"), **PAGINATION},
     example="moss think pins -w shop",
 )
 def branchmind_think_pins(
@@ -118,20 +120,20 @@ def branchmind_think_pins(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the pinned cards, last changed first."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    view = place.graph.graph(tx)
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    view = documents.graph.graph(tx)
     page = CursorPage(cursor, limit)
-    pinned = sorted(pins_of(tx, view, place.graph.doc))
+    pinned = sorted(find_pins(tx, view, documents.graph.doc))
     filters = NodeFilters(ids=pinned, types=list(CARD_TYPES), trusted=True) if pinned else None
-    cards = Rows([], more=False) if filters is None else nodes_of(tx, view, place.graph.doc, filters, page)
-    return _card_page(place, page, cards, "pins", budget)
+    cards = Rows([], more=False) if filters is None else nodes_of(tx, view, documents.graph.doc, filters, page)
+    return _card_page(documents, page, cards, "pins", budget)
 
 
 @operation(
     idempotent=True,
     aliases=BRANCH,
     bounded=True,
-    answers={**CARD_PLACE, "candidates": list_of(CANDIDATE, "the cards to go on with, best first", shown="answer")},
+    answers={**CARD_REF, "candidates": list_of(CANDIDATE, "the cards to go on with, best first", shown="answer")},
     example="moss think frontier -w shop",
 )
 def branchmind_think_frontier(
@@ -148,11 +150,11 @@ def branchmind_think_frontier(
 
     What a decision that links to it has settled is not open.
     """
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=min(limit, 200))
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    found = find_candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=min(limit, 200))
     return budget.fit(
         found,
-        lambda kept: {**place.shown(), "candidates": kept, "truncated": False},
+        lambda kept: {**documents.to_dict(), "candidates": kept, "truncated": False},
         least=0,
     )
 
@@ -162,7 +164,7 @@ def branchmind_think_frontier(
     aliases=BRANCH,
     bounded=True,
     answers={
-        **CARD_PLACE,
+        **CARD_REF,
         "candidate": object_of(
             CANDIDATE, "the card to go on with; null when nothing is open", nullable=True, shown="opened"
         ),
@@ -179,21 +181,21 @@ def branchmind_think_next(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show the one card to go on with, or null when nothing is open."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=1)
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    found = find_candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=1)
     return budget.fit(
         found,
-        lambda kept: {**place.shown(), "candidate": kept[0] if kept else None, "truncated": False},
+        lambda kept: {**documents.to_dict(), "candidate": kept[0] if kept else None, "truncated": False},
     )
 
 
-def cards_only() -> NodeFilters:
-    """The filter that lets cards through and no other node."""
+def card_filter() -> NodeFilters:
+    """Return a filter that accepts only cards."""
     return NodeFilters(types=list(CARD_TYPES))
 
 
-def stats_of(tx: ReadTransaction, view: View, doc: str) -> dict[str, Any]:
-    """How many cards a view shows, in all and of each type."""
+def count_cards(tx: ReadTransaction, view: View, doc: str) -> dict[str, Any]:
+    """Count the cards of a view, in total and by type."""
     kinds = ", ".join(f"'{kind}'" for kind in CARD_TYPES)
     by_type = dict.fromkeys(CARD_TYPES, 0)
     chosen = f"v.type in ({kinds}) and v.deleted = 0 group by v.type"
@@ -202,17 +204,13 @@ def stats_of(tx: ReadTransaction, view: View, doc: str) -> dict[str, Any]:
     return {"cards": sum(by_type.values()), "by_type": {kind: count for kind, count in by_type.items() if count}}
 
 
-def _known_types(types: str | list[str], workspace: str) -> list[str]:
-    return [checked_type(one, what="types", workspace=workspace) for one in as_list(types)]
-
-
-def _card_page(place: CardPlace, page: CursorPage, cards: Rows, key: str, budget: Budget) -> dict[str, Any]:
+def _card_page(documents: CardDocuments, page: CursorPage, cards: Rows, key: str, budget: Budget) -> dict[str, Any]:
     return budget.fit(
         cards,
         lambda kept: {
-            **place.shown(),
+            **documents.to_dict(),
             key: kept,
-            "pagination": page.answer(len(kept), next_node(cards, kept)),
+            "pagination": page.answer(len(kept), next_cursor(cards, kept, key="last_seq")),
             "truncated": False,
         },
     )

@@ -1,4 +1,4 @@
-"""Thinking cards: reading one in any of its forms, and committing it to trace and graph at once, only once."""
+"""The thinking card: parsing its input forms and writing it once to trace and graph."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from moss_memory.tools.reasoning.branches.document_refs import (
     DocumentRef,
     branch_for_writing,
     find_branch,
-    place_of,
+    find_document,
 )
 from moss_memory.tools.reasoning.branches.visible_ranges import last_number, log_view
-from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, checked_id, graph_tags
+from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, check_id, graph_tags
 from moss_memory.tools.reasoning.graph.node_versions import Version, edge, node
-from moss_memory.tools.reasoning.notes.note_tools import append, checked_note
-from moss_memory.tools.reasoning.reasoning_arguments import as_list, checked_label, checked_title, meta_json
+from moss_memory.tools.reasoning.notes.note_tools import append, check_note
+from moss_memory.tools.reasoning.reasoning_arguments import as_list, check_label, check_title, meta_json
 from moss_memory.tools.reasoning.reasoning_sql import sql
-from moss_memory.tools.task.model.reasoning_refs import reference_of
+from moss_memory.tools.task.model.reasoning_refs import find_reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,20 +42,20 @@ class Card:
     __slots__ = ("blocks", "id", "meta", "status", "supports", "tags", "text", "title", "type")
 
     def __init__(self, raw: dict[str, Any], supports: list[str], blocks: list[str]) -> None:
-        self.id = None if raw["id"] is None else checked_id(raw["id"], what="card.id")
+        self.id = None if raw["id"] is None else check_id(raw["id"], what="card.id")
         self.type: str = raw["type"]
-        self.title = checked_title(raw["title"], what="card.title")
+        self.title = check_title(raw["title"], what="card.title")
         self.text: str | None = raw["text"]
-        self.status = checked_label(raw["status"], what="card.status") or OPEN
+        self.status = check_label(raw["status"], what="card.status") or OPEN
         self.tags = graph_tags(raw["tags"], what="card.tags")
         self.meta: dict[str, Any] = raw["meta"]
-        self.supports = sorted({checked_id(one, what="supports") for one in supports})
-        self.blocks = sorted({checked_id(one, what="blocks") for one in blocks})
+        self.supports = sorted({check_id(one, what="supports") for one in supports})
+        self.blocks = sorted({check_id(one, what="blocks") for one in blocks})
         if self.title is None and self.text is None:
             raise invalid_request("`card` needs a title or a text; give at least one of them", path="card")
 
-    def said(self) -> dict[str, Any]:
-        """Everything that makes a repeated card the same one."""
+    def content(self) -> dict[str, Any]:
+        """Return the fields that decide if a repeated card is the same one."""
         return {
             "card_id": self.id,
             "type": self.type,
@@ -69,19 +69,19 @@ class Card:
         }
 
     def node(self) -> Version:
-        """The card as a node of the graph."""
+        """Return the card as a node of the graph."""
         meta = meta_json(self.meta)
         tags = self.tags
         return node(str(self.id), self.type, title=self.title, text=self.text, status=self.status, tags=tags, meta=meta)
 
     def edges(self) -> list[Version]:
-        """What the card supports and blocks."""
-        named = [("supports", one) for one in self.supports] + [("blocks", one) for one in self.blocks]
-        return [edge(str(self.id), rel, to) for rel, to in named]
+        """Return the edges to the cards that this card supports and blocks."""
+        ends = [("supports", one) for one in self.supports] + [("blocks", one) for one in self.blocks]
+        return [edge(str(self.id), rel, to) for rel, to in ends]
 
 
-class CardPlace:
-    """Where a card goes, or is read: a branch, its trace document and its graph document."""
+class CardDocuments:
+    """The trace document and the graph document of a card."""
 
     __slots__ = ("graph", "trace")
 
@@ -89,17 +89,17 @@ class CardPlace:
         self.trace = trace
         self.graph = graph
 
-    def shown(self) -> dict[str, str]:
-        """The place as answers name it."""
+    def to_dict(self) -> dict[str, str]:
+        """Return the branch and graph document as fields of a response."""
         return {"branch": self.graph.branch.name, "graph_doc": self.graph.doc}
 
     def arguments(self) -> dict[str, str]:
-        """The place as a further call takes it."""
+        """Return the workspace, branch and graph document as arguments of another call."""
         here = {"workspace": self.graph.workspace, "ref": self.graph.branch.name}
         return {**here, **({} if self.graph.doc == GRAPH else {"graph_doc": self.graph.doc})}
 
 
-def card_place(
+def find_card_documents(
     tx: ReadTransaction,
     workspace: str,
     *,
@@ -109,28 +109,28 @@ def card_place(
     graph_doc: str | None = None,
     writer: Transaction | None = None,
     with_branch: bool = False,
-) -> CardPlace:
-    """The documents that a thinking call means; `with_branch` lets a target's documents be used on another branch."""
+) -> CardDocuments:
+    """Resolve the documents of a thinking call; `with_branch` allows a target's documents on another branch."""
     for name, doc in (("trace_doc", trace_doc), ("graph_doc", graph_doc)):
         if target is not None and doc is not None:
             raise invalid_request(f"`target` already says where; leave `{name}` out", path=name)
     if target is None or branch is None:
-        trace = place_of(tx, workspace, target=target, branch=branch, doc=trace_doc, kind=TRACE, writer=writer)
-        graph = place_of(tx, workspace, target=target, branch=branch, doc=graph_doc, kind=GRAPH, writer=writer)
-        return CardPlace(trace, graph)
+        trace = find_document(tx, workspace, target=target, branch=branch, doc=trace_doc, kind=TRACE, writer=writer)
+        graph = find_document(tx, workspace, target=target, branch=branch, doc=graph_doc, kind=GRAPH, writer=writer)
+        return CardDocuments(trace, graph)
     if not with_branch:
         raise invalid_request("`target` already says where; leave `branch` out", path="branch")
-    reference = reference_of(tx, workspace, target)
+    reference = find_reference(tx, workspace, target)
     row = find_branch(tx, workspace, branch) if writer is None else branch_for_writing(writer, workspace, branch)
     own = (reference.notes_doc, reference.trace_doc, reference.graph_doc)
-    return CardPlace(
+    return CardDocuments(
         DocumentRef(workspace, row, reference.trace_doc, own), DocumentRef(workspace, row, reference.graph_doc, own)
     )
 
 
 def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str = "card") -> dict[str, Any]:
-    """A card's fields from an object, a JSON text, `key: value` lines or plain text; `type` replaces the card's."""
-    raw = dict(given) if isinstance(given, dict) else _from_text(given, what)
+    """Parse an object, JSON, `key: value` lines or plain text into a card's fields; `type` overrides its type."""
+    raw = dict(given) if isinstance(given, dict) else _parse_text(given, what)
     if "card_id" in raw:
         if raw.get("id") not in (None, raw["card_id"]):
             raise invalid_request(f"`{what}.id` and `{what}.card_id` differ; give one of them", path=f"{what}.card_id")
@@ -139,12 +139,12 @@ def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str
     fields["id"] = _text_field(raw.pop("id", None), f"{what}.id")
     fields["tags"] = _tags(raw.pop("tags", None), f"{what}.tags")
     fields["meta"] = {**_meta(raw.pop("meta", None), f"{what}.meta"), **raw}
-    fields["type"] = checked_type(type or fields["type"] or "note", what=f"{what}.type", workspace=workspace)
+    fields["type"] = check_type(type or fields["type"] or "note", what=f"{what}.type", workspace=workspace)
     return fields
 
 
-def checked_type(raw: str, *, what: str, workspace: str) -> str:
-    """One of the card types."""
+def check_type(raw: str, *, what: str, workspace: str) -> str:
+    """Return the normalized card type; refuse an unknown one."""
     kind = raw.strip().lower()
     if kind not in CARD_TYPES:
         like = nearest(kind, list(CARD_TYPES)) or "note"
@@ -162,54 +162,54 @@ def checked_type(raw: str, *, what: str, workspace: str) -> str:
     return kind
 
 
-def commit_card(tx: Transaction, place: CardPlace, card: Card) -> dict[str, Any]:
-    """Writes a card to trace and graph, or nothing when it is there already; other content is a `CONFLICT`."""
-    changes = GraphBatch(tx, place.graph)
+def commit_card(tx: Transaction, documents: CardDocuments, card: Card) -> dict[str, Any]:
+    """Write a card to trace and graph; do nothing if it exists, raise `CONFLICT` if its content differs."""
+    changes = GraphBatch(tx, documents.graph)
     if card.id is None:
-        card.id = _new_id(tx, changes)
-    elif (known := _known(tx, place, card.id)) is not None:
-        if known != _comparable(card.said()):
-            raise _differs(place, card.id, in_graph=changes.live(card.id) is not None)
-        return _only_in_graph(place, card, changes)
+        card.id = _generate_id(tx, changes)
+    elif (known := _committed_content(tx, documents, card.id)) is not None:
+        if known != _comparable(card.content()):
+            raise _card_conflict(documents, card.id, in_graph=changes.live(card.id) is not None)
+        return _write_to_graph(documents, card, changes)
     live = changes.live(card.id)
     new_node = card.node()
     if live is not None and live.state != new_node.state:
-        raise _differs(place, card.id, in_graph=True)
+        raise _card_conflict(documents, card.id, in_graph=True)
     for version in [new_node, *card.edges()]:
         before = changes.live(version.key)
         if before is None or before.state != version.state:
             changes.upsert(version)
-    entry = append(tx, place.trace, _trace_note(card), written_as="card", card_id=card.id)
+    entry = append(tx, documents.trace, _trace_note(card), written_as="card", card_id=card.id)
     last_seq = changes.write() if any(changes.applied.values()) else entry["seq"]
-    return {**_told(place, card.id, inserted=True, applied=changes.applied), "last_seq": last_seq}
+    return {**_response(documents, card.id, inserted=True, applied=changes.applied), "last_seq": last_seq}
 
 
-def _only_in_graph(place: CardPlace, card: Card, changes: GraphBatch) -> dict[str, Any]:
-    """A card that the trace has: nothing to do, unless it was for another graph and this one never had it."""
+def _write_to_graph(documents: CardDocuments, card: Card, changes: GraphBatch) -> dict[str, Any]:
+    """Write a card that the trace already has to the graph, if this graph never had it."""
     if changes.exists(str(card.id)):
-        return _told(place, str(card.id), inserted=False)
+        return _response(documents, str(card.id), inserted=False)
     for version in [card.node(), *card.edges()]:
         changes.upsert(version)
     last_seq = changes.write()
-    return {**_told(place, str(card.id), inserted=False, applied=changes.applied), "last_seq": last_seq}
+    return {**_response(documents, str(card.id), inserted=False, applied=changes.applied), "last_seq": last_seq}
 
 
-def links(values: str | list[str] | None, *, what: str) -> list[str]:
-    """The ids of other cards."""
+def check_links(values: str | list[str] | None, *, what: str) -> list[str]:
+    """Return the ids of linked cards; refuse too many."""
     found = as_list(values)
     if len(found) > LINKS_MAX:
         raise invalid_request(f"`{what}` has {len(found)} entries; at most {LINKS_MAX} are allowed", path=what)
     return found
 
 
-def _from_text(text: str, what: str) -> dict[str, Any]:
+def _parse_text(text: str, what: str) -> dict[str, Any]:
     stripped = text.strip()
     if stripped.startswith("{"):
-        return _from_json(stripped, what)
-    return _from_lines(stripped) or {"text": text if stripped else None}
+        return _parse_json(stripped, what)
+    return _parse_lines(stripped) or {"text": text if stripped else None}
 
 
-def _from_json(text: str, what: str) -> dict[str, Any]:
+def _parse_json(text: str, what: str) -> dict[str, Any]:
     from moss_memory.registry.operation import check_json
 
     try:
@@ -222,8 +222,8 @@ def _from_json(text: str, what: str) -> dict[str, Any]:
     return dict(found)
 
 
-def _from_lines(text: str) -> dict[str, Any]:
-    """The fields of `key: value` lines; empty when the text does not begin with a known key, or hold only pairs."""
+def _parse_lines(text: str) -> dict[str, Any]:
+    """Parse `key: value` lines; empty if no line has a known key or the text does not begin with a pair."""
     fields: dict[str, Any] = {}
     last = ""
     lines = [(line, _LINE.fullmatch(line.strip())) for line in text.splitlines()]
@@ -277,52 +277,56 @@ def _meta(value: Any, what: str) -> dict[str, Any]:
 
 
 def _trace_note(card: Card) -> Any:
-    said = {name: value for name, value in card.said().items() if name not in ("title", "text") and value}
+    meta = {name: value for name, value in card.content().items() if name not in ("title", "text") and value}
     if card.text is None:
-        said["title_only"] = True
-    return checked_note(card.text or card.title or "", title=card.title, format=CARD_FORMAT, meta=said)
+        meta["title_only"] = True
+    return check_note(card.text or card.title or "", title=card.title, format=CARD_FORMAT, meta=meta)
 
 
-def _comparable(said: dict[str, Any]) -> str:
-    return json.dumps({name: value for name, value in said.items() if value}, sort_keys=True, ensure_ascii=False)
+def _comparable(content: dict[str, Any]) -> str:
+    return json.dumps({name: value for name, value in content.items() if value}, sort_keys=True, ensure_ascii=False)
 
 
-def _known(tx: Transaction, place: CardPlace, card_id: str) -> str | None:
-    """What a card said when it was committed, as the trace document shows it; none when it never was."""
-    view = log_view(tx, place.trace.branch.branch_id, place.trace.doc)
+def _committed_content(tx: Transaction, documents: CardDocuments, card_id: str) -> str | None:
+    """Return the comparable content of the committed card that the trace shows, or None."""
+    view = log_view(tx, documents.trace.branch.branch_id, documents.trace.doc)
     for branch_id in view.writers():
-        key = {"branch_id": branch_id, "doc": place.trace.doc, "card_id": card_id}
+        key = {"branch_id": branch_id, "doc": documents.trace.doc, "card_id": card_id}
         for title, content, meta, seq in tx.rows(sql["card_entries"], key):
             if view.shows(branch_id, seq):
-                said = json.loads(meta)
-                text = None if said.pop("title_only", False) else content
-                return _comparable({**said, "title": title, "text": text})
+                fields = json.loads(meta)
+                text = None if fields.pop("title_only", False) else content
+                return _comparable({**fields, "title": title, "text": text})
     return None
 
 
-def _new_id(tx: Transaction, changes: GraphBatch) -> str:
+def _generate_id(tx: Transaction, changes: GraphBatch) -> str:
     number = last_number(tx) + 1
     while changes.exists(f"CARD-{number}"):
         number += 1
     return f"CARD-{number}"
 
 
-def _told(place: CardPlace, card_id: str, *, inserted: bool, applied: dict[str, int] | None = None) -> dict[str, Any]:
+def _response(
+    documents: CardDocuments, card_id: str, *, inserted: bool, applied: dict[str, int] | None = None
+) -> dict[str, Any]:
     counts = applied or {}
     return {
-        "branch": place.graph.branch.name,
-        "trace_doc": place.trace.doc,
-        "graph_doc": place.graph.doc,
+        "branch": documents.graph.branch.name,
+        "trace_doc": documents.trace.doc,
+        "graph_doc": documents.graph.doc,
         "card_id": card_id,
         "inserted": inserted,
         "graph_applied": {name: counts.get(name, 0) for name in ("nodes_upserted", "edges_upserted")},
     }
 
 
-def _differs(place: CardPlace, card_id: str, *, in_graph: bool) -> MossError:
-    """The refusal of a card whose id is taken, with the call that shows it: in the graph, or only in the trace."""
-    query = next_call("branchmind_think_query", {**place.arguments(), "ids": [card_id]}, "shows the card that is there")
-    trace = {"workspace": place.trace.workspace, "ref": place.trace.branch.name, "doc": place.trace.doc}
+def _card_conflict(documents: CardDocuments, card_id: str, *, in_graph: bool) -> MossError:
+    """Return the error for an id that another card has, with the call that shows that card."""
+    query = next_call(
+        "branchmind_think_query", {**documents.arguments(), "ids": [card_id]}, "shows the card that is there"
+    )
+    trace = {"workspace": documents.trace.workspace, "ref": documents.trace.branch.name, "doc": documents.trace.doc}
     return MossError(
         "CONFLICT",
         f"there is already a card {card_id!r} with other content or edges; use another id, or set its status or links",

@@ -1,4 +1,4 @@
-"""Cards that say the same: equal in their words, or nearly so."""
+"""Detection of duplicate cards by the Jaccard similarity of their words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Group:
-    """A card and the younger ones that say the same."""
+    """The oldest of some duplicate cards, and the others."""
 
     __slots__ = ("canonical", "others", "similarity")
 
@@ -34,28 +34,28 @@ class Group:
         self.others: list[Version] = []
         self.similarity = 1.0
 
-    def shown(self) -> dict[str, Any]:
-        """The group as callers see it."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the group as fields of a response."""
         merged = [card.key for card in self.others]
         return {"canonical": self.canonical.key, "merged": merged, "similarity": round(self.similarity, 3)}
 
 
-def groups_of(tx: ReadTransaction, place: DocumentRef, cards: list[Version] | None) -> list[Group]:
-    """The groups among the cards given, or among all that are not merged yet; the oldest of each is canonical."""
-    view = graph_view(tx, place.branch.branch_id, place.doc)
+def find_duplicates(tx: ReadTransaction, document: DocumentRef, cards: list[Version] | None) -> list[Group]:
+    """Return the groups of duplicates among the given cards, or among all unmerged cards if None."""
+    view = graph_view(tx, document.branch.branch_id, document.doc)
     if cards is None:
-        cards = _all_cards(tx, view, place.doc)
+        cards = _all_cards(tx, view, document.doc)
     open_cards = [card for card in cards if card.status != MERGED]
-    born = {card.key: _born(tx, view, place.doc, card.key) for card in open_cards}
+    born = {card.key: _first_seq(tx, view, document.doc, card.key) for card in open_cards}
     groups: list[Group] = []
     index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]] = {}
     for card in sorted(open_cards, key=lambda card: (born[card.key], card.seq)):
         words = frozenset(_WORD.findall(_text(card)))
-        best = _most_alike(index, card, words)
+        best = _most_similar(index, card, words)
         if best is None:
             group = Group(card)
             groups.append(group)
-            for word in _prefix(words):
+            for word in _prefix_words(words):
                 index.setdefault((card.type, word), []).append((group, words))
         else:
             group, similarity = best
@@ -75,36 +75,36 @@ def _all_cards(tx: ReadTransaction, view: View, doc: str) -> list[Version]:
     return found
 
 
-def _born(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
-    """The seq of a card's first version that the view reaches."""
-    places = [{"branch_id": branch_id, "doc": doc, "key": key, "upto": upto} for branch_id, upto in view.sources()]
-    firsts: list[int | None] = [tx.value(sql["first_version"], place) for place in places]
+def _first_seq(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
+    """Return the seq of the first version of a card in the view."""
+    keys = [{"branch_id": branch_id, "doc": doc, "key": key, "upto": upto} for branch_id, upto in view.sources()]
+    firsts: list[int | None] = [tx.value(sql["first_version"], one) for one in keys]
     return min(first for first in firsts if first is not None)
 
 
 def _text(card: Version) -> str:
-    said = f"{card.title or ''} {card.text or ''}"
-    folded = said.casefold() if said.isascii() else _composed(_composed(said).casefold())
+    text = f"{card.title or ''} {card.text or ''}"
+    folded = text.casefold() if text.isascii() else _to_nfc(_to_nfc(text).casefold())
     return " ".join(folded.split())
 
 
-def _composed(text: str) -> str:
-    import unicodedata  # only texts beyond ASCII need it
+def _to_nfc(text: str) -> str:
+    import unicodedata  # only non-ASCII text needs it
 
     return unicodedata.normalize("NFC", text)
 
 
-def _prefix(words: frozenset[str]) -> list[str]:
-    """So many words that two sets that share at least nine tenths must have one of them in common."""
+def _prefix_words(words: frozenset[str]) -> list[str]:
+    """Return the prefix filter of a word set: two sets as similar as SIMILAR share a word of their prefixes."""
     ordered = sorted(words)
     return ordered[: len(ordered) - math.ceil(SIMILAR * len(ordered)) + 1] or [""]
 
 
-def _most_alike(
+def _most_similar(
     index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]], card: Version, words: frozenset[str]
 ) -> tuple[Group, float] | None:
     best: tuple[Group, float] | None = None
-    for word in _prefix(words):
+    for word in _prefix_words(words):
         for group, others in index.get((card.type, word), ()):
             together = len(words | others)
             similarity = len(words & others) / together if together else float(_text(card) == _text(group.canonical))

@@ -1,4 +1,4 @@
-"""Which card to go on with: open ones, ranked, each with the reason; pins; the next call that a card asks for."""
+"""The frontier: ranked open cards with reasons, pins, and the next call for a card."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from moss_memory.errors import next_call
 from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, newest_first
 from moss_memory.tools.reasoning.graph.node_versions import Version, versions
 from moss_memory.tools.reasoning.reasoning_sql import sql
+from moss_memory.tools.task.model.task_status import brief
 
 from .card_model import CARD_TYPES, OPEN
 
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
     from moss_memory.tools.reasoning.branches.visible_ranges import View
 
-    from .card_model import CardPlace
+    from .card_model import CardDocuments
 
 RANKED_TYPES = ("question", "hypothesis", "test")
 _LAST = 2**63 - 1
 _BATCH = 20
+_TITLE_CHARS = 80
 _NEXT_TOOL = {
     "question": ("branchmind_think_add_hypothesis", "Hypothesis for", "answer the question with a hypothesis"),
     "hypothesis": ("branchmind_think_add_test", "Test of", "say how the hypothesis could be shown wrong"),
@@ -29,42 +31,42 @@ _NEXT_TOOL = {
 }
 
 
-SETTLING = ("supports", "settles", "answers", "resolves", "decides", "rejects")
-"""How a decision is linked to what it decides: `supports` as think_card writes it, or in think_link's words."""
+SETTLING_RELATIONS = ("supports", "settles", "answers", "resolves", "decides", "rejects")
+"""The relations by which a decision settles a card."""
 
-_UNDONE = ("rejected", "withdrawn", "superseded")
-"""The status of a decision that no longer holds."""
+_INVALID_STATUSES = ("rejected", "withdrawn", "superseded")
+"""The statuses of a decision that is no longer valid."""
 
 
 def is_open(card: Version) -> bool:
-    """Whether a card still asks for something, as far as its own status says."""
+    """Return true if the status of the card is open or absent."""
     return card.status in (None, OPEN)
 
 
-def settled(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> set[str]:
-    """Those of the cards that a decision which still holds has settled."""
+def find_settled(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> set[str]:
+    """Return the ids of the cards that a valid decision settles."""
     wanted = list(ids)
     if not wanted:
         return set()
-    rels = ", ".join(f"'{rel}'" for rel in SETTLING)
+    rels = ", ".join(f"'{rel}'" for rel in SETTLING_RELATIONS)
     chosen = f"{tx.sql_in('v.to_id', 'ids')} and v.rel in ({rels}) and v.deleted = 0"
     links = [(str(link.from_id), str(link.to_id)) for link in versions(tx, view, doc, chosen, {"ids": wanted})]
     cards = _cards(tx, view, doc, ids=sorted({source for source, _ in links}))
-    decided = {card.key for card in cards if card.type == "decision" and card.status not in _UNDONE}
+    decided = {card.key for card in cards if card.type == "decision" and card.status not in _INVALID_STATUSES}
     return {card for source, card in links if source in decided}
 
 
-def pins_of(tx: ReadTransaction, view: View, doc: str) -> set[str]:
-    """The ids of the cards that are pinned on a branch, as its snapshot of its base has them."""
-    said: dict[str, bool] = {}
+def find_pins(tx: ReadTransaction, view: View, doc: str) -> set[str]:
+    """Return the ids of the pinned cards of a branch, including pins from the snapshot of its base."""
+    states: dict[str, bool] = {}
     for branch_id, upto in view.sources():
         for card_id, pinned in tx.rows(sql["pins"], {"branch_id": branch_id, "doc": doc, "upto": upto}):
-            said.setdefault(card_id, bool(pinned))
-    return {card_id for card_id, pinned in said.items() if pinned}
+            states.setdefault(card_id, bool(pinned))
+    return {card_id for card_id, pinned in states.items() if pinned}
 
 
-def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> dict[str, list[str]]:
-    """For each card the open cards that block it."""
+def find_blockers(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -> dict[str, list[str]]:
+    """Return the open cards that block each card."""
     wanted_ids = list(ids)
     if not wanted_ids:
         return {}
@@ -84,29 +86,29 @@ def blockers_of(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) -
         )
         if is_open(card)
     }  # fmt: skip
-    still_open -= settled(tx, view, doc, sorted(still_open))
+    still_open -= find_settled(tx, view, doc, sorted(still_open))
     return {card: sorted(one for one in blockers if one in still_open) for card, blockers in blocked.items()}
 
 
-def candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) -> list[dict[str, Any]]:
-    """The best cards to go on with: pinned first, then unblocked, then by type, then the last changed."""
-    pinned = pins_of(tx, view, doc)
+def find_candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) -> list[dict[str, Any]]:
+    """Return the best cards to continue with: pinned, then unblocked, then by type, then last changed."""
+    pinned = find_pins(tx, view, doc)
     first = [card for card in _cards(tx, view, doc, ids=sorted(pinned)) if is_open(card) and card.type in RANKED_TYPES]
-    done = settled(tx, view, doc, [card.key for card in first])
+    done = find_settled(tx, view, doc, [card.key for card in first])
     first = [card for card in first if card.key not in done]
-    blocked = blockers_of(tx, view, doc, [card.key for card in first])
+    blocked = find_blockers(tx, view, doc, [card.key for card in first])
     first.sort(key=lambda card: (bool(blocked.get(card.key)), RANKED_TYPES.index(card.type), -card.seq))
     found = [_candidate(card, pinned=True, blocked_by=blocked.get(card.key, [])) for card in first]
     if len(found) < limit:
-        found += _unpinned(tx, view, doc, pinned, limit - len(found))
+        found += _find_unpinned(tx, view, doc, pinned, limit - len(found))
     return found[:limit]
 
 
-def next_of(place: CardPlace, found: list[dict[str, Any]], cards: int) -> dict[str, Any]:
-    """The one best next call for what the frontier holds."""
-    here = place.arguments()
+def next_call_for(documents: CardDocuments, found: list[dict[str, Any]], cards: int) -> dict[str, Any]:
+    """Return the best next call for the first card of the frontier."""
+    here = documents.arguments()
     doc = {"graph_doc": here["graph_doc"]} if "graph_doc" in here else {}
-    trace = {} if place.trace.doc == "trace" else {"trace_doc": place.trace.doc}
+    trace = {} if documents.trace.doc == "trace" else {"trace_doc": documents.trace.doc}
     write = {"workspace": here["workspace"], "branch": here["ref"], **doc, **trace}
     if not found:
         card = {"title": "What is to be found out" if cards else "What this is about and what done means"}
@@ -117,12 +119,12 @@ def next_of(place: CardPlace, found: list[dict[str, Any]], cards: int) -> dict[s
         ids = {**here, "ids": best["blocked_by"][:1]}
         return next_call("branchmind_think_query", ids, f"{best['id']} is blocked by it; settle that first")
     tool, beginning, reason = _NEXT_TOOL[best["type"]]
-    card = {"title": f"{beginning} {_brief(best['title'] or best['id'])}"}
+    card = {"title": f"{beginning} {brief(best['title'] or best['id'], _TITLE_CHARS)}"}
     return next_call(tool, {**write, "card": card, "supports": [best["id"]]}, reason)
 
 
-def _unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit: int) -> list[dict[str, Any]]:
-    """Open cards type by type, newest first, read only until enough unblocked ones are found."""
+def _find_unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit: int) -> list[dict[str, Any]]:
+    """Return unpinned open cards by type, newest first; read only until enough unblocked ones are found."""
     found: list[dict[str, Any]] = []
     waiting: list[dict[str, Any]] = []
     for kind in RANKED_TYPES:
@@ -132,20 +134,20 @@ def _unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit
             if card.key not in pinned:
                 batch.append(card)
             if len(batch) == max(limit, _BATCH):
-                _sort_out(tx, view, doc, batch, found, waiting)
+                _partition(tx, view, doc, batch, found, waiting)
                 batch = []
             if len(found) >= limit:
                 return found
-        _sort_out(tx, view, doc, batch, found, waiting)
+        _partition(tx, view, doc, batch, found, waiting)
     return [*found, *waiting][:limit]
 
 
-def _sort_out(
+def _partition(
     tx: ReadTransaction, view: View, doc: str, batch: list[Version], found: list[Any], waiting: list[Any]
 ) -> None:
-    done = settled(tx, view, doc, [card.key for card in batch])
+    done = find_settled(tx, view, doc, [card.key for card in batch])
     batch = [card for card in batch if card.key not in done]
-    blocked = blockers_of(tx, view, doc, [card.key for card in batch]) if batch else {}
+    blocked = find_blockers(tx, view, doc, [card.key for card in batch]) if batch else {}
     for card in batch:
         blocked_by = blocked.get(card.key, [])
         (waiting if blocked_by else found).append(_candidate(card, pinned=False, blocked_by=blocked_by))
@@ -156,7 +158,7 @@ def _candidate(card: Version, *, pinned: bool, blocked_by: list[str]) -> dict[st
     return {
         "id": card.key,
         "type": card.type,
-        "title": card.title or _brief(str(card.text or card.key)),
+        "title": card.title or brief(str(card.text or card.key), _TITLE_CHARS),
         "status": card.status or OPEN,
         "last_seq": card.seq,
         "pinned": pinned,
@@ -173,10 +175,5 @@ def _cards(tx: ReadTransaction, view: View, doc: str, *, ids: list[str]) -> list
 
 def _live_cards(condition: str) -> str:
     kinds = ", ".join(f"'{kind}'" for kind in CARD_TYPES)
-    # The few ids lead, not the type: all cards have one of these types.
+    # The concatenation keeps the planner from the index by type: the ids are more selective.
     return f"v.deleted = 0 and v.type || '' in ({kinds}) and {condition}"
-
-
-def _brief(text: str, chars: int = 80) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= chars else line[: chars - 1] + "…"

@@ -1,4 +1,4 @@
-"""Packs that resume work: the last cards, notes and steps, what is open, and the next call; each fits its budget."""
+"""Tools that resume work: the last cards, notes and steps and the next call, within a budget."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from moss_memory.registry.tool_groups import GROUP_OF_TYPE
 from moss_memory.rows.values import label
 from moss_memory.tools.artifact.artifact_responses import ITEM
 from moss_memory.tools.capsule.capsule_responses import CAPSULE
-from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, place_of
+from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, find_document
 from moss_memory.tools.reasoning.graph.graph_tools import nodes_of
-from moss_memory.tools.reasoning.notes.note_tools import paged, tail
+from moss_memory.tools.reasoning.notes.note_tools import page_fields, tail
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     Branch,
@@ -23,11 +23,11 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     Target,
     TraceDoc,
 )
-from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_PLACE, LAST_ENTRIES, NEXT, STATS
+from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_REF, LAST_ENTRIES, NEXT, STATS
 
-from .card_lists import CARDS, cards_only, stats_of
-from .card_model import CardPlace, card_place
-from .frontier import candidates, next_of
+from .card_lists import CARDS, card_filter, count_cards
+from .card_model import CardDocuments, find_card_documents
+from .frontier import find_candidates, next_call_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _DOCS = Shape("Documents", {name: text("document") for name in ("notes", "trace"
     aliases=BRANCH,
     bounded=True,
     answers={
-        **CARD_PLACE,
+        **CARD_REF,
         "stats": STATS,
         "cards": CARDS,
         "candidates": list_of(CANDIDATE, "the cards to go on with, best first"),
@@ -76,19 +76,19 @@ def branchmind_think_pack(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
-    view = place.graph.graph(tx)
-    cards = nodes_of(tx, view, place.graph.doc, cards_only(), CursorPage(None, limit_cards))
-    found = candidates(tx, view, place.graph.doc, limit=CANDIDATES)
-    stats = stats_of(tx, view, place.graph.doc)
-    following = next_of(place, found, stats["cards"])
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
+    view = documents.graph.graph(tx)
+    cards = nodes_of(tx, view, documents.graph.doc, card_filter(), CursorPage(None, limit_cards))
+    found = find_candidates(tx, view, documents.graph.doc, limit=CANDIDATES)
+    stats = count_cards(tx, view, documents.graph.doc)
+    next_call = next_call_for(documents, found, stats["cards"])
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        parts = _parted(kept)
-        shown = {**place.shown(), "stats": stats, "cards": parts["cards"], "candidates": parts["candidates"]}
-        return {**shown, "next": following, "truncated": False}
+        parts = _group_by_part(kept)
+        fields = {**documents.to_dict(), "stats": stats, "cards": parts["cards"], "candidates": parts["candidates"]}
+        return {**fields, "next": next_call, "truncated": False}
 
-    rows = [*_labelled("candidates", found), *_labelled("cards", cards)]
+    rows = [*_label("candidates", found), *_label("cards", cards)]
     return budget.fit(rows, build, least=0)
 
 
@@ -97,7 +97,7 @@ def branchmind_think_pack(
     aliases=BRANCH,
     bounded=True,
     answers={
-        **CARD_PLACE,
+        **CARD_REF,
         "trace_doc": text("document of its trace"),
         "candidates": list_of(CANDIDATE, "the cards to go on with, best first"),
         "trace": LAST_ENTRIES,
@@ -117,18 +117,18 @@ def branchmind_think_watch(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show what is open and what happened last: the frontier and the end of the trace."""
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     page = CursorPage(None, trace_limit)
-    steps = tail(tx, place.trace, page)
-    found = candidates(tx, place.graph.graph(tx), place.graph.doc, limit=min(limit, 200))
+    steps = tail(tx, documents.trace, page)
+    found = find_candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=min(limit, 200))
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        parts = _parted(kept)
-        trace = paged(page, steps, parts["trace"])
-        shown = {**place.shown(), "trace_doc": place.trace.doc, "candidates": parts["candidates"]}
-        return {**shown, "trace": trace, "truncated": False}
+        parts = _group_by_part(kept)
+        trace = page_fields(page, steps, parts["trace"])
+        fields = {**documents.to_dict(), "trace_doc": documents.trace.doc, "candidates": parts["candidates"]}
+        return {**fields, "trace": trace, "truncated": False}
 
-    rows = [*_labelled("candidates", found), *_labelled("trace", steps)]
+    rows = [*_label("candidates", found), *_label("trace", steps)]
     return budget.fit(rows, build, least=0)
 
 
@@ -168,68 +168,66 @@ def branchmind_context_pack(
     """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
     if target is not None and notes_doc is not None:
         raise invalid_request("`target` already says where; leave `notes_doc` out", path="notes_doc")
-    place = card_place(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
-    notes = place_of(tx, workspace, target=target, branch=ref, doc=notes_doc, kind=NOTES)
-    pack = _Pack(tx, place, notes, notes_limit, trace_limit, limit_cards)
-    following = _next_of_work(tx, place, target, pack)
-    extra, truncate_ranges = _beside(tx, workspace, include or [], run_id)
+    documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
+    notes = find_document(tx, workspace, target=target, branch=ref, doc=notes_doc, kind=NOTES)
+    pack = _Pack(tx, documents, notes, notes_limit, trace_limit, limit_cards)
+    next_call = _next_call(tx, documents, target, pack)
+    extra, truncated = _load_extras(tx, workspace, include or [], run_id)
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        parts = _parted(kept)
-        beside = {name: parts[name] for name in extra}
-        return {**pack.shown(parts), **beside, "next": following, "truncated": truncate_ranges}
+        parts = _group_by_part(kept)
+        extras = {name: parts[name] for name in extra}
+        return {**pack.to_dict(parts), **extras, "next": next_call, "truncated": truncated}
 
-    rows = [*(row for name, found in extra.items() for row in _labelled(name, found)), *pack.rows()]
+    rows = [*(row for name, found in extra.items() for row in _label(name, found)), *pack.rows()]
     return budget.fit(rows, build, least=0)
 
 
 class _Pack:
-    """The last notes, trace entries and cards of one place."""
+    """The last notes, trace entries and cards of a pair of documents."""
 
     def __init__(
         self,
         tx: ReadTransaction,
-        place: CardPlace,
+        documents: CardDocuments,
         notes: DocumentRef,
         notes_limit: int,
         trace_limit: int,
         limit_cards: int,
     ) -> None:
-        self._place = place
+        self._place = documents
         self._notes_doc = notes.doc
         self._pages = {"notes": CursorPage(None, notes_limit), "trace": CursorPage(None, trace_limit)}
         self._logs = {
             "notes": tail(tx, notes, self._pages["notes"]),
-            "trace": tail(tx, place.trace, self._pages["trace"]),
+            "trace": tail(tx, documents.trace, self._pages["trace"]),
         }
-        view = place.graph.graph(tx)
-        self._cards = nodes_of(tx, view, place.graph.doc, cards_only(), CursorPage(None, limit_cards))
-        self.candidates = candidates(tx, view, place.graph.doc, limit=1)
-        self.stats = stats_of(tx, view, place.graph.doc)
+        view = documents.graph.graph(tx)
+        self._cards = nodes_of(tx, view, documents.graph.doc, card_filter(), CursorPage(None, limit_cards))
+        self.candidates = find_candidates(tx, view, documents.graph.doc, limit=1)
+        self.stats = count_cards(tx, view, documents.graph.doc)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Everything in it, the newest first."""
-        labelled = [
-            row for name, rows in (*self._logs.items(), ("cards", self._cards)) for row in _labelled(name, rows)
-        ]
+        """Return all rows, newest first."""
+        labelled = [row for name, rows in (*self._logs.items(), ("cards", self._cards)) for row in _label(name, rows)]
         return sorted(labelled, key=lambda one: -int(one["row"].get("seq") or one["row"]["last_seq"]))
 
-    def shown(self, parts: dict[str, list[Any]]) -> dict[str, Any]:
-        """The pack with those parts that fit."""
+    def to_dict(self, parts: dict[str, list[Any]]) -> dict[str, Any]:
+        """Return the response with the rows that fit the budget."""
         docs = {"notes": self._notes_doc, "trace": self._place.trace.doc, "graph": self._place.graph.doc}
-        logs = {name: paged(self._pages[name], rows, parts[name]) for name, rows in self._logs.items()}
+        logs = {name: page_fields(self._pages[name], rows, parts[name]) for name, rows in self._logs.items()}
         branch = self._place.graph.branch.name
-        # Without any row the budget is tight, and the next call is worth more than the counts.
+        # If no row fits, leave out the counts by type to save space for the next call.
         stats = self.stats if any(parts.values()) else {**self.stats, "by_type": {}}
         return {"branch": branch, "docs": docs, **logs, "cards": parts["cards"], "stats": stats}
 
 
-def _labelled(name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows that remember which part of the answer they belong to."""
+def _label(name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Label each row with its part of the response."""
     return [{"part": name, "row": row} for row in rows]
 
 
-def _parted(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def _group_by_part(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
     parts: dict[str, list[Any]] = {
         name: [] for name in ("artifacts", "candidates", "capsules", "cards", "notes", "trace")
     }
@@ -238,38 +236,38 @@ def _parted(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return parts
 
 
-def _next_of_work(tx: ReadTransaction, place: CardPlace, target: str | None, pack: _Pack) -> dict[str, Any]:
-    """The next call: a target's own, else what its cards ask for."""
+def _next_call(tx: ReadTransaction, documents: CardDocuments, target: str | None, pack: _Pack) -> dict[str, Any]:
+    """Return the next call of the target, else of its cards."""
     if target is None or "task" in tx.config.disabled_types:
-        return next_of(place, pack.candidates, pack.stats["cards"])
+        return next_call_for(documents, pack.candidates, pack.stats["cards"])
     from moss_memory.tools.task.model.task_rows import find_task
     from moss_memory.tools.task.model.task_status import TaskStatus
 
-    workspace = place.graph.workspace
+    workspace = documents.graph.workspace
     return TaskStatus(tx, workspace, find_task(tx, workspace, target)).next()
 
 
-def _beside(
+def _load_extras(
     tx: ReadTransaction, workspace: str, include: Include, run_id: str | None
 ) -> tuple[dict[str, list[dict[str, Any]]], bool]:
-    """The latest capsule of the workspace, the last artifacts of the run, and whether that has more of them."""
+    """Return the latest capsule, the last artifacts of the run, and true if the run has more artifacts."""
     found: dict[str, list[dict[str, Any]]] = {}
-    closed = tx.config.disabled_types
-    include = [name for name in include if GROUP_OF_TYPE[name] not in closed]
+    disabled = tx.config.disabled_types
+    include = [name for name in include if GROUP_OF_TYPE[name] not in disabled]
     if not include:
         return found, False
     from moss_memory.tools.artifact.artifact_tools import artifact_list
     from moss_memory.tools.capsule.capsule_lists import capsule_latest
 
-    latest = {} if "capsule" in closed else capsule_latest.body(tx, workspace=workspace, include_text=True)
+    latest = {} if "capsule" in disabled else capsule_latest.body(tx, workspace=workspace, include_text=True)
     capsule = latest.get("item")
-    truncate_ranges = False
+    truncated = False
     if "capsules" in include:
         found["capsules"] = [] if capsule is None else [capsule]
     if "artifacts" in include:
         run = label(run_id, what="run_id") or (capsule or {}).get("run_id")
         found["artifacts"] = []
         if run:
-            listed = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)
-            found["artifacts"], truncate_ranges = listed["items"], listed["pagination"]["has_more"]
-    return found, truncate_ranges
+            page = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)
+            found["artifacts"], truncated = page["items"], page["pagination"]["has_more"]
+    return found, truncated

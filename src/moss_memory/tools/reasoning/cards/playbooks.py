@@ -1,4 +1,4 @@
-"""Skeletons of cards and playbooks: the same for everybody, so that agents never guess."""
+"""Tools that return constant templates of cards and playbooks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from moss_memory.registry.responses import Shape, free, object_of, text, texts
 from moss_memory.rows.values import norm
 from moss_memory.tools.reasoning.reasoning_arguments import RequiredWorkspace
 
-from .card_model import CARD_TYPES, checked_type
+from .card_model import CARD_TYPES, check_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _ASKED = {
 
 
 def card_template(type: str) -> dict[str, Any]:
-    """A card of a type, to be filled in."""
+    """Return an empty card of a type."""
     title, text = _ASKED[type]
     return {"id": "", "type": type, "title": title, "text": text, "status": "open", "tags": [], "meta": {}}
 
@@ -147,7 +147,7 @@ def branchmind_think_template(
 ) -> dict[str, Any]:
     """Show a card of a type to be filled in: frame, hypothesis, question, test, evidence, decision, note, update."""
     norm(workspace)  # refuses a blank one
-    kind = checked_type(type, what="type", workspace=workspace)
+    kind = check_type(type, what="type", workspace=workspace)
     return budget.fit(
         [card_template(kind)],
         lambda kept: {"type": kind, "supported_types": list(CARD_TYPES), "template": kept[0], "truncated": False},

@@ -1,4 +1,4 @@
-"""What merges of graphs could not decide: conflicts that are listed, looked at and settled."""
+"""Tools for merge conflicts of graphs: list, show and resolve."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     IntoBranch,
     PageLimit,
     RequiredWorkspace,
-    checked_name,
+    check_name,
 )
 from moss_memory.tools.reasoning.reasoning_responses import CONFLICT, PAGINATION, WHOLE_CONFLICT
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .node_versions import Version, shown_key, write
+from .node_versions import Version, render_key, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def branchmind_graph_conflicts(
     """List the conflicts of merges into a branch, newest first."""
     page = CursorPage(cursor, limit)
     branch = find_branch(tx, workspace, into, what="into")
-    DocumentRef(workspace, branch, checked_name(doc, what="doc")).graph(tx)
+    DocumentRef(workspace, branch, check_name(doc, what="doc")).graph(tx)
     only = {"open": " and resolution is null", "resolved": " and resolution is not null"}.get(status or "", "")
     found = list(
         tx.rows(
@@ -81,7 +81,7 @@ def branchmind_graph_conflicts(
             {"into_id": branch.branch_id, "doc": doc, "before": page.before(), "limit": page.limit + 1},
         )
     )
-    rows = Rows([_listed(row) for row in found[: page.limit]], more=len(found) > page.limit)
+    rows = Rows([_list_item(row) for row in found[: page.limit]], more=len(found) > page.limit)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         shown = [{name: value for name, value in one.items() if name != "seq"} for one in kept]
@@ -105,16 +105,16 @@ def branchmind_graph_conflict_show(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
-    conflict = _conflict(tx, workspace, conflict_id)
-    frame = conflict.shown()
-    # What both started from comes last: it is the first to go.
+    conflict = _find_conflict(tx, workspace, conflict_id)
+    frame = conflict.to_dict()
+    # `base` comes last, so that the budget drops it first.
     sides = {"theirs": conflict.theirs_json, "ours": conflict.ours_json, "base": conflict.base_json}
-    states = [{"part": name, "state": _unpacked(state)} for name, state in sides.items()]
+    states = [{"part": name, "state": _decode_state(state)} for name, state in sides.items()]
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        shown: dict[str, Any] = {name: {} for name in _SIDES}
-        shown.update((one["part"], one["state"]) for one in kept)
-        return {"conflict": {**frame, **shown}, "truncated": False}
+        by_side: dict[str, Any] = {name: {} for name in _SIDES}
+        by_side.update((one["part"], one["state"]) for one in kept)
+        return {"conflict": {**frame, **by_side}, "truncated": False}
 
     return budget.fit(states, build, least=0)
 
@@ -133,7 +133,7 @@ def branchmind_graph_conflict_resolve(
     tx: Transaction, *, workspace: RequiredWorkspace, conflict_id: ConflictId, resolution: Resolution
 ) -> dict[str, Any]:
     """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
-    conflict = _conflict(tx, workspace, conflict_id)
+    conflict = _find_conflict(tx, workspace, conflict_id)
     settled = conflict.resolution
     tx.set_event_subject(workspace=norm(workspace), address=conflict_id)
     if settled is not None and settled != resolution:
@@ -158,7 +158,7 @@ def branchmind_graph_conflict_resolve(
 
 
 class Conflict(NamedRow):
-    """What a merge could not decide: the states of one key on both sides, and the one they started from."""
+    """A merge conflict: the states of one key on both sides, and their common ancestor."""
 
     __slots__ = ()
     conflict_id: str
@@ -176,12 +176,12 @@ class Conflict(NamedRow):
     into_id: int
     from_seq: int
 
-    def shown(self) -> dict[str, Any]:
-        """The conflict as callers see it, without its states."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the conflict as fields of a response, without its states."""
         return {
             "conflict_id": self.conflict_id,
             "kind": _kind(self.key),
-            "key": shown_key(self.key),
+            "key": render_key(self.key),
             "from": self.from_branch,
             "into": self.into_branch,
             "doc": self.doc,
@@ -193,18 +193,18 @@ class Conflict(NamedRow):
 
 
 def conflict_id(from_id: int, into_id: int, doc: str, key: str, states: list[str]) -> str:
-    """The id of a conflict: a hash of what conflicts, so that finding it again finds the same one."""
+    """Return the id of a conflict: a hash of its key and states, so that a repeated merge yields the same id."""
     import hashlib  # only conflicts need it
 
-    said = json.dumps([from_id, into_id, doc, key, *states])
-    return f"CONFLICT-{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
+    content = json.dumps([from_id, into_id, doc, key, *states])
+    return f"CONFLICT-{hashlib.blake2b(content.encode(), digest_size=8).hexdigest()}"
 
 
-def _unpacked(state: str | None) -> dict[str, Any] | None:
-    return None if state is None else Version(json.loads(state)).shown()
+def _decode_state(state: str | None) -> dict[str, Any] | None:
+    return None if state is None else Version(json.loads(state)).to_dict()
 
 
-def _conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Conflict:
+def _find_conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Conflict:
     row = tx.row(sql["conflict"], {"workspace": norm(workspace), "conflict_id": conflict_id})
     if row is None:
         checkout = find_branch(tx, workspace, None)
@@ -219,16 +219,16 @@ def _conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Conflict
 
 
 def _kind(key: str) -> str:
-    return "node" if isinstance(shown_key(key), str) else "edge"
+    return "node" if isinstance(render_key(key), str) else "edge"
 
 
-def _listed(row: Row) -> dict[str, Any]:
+def _list_item(row: Row) -> dict[str, Any]:
     seq, conflict_id, key, resolution, created_at_ms = row
     return {
         "seq": seq,
         "conflict_id": conflict_id,
         "kind": _kind(key),
-        "key": shown_key(key),
+        "key": render_key(key),
         "status": "open" if resolution is None else "resolved",
         "created_at_ms": created_at_ms,
     }

@@ -1,13 +1,13 @@
-"""A batch of changes to one graph: each is checked against what the ones before it left, then all are written."""
+"""A batch of changes to one graph: each operation is validated against the earlier ones, then all are written."""
 
 from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.rows.values import has_control
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
-from moss_memory.tools.reasoning.reasoning_arguments import LABEL_MAX_CHARS, checked_label, checked_title, meta_json
+from moss_memory.tools.reasoning.reasoning_arguments import LABEL_MAX_CHARS, check_label, check_title, meta_json
 
-from .node_versions import EDGE_MARK, Version, edge, node, present, versions, write
+from .node_versions import EDGE_SEPARATOR, Version, current_versions, edge, node, versions, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,19 +36,19 @@ _NEEDED = {
 
 
 class GraphBatch:
-    """What a call is about to write to a graph, and what the graph looks like once it has."""
+    """The pending changes of one call to a graph."""
 
-    def __init__(self, tx: Transaction, place: DocumentRef) -> None:
+    def __init__(self, tx: Transaction, document: DocumentRef) -> None:
         self.applied = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
         self._tx = tx
-        self._place = place
-        self._view = graph_view(tx, place.branch.branch_id, place.doc)
+        self._document = document
+        self._view = graph_view(tx, document.branch.branch_id, document.doc)
         self._versions: list[Version] = []
         self._pending: dict[str, Version] = {}
         self._edges_at: dict[str, set[str]] = {}
 
     def apply(self, ops: list[dict[str, Any]]) -> None:
-        """Takes operations as a caller sends them; refuses all of them when one is wrong."""
+        """Validate and add the operations of a caller; refuse all of them if one is invalid."""
         if not 1 <= len(ops) <= OPS_MAX:
             raise invalid_request(f"`ops` has {len(ops)} entries; give 1 to {OPS_MAX}", path="ops")
         for index, op in enumerate(ops):
@@ -57,22 +57,22 @@ class GraphBatch:
             if op["op"] == "node_upsert":
                 self.upsert(_node(op, at))
             elif op["op"] == "edge_upsert":
-                self.upsert(edge(*_ends(op, at), meta=meta_json(op.get("meta"))))
+                self.upsert(edge(*_edge_ends(op, at), meta=meta_json(op.get("meta"))))
             elif op["op"] == "node_delete":
-                self.delete(checked_id(op["id"], what=f"{at}.id"), at=at)
+                self.delete(check_id(op["id"], what=f"{at}.id"), at=at)
             else:
-                self.delete(EDGE_MARK.join(_ends(op, at)), at=at)
+                self.delete(EDGE_SEPARATOR.join(_edge_ends(op, at)), at=at)
 
     def upsert(self, version: Version) -> None:
-        """A new version of a node or an edge in place of the old one."""
+        """Add a new version of a node or an edge."""
         self._add(version)
         self.applied["edges_upserted" if version.type is None else "nodes_upserted"] += 1
 
     def delete(self, key: str, *, at: str) -> None:
-        """A tombstone for a node and all its edges, or for an edge; what is not there is `NOT_FOUND`."""
+        """Add tombstones for a node and its edges, or for an edge; raise `NOT_FOUND` if it does not exist."""
         old = self.live(key)
         if old is None:
-            raise self._nothing_there(key, at)
+            raise self._not_found(key, at)
         self._add(old.tombstone())
         self.applied["edges_deleted" if old.type is None else "nodes_deleted"] += 1
         if old.type is not None:
@@ -81,27 +81,27 @@ class GraphBatch:
                 self.applied["edges_deleted"] += 1
 
     def live(self, key: str) -> Version | None:
-        """The node or edge as the changes so far leave it; none when it is deleted or was never there."""
-        found = self._pending.get(key) or present(self._tx, self._view, self._place.doc, [key]).get(key)
+        """Return the node or edge after the pending changes; None if it is deleted or never existed."""
+        found = self._pending.get(key) or current_versions(self._tx, self._view, self._document.doc, [key]).get(key)
         return None if found is None or found.deleted else found
 
     def exists(self, key: str) -> bool:
-        """Whether a node or edge is there or ever was, deleted ones too."""
-        return key in self._pending or bool(present(self._tx, self._view, self._place.doc, [key]))
+        """Return true if a node or edge exists or existed before."""
+        return key in self._pending or bool(current_versions(self._tx, self._view, self._document.doc, [key]))
 
     def edges_at(self, id: str) -> list[Version]:
-        """The edges that begin or end in a node, as the changes so far leave them, by key."""
+        """Return the edges that start or end at a node after the pending changes, by key."""
         found: dict[str, Version] = {}
         for end in ("from_id", "to_id"):
-            there = versions(self._tx, self._view, self._place.doc, f"v.{end} = :id and v.deleted = 0", {"id": id})
+            there = versions(self._tx, self._view, self._document.doc, f"v.{end} = :id and v.deleted = 0", {"id": id})
             found.update((version.key, version) for version in there)
         found.update((key, self._pending[key]) for key in self._edges_at.get(id, ()))
         current = [self._pending.get(key, version) for key, version in found.items()]
         return sorted([one for one in current if not one.deleted], key=lambda one: one.key)
 
     def write(self) -> int:
-        """Writes every change with a number of its own, in order; gives the last number."""
-        return write(self._tx, self._place, self._versions)
+        """Write all changes in order and return the last seq."""
+        return write(self._tx, self._document, self._versions)
 
     def _add(self, version: Version) -> None:
         self._versions.append(version)
@@ -110,25 +110,25 @@ class GraphBatch:
             if end is not None:
                 self._edges_at.setdefault(end, set()).add(version.key)
 
-    def _nothing_there(self, key: str, at: str) -> MossError:
-        noun = "edge" if EDGE_MARK in key else "node"
-        place = self._place
-        graph = {"workspace": place.workspace, "branch": place.branch.name}
-        doc = {} if place.doc == "graph" else {"doc": place.doc}
+    def _not_found(self, key: str, at: str) -> MossError:
+        noun = "edge" if EDGE_SEPARATOR in key else "node"
+        document = self._document
+        graph = {"workspace": document.workspace, "branch": document.branch.name}
+        doc = {} if document.doc == "graph" else {"doc": document.doc}
         return MossError(
             "NOT_FOUND",
-            f"{at}: there is no {noun} {key[:300]!r} to delete on branch {place.branch.name!r}; nothing was applied",
+            f"{at}: there is no {noun} {key[:300]!r} to delete on branch {document.branch.name!r}; nothing was applied",
             recovery=next_call("branchmind_graph_query", {**graph, **doc}, "shows the nodes and edges there are"),
         )
 
 
-def checked_id(raw: str, *, what: str, most: int = ID_MAX_CHARS, reserved: bool = True) -> str:
-    """A node's id, a type or a rel: not blank, bounded, without control characters and `|`."""
+def check_id(raw: str, *, what: str, most: int = ID_MAX_CHARS, reserved: bool = True) -> str:
+    """Return an id, type or relation; refuse a blank or long one, control characters and `|`."""
     if not raw.strip():
         raise invalid_request(f"`{what}` is blank; give it a name", path=what)
     if len(raw) > most:
         raise invalid_request(f"`{what}` has {len(raw)} characters; at most {most} are allowed", path=what)
-    if EDGE_MARK in raw or has_control(raw):
+    if EDGE_SEPARATOR in raw or has_control(raw):
         raise invalid_request(f"`{what}` contains `|` or a control character; remove it", path=what)
     if reserved and raw.startswith(RESERVED):
         raise invalid_request(f"`{what}` begins with {raw[:5]!r}, which Moss keeps for plans and tasks", path=what)
@@ -136,7 +136,7 @@ def checked_id(raw: str, *, what: str, most: int = ID_MAX_CHARS, reserved: bool 
 
 
 def graph_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
-    """Tags trimmed, in lower case, without duplicates, sorted; blank ones are refused."""
+    """Return the tags trimmed, in lower case, sorted and without duplicates; refuse blank ones."""
     tags = set()
     for index, tag in enumerate(raw or ()):
         normal = tag.strip().lower()
@@ -163,19 +163,19 @@ def _check_fields(op: dict[str, Any], at: str) -> None:
 
 def _node(op: dict[str, Any], at: str) -> Version:
     return node(
-        checked_id(op["id"], what=f"{at}.id"),
-        checked_id(op["type"], what=f"{at}.type", most=LABEL_MAX_CHARS, reserved=False),
-        title=checked_title(op.get("title"), what=f"{at}.title"),
+        check_id(op["id"], what=f"{at}.id"),
+        check_id(op["type"], what=f"{at}.type", most=LABEL_MAX_CHARS, reserved=False),
+        title=check_title(op.get("title"), what=f"{at}.title"),
         text=op.get("text"),
-        status=checked_label(op.get("status"), what=f"{at}.status"),
+        status=check_label(op.get("status"), what=f"{at}.status"),
         tags=graph_tags(op.get("tags"), what=f"{at}.tags"),
         meta=meta_json(op.get("meta")),
     )
 
 
-def _ends(op: dict[str, Any], at: str) -> tuple[str, str, str]:
+def _edge_ends(op: dict[str, Any], at: str) -> tuple[str, str, str]:
     return (
-        checked_id(op["from"], what=f"{at}.from"),
-        checked_id(op["rel"], what=f"{at}.rel", most=LABEL_MAX_CHARS, reserved=False),
-        checked_id(op["to"], what=f"{at}.to"),
+        check_id(op["from"], what=f"{at}.from"),
+        check_id(op["rel"], what=f"{at}.rel", most=LABEL_MAX_CHARS, reserved=False),
+        check_id(op["to"], what=f"{at}.to"),
     )

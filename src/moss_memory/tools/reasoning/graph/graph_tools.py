@@ -1,13 +1,13 @@
-"""The graph of a branch: apply a batch of changes, query, validate, compare two branches."""
+"""Tools for the graph of a branch: apply a batch, query, validate, diff."""
 
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, flag, integer, list_of, moment_ms, object_of, text
-from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_branch, place_of
+from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_document
 from moss_memory.tools.reasoning.branches.visible_ranges import View, graph_view, subtract_ranges
-from moss_memory.tools.reasoning.notes.note_tools import BranchSide, Rows, next_cursor, one_that_has
+from moss_memory.tools.reasoning.notes.note_tools import Rows, both_sides, next_cursor
 from moss_memory.tools.reasoning.reasoning_arguments import (
     REF,
     Branch,
@@ -21,30 +21,29 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     Target,
     ToBranch,
     as_list,
-    checked_name,
 )
 from moss_memory.tools.reasoning.reasoning_responses import (
     APPLIED,
     CHANGE,
     DANGLING,
+    DOCUMENT_REF,
     EDGE,
     LAST_SEQ,
     NODE,
     PAGINATION,
-    PLACE,
 )
 
 from .graph_batch import GraphBatch, graph_tags
 from .node_versions import (
     Version,
     columns,
+    current_versions,
     nearest_first,
-    present,
     range_parameters,
+    render_key,
     select,
-    shown_key,
     versions,
-    visible,
+    visibility_condition,
 )
 
 TYPE_CHECKING = False
@@ -100,7 +99,7 @@ IDS_MAX = 1000
     stores=True,
     aliases=REF,
     answers={
-        **PLACE,
+        **DOCUMENT_REF,
         "applied": object_of(APPLIED, "how much was written"),
         "last_seq": LAST_SEQ,
         "last_ts_ms": moment_ms("when", shown="never"),
@@ -117,12 +116,12 @@ def branchmind_graph_apply(
     doc: Doc | None = None,
 ) -> dict[str, Any]:
     """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
-    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH, writer=tx)
-    changes = GraphBatch(tx, place)
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH, writer=tx)
+    changes = GraphBatch(tx, document)
     changes.apply(ops)
     last_seq = changes.write()
-    place.concern(tx)
-    return {**place.shown(), "applied": changes.applied, "last_seq": last_seq, "last_ts_ms": tx.now_ms}
+    document.set_event_subject(tx)
+    return {**document.to_dict(), "applied": changes.applied, "last_seq": last_seq, "last_ts_ms": tx.now_ms}
 
 
 @operation(
@@ -130,7 +129,7 @@ def branchmind_graph_apply(
     aliases=REF,
     bounded=True,
     answers={
-        **PLACE,
+        **DOCUMENT_REF,
         "nodes": list_of(NODE, "the nodes, last changed first", shown="answer"),
         "edges": list_of(EDGE, "the edges between them"),
         **PAGINATION,
@@ -162,22 +161,22 @@ def branchmind_graph_query(
     filters = NodeFilters(
         ids=ids, types=types, status=status, tags_any=tags_any, tags_all=tags_all, text=text, deleted=include_deleted
     )
-    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
-    view = place.graph(tx)
-    nodes = nodes_of(tx, view, place.doc, filters, page)
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    view = document.graph(tx)
+    nodes = nodes_of(tx, view, document.doc, filters, page)
     most = min(edges_limit, EDGES_MAX)
-    edges = _edges_between(tx, view, place.doc, nodes, include_deleted) if include_edges else []
+    edges = _edges_between(tx, view, document.doc, nodes, include_deleted) if include_edges else []
     rows = sorted([*nodes, *edges[:most]], key=lambda one: -int(one["last_seq"]))
 
     def build(kept: list[Any]) -> dict[str, Any]:
         shown = [one for one in kept if "id" in one]
         ids = {one["id"] for one in shown}
         return {
-            "branch": place.branch.name,
-            "doc": place.doc,
+            "branch": document.branch.name,
+            "doc": document.doc,
             "nodes": shown,
             "edges": [one for one in kept if "rel" in one and one["from"] in ids and one["to"] in ids],
-            "pagination": page.answer(len(shown), next_node(nodes, shown)),
+            "pagination": page.answer(len(shown), next_cursor(nodes, shown, key="last_seq")),
             "truncated": len(edges) > most,
         }
 
@@ -190,7 +189,7 @@ def branchmind_graph_query(
     aliases=REF,
     bounded=True,
     answers={
-        **PLACE,
+        **DOCUMENT_REF,
         "ok": flag("whether every edge ends in nodes that are there"),
         "stats": object_of(
             Shape("GraphStats", {"nodes": integer("live nodes"), "edges": integer("live edges")}),
@@ -211,18 +210,22 @@ def branchmind_graph_validate(
     budget: Budget,
 ) -> dict[str, Any]:
     """Check that every edge of a branch's graph ends in nodes that are there."""
-    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
-    view = place.graph(tx)
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    view = document.graph(tx)
     live = "v.deleted = 0 and v.type is"
-    ids = {key for (key,) in select(tx, view, place.doc, "v.key", f"{live} not null", {})}
-    edges = list(versions(tx, view, place.doc, f"{live} null"))
-    errors = [_dangling(one, ids) for one in sorted(edges, key=_by_key) if not {one.from_id, one.to_id} <= ids]
+    ids = {key for (key,) in select(tx, view, document.doc, "v.key", f"{live} not null", {})}
+    edges = list(versions(tx, view, document.doc, f"{live} null"))
+    errors = [
+        _dangling_edge_error(one, ids)
+        for one in sorted(edges, key=lambda edge: (edge.from_id, edge.rel, edge.to_id))
+        if not {one.from_id, one.to_id} <= ids
+    ]
     most = min(max_errors, ERRORS_MAX)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         return {
-            "branch": place.branch.name,
-            "doc": place.doc,
+            "branch": document.branch.name,
+            "doc": document.doc,
             "ok": not errors,
             "stats": {"nodes": len(ids), "edges": len(edges)},
             "errors": kept,
@@ -257,7 +260,7 @@ def branchmind_graph_diff(
 ) -> dict[str, Any]:
     """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
     page = CursorPage(cursor, limit)
-    older, newer = both_graphs(tx, workspace, from_, to, doc, names=("from", "to"))
+    older, newer = both_sides(tx, workspace, from_, to, doc, graph_view, names=("from", "to"))
     differing = _differences(tx, older.view, newer.view, doc)
     found = [version for version in differing if version.seq < page.before()]
     rows = Rows([_change(version) for version in found[: page.limit]], more=len(found) > page.limit)
@@ -271,7 +274,7 @@ def branchmind_graph_diff(
 
 
 class NodeFilters:
-    """What nodes must meet: values compared exactly, tags in their normal form, a part of title or text."""
+    """Filters of nodes: exact values, normalized tags, a substring of title or text."""
 
     __slots__ = ("deleted", "ids", "open_only", "status", "tags_all", "tags_any", "text", "types")
 
@@ -296,7 +299,7 @@ class NodeFilters:
         self.text = (text or "").casefold()
         self.deleted = deleted
         self.open_only = open_only
-        """Only nodes that are open, or have no status."""
+        """Accept only nodes whose status is open or absent."""
         for name, values in (("ids", self.ids), ("types", self.types), ("tags_any", self.tags_any)):
             if values is not None and not trusted and not 1 <= len(values) <= IDS_MAX:
                 raise invalid_request(
@@ -304,7 +307,7 @@ class NodeFilters:
                 )
 
     def streams(self, tx: ReadTransaction) -> list[tuple[str, str, dict[str, Any]]]:
-        """Tables and conditions that together find the nodes, each one led by an index; `{at}` is the range."""
+        """Return tables, conditions and values that select the nodes, each by an index; `{at}` is the range."""
         condition, values = self._conditions(tx)
         if self.ids is not None:
             return [("graph_versions v", f"{tx.sql_in('v.key', 'ids')} and {condition}", values)]
@@ -324,7 +327,7 @@ class NodeFilters:
     def _open_streams(
         self, led_by_status: str, condition: str, values: dict[str, Any]
     ) -> list[tuple[str, str, dict[str, Any]]]:
-        """By the status: closed nodes become many, open ones stay few; the type must not lead."""
+        """Return streams that use the index by status, because few nodes are open and many are closed."""
         plain = "graph_versions v"
         without = [f"v.status is null and v.type = :driver and {condition}" for _ in self.types or ()]
         led = [(plain, one, {**values, "driver": kind}) for one, kind in zip(without, self.types or (), strict=True)]
@@ -351,8 +354,8 @@ class NodeFilters:
         return " and ".join(conditions), values
 
     def accept(self, node: Version) -> bool:
-        """Whether a node passes what SQL cannot compare in every language's letters."""
-        return not self.text or any(self.text in (said or "").casefold() for said in (node.title, node.text))
+        """Return true if the title or text contains the substring, compared with full Unicode case folding."""
+        return not self.text or any(self.text in (part or "").casefold() for part in (node.title, node.text))
 
 
 def _has_tag(condition: str) -> str:
@@ -363,18 +366,18 @@ def _has_tag(condition: str) -> str:
 
 
 def nodes_of(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, page: CursorPage) -> Rows:
-    """One page of the nodes that a view shows and the filters let through, last changed first."""
+    """Return one page of the nodes that a view shows and the filters accept, last changed first."""
     found: list[Version] = []
     for version in newest_first(tx, view, doc, filters, before=page.before()):
         if filters.accept(version):
             found.append(version)
             if len(found) > page.limit:
                 break
-    return Rows([version.shown() for version in found[: page.limit]], more=len(found) > page.limit)
+    return Rows([version.to_dict() for version in found[: page.limit]], more=len(found) > page.limit)
 
 
 def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters, *, before: int) -> Iterator[Version]:
-    """The versions of all ranges and streams, merged lazily: only as many are read as are asked for."""
+    """Return the versions of all ranges and streams, newest first, merged lazily."""
     ranges = nearest_first(view)
     sources = []
     for tables, condition, values in filters.streams(tx):
@@ -382,21 +385,21 @@ def newest_first(tx: ReadTransaction, view: View, doc: str, filters: NodeFilters
         for at in range(len(ranges)):
             led = condition.replace("{at}", str(at))
             newest = "o.seq" if tables.startswith("graph_tags") else "v.seq"
-            # The few that are asked for by id lead, not the order of all.
+            # The addition keeps the planner from the index by seq: the ids are more selective.
             order = "v.seq + 0" if filters.ids is not None else newest
             sources.append(
                 tx.stream(
-                    f"select {columns} from {tables} where {visible(ranges, at)} and {led} and {newest} < :before"
-                    f" order by {order} desc",
+                    f"select {columns} from {tables} where {visibility_condition(ranges, at)} and {led}"
+                    f" and {newest} < :before order by {order} desc",
                     parameters,
                 )
             )
     if len(sources) == 1:
         return map(Version, sources[0])
-    return _without_repeats([map(Version, source) for source in sources])
+    return _merge_unique([map(Version, source) for source in sources])
 
 
-def _without_repeats(sources: list[Iterator[Version]]) -> Iterator[Version]:
+def _merge_unique(sources: list[Iterator[Version]]) -> Iterator[Version]:
     import heapq  # most graphs have one range and one stream
 
     last = 0
@@ -406,51 +409,28 @@ def _without_repeats(sources: list[Iterator[Version]]) -> Iterator[Version]:
         last = version.seq
 
 
-def next_node(nodes: Rows, shown: list[Any]) -> int | None:
-    """Where the page after the shown nodes begins; none when there is none."""
-    if not nodes.more and len(shown) == len(nodes):
-        return None
-    return int(shown[-1]["last_seq"]) if shown else int(nodes[0]["last_seq"]) + 1
-
-
 def _edges_between(
     tx: ReadTransaction, view: View, doc: str, nodes: Iterable[dict[str, Any]], deleted: bool
 ) -> list[dict[str, Any]]:
-    """The edges that begin and end in these nodes, newest first."""
+    """Return the edges between these nodes, newest first."""
     ids = [node["id"] for node in nodes]
     ends = " and ".join(tx.sql_in(f"v.{end}", "ids") for end in ("from_id", "to_id"))
     found = versions(tx, view, doc, ends if deleted else f"{ends} and v.deleted = 0", {"ids": ids})
-    return [edge.shown() for edge in sorted(found, key=lambda edge: -edge.seq)]
+    return [edge.to_dict() for edge in sorted(found, key=lambda edge: -edge.seq)]
 
 
-def _by_key(version: Version) -> tuple[str, ...]:
-    return (version.from_id, version.rel, version.to_id)
-
-
-def _dangling(edge: Version, ids: set[str]) -> dict[str, Any]:
+def _dangling_edge_error(edge: Version, ids: set[str]) -> dict[str, Any]:
     missing = [end for end in dict.fromkeys((edge.from_id, edge.to_id)) if end not in ids]
     return {
         "code": "EDGE_ENDPOINT_MISSING",
-        "edge": shown_key(edge.key),
+        "edge": render_key(edge.key),
         "missing": missing,
         "message": f"no node {' and no node '.join(missing)}",
     }
 
 
-def both_graphs(
-    tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
-) -> tuple[BranchSide, BranchSide]:
-    """Two branches and their views of a graph that at least one of them must have."""
-    checked_name(doc, what="doc")
-    branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
-    sides = [BranchSide(branch, graph_view(tx, branch.branch_id, doc)) for branch in branches]
-    if not any(side.view.written for side in sides):
-        one_that_has(tx, workspace, branches, doc)
-    return sides[0], sides[1]
-
-
 def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> list[Version]:
-    """The versions of the newer view whose state the older one does not have, newest first."""
+    """Return the versions of the newer view with another state than in the older one, newest first."""
     touched: set[str] = set()
     for ranges, known in ((newer.ranges, older.ranges), (older.ranges, newer.ranges)):
         for branch_id, after, upto in subtract_ranges(ranges, known):
@@ -460,11 +440,11 @@ def _differences(tx: ReadTransaction, older: View, newer: View, doc: str) -> lis
                 {"id": branch_id, "doc": doc, "after": after, "upto": upto},
             )
             touched.update(key for (key,) in keys)
-    before, now = present(tx, older, doc, touched), present(tx, newer, doc, touched)
+    before, now = current_versions(tx, older, doc, touched), current_versions(tx, newer, doc, touched)
     changed = [one for key, one in now.items() if one.state != (before[key].state if key in before else "")]
     return sorted(changed, key=lambda one: -one.seq)
 
 
 def _change(version: Version) -> dict[str, Any]:
-    named = {"kind": "node", "id": version.key} if version.type else {"kind": "edge", "key": shown_key(version.key)}
-    return {**named, "to": version.shown(), "seq": version.seq}
+    key = {"kind": "node", "id": version.key} if version.type else {"kind": "edge", "key": render_key(version.key)}
+    return {**key, "to": version.to_dict(), "seq": version.seq}

@@ -1,4 +1,4 @@
-"""Versions of nodes and edges: what they hold, when two say the same, which one a branch shows, writing new ones."""
+"""Versions of nodes and edges: content, state hash, visibility on a branch, and writes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
-from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, take_numbers
+from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, reserve_numbers
 from moss_memory.tools.reasoning.notes.note_tools import touch
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
     from moss_memory.tools.reasoning.branches.visible_ranges import Range, View
 
-GONE = ""
-"""The state of everything that is deleted or was never there: they are all the same."""
+ABSENT = ""
+"""The state of a key that is deleted or never existed."""
 _PRESENT = "v.next_seq = 9223372036854775807"
-EDGE_MARK = "|"
-"""Stands between the parts of an edge's key; no id and no rel may hold it."""
+EDGE_SEPARATOR = "|"
+"""Separates the parts of an edge's key; ids and relations must not contain it."""
 
 
 class Version(NamedRow):
@@ -32,12 +32,12 @@ class Version(NamedRow):
     __slots__ = ()
     seq: int
     key: str
-    type: Any  # none of an edge
+    type: Any  # None if it is an edge
     title: str | None
     text: str | None
     status: str | None
     tags_json: str | None
-    from_id: Any  # none of a node, as the next two
+    from_id: Any  # None if it is a node, like the next two
     rel: Any
     to_id: Any
     meta_json: str | None
@@ -45,38 +45,34 @@ class Version(NamedRow):
     state: str
     ts_ms: int
 
-    def shown(self) -> dict[str, Any]:
-        """The node or edge as callers see it; what it does not have is left out."""
-        return self._node() if self.type is not None else self._edge()
-
-    def _node(self) -> dict[str, Any]:
-        shown: dict[str, Any] = {"id": self.key, "type": self.type}
+    def to_dict(self) -> dict[str, Any]:
+        """Return the node or edge as fields of a response, without fields that are None."""
+        if self.type is None:
+            return {**render_key(self.key), **self._common()}
+        fields: dict[str, Any] = {"id": self.key, "type": self.type}
         for name in ("title", "text", "status"):
             if getattr(self, name) is not None:
-                shown[name] = getattr(self, name)
-        shown["tags"] = self.tags()
-        return {**shown, **self._common()}
-
-    def _edge(self) -> dict[str, Any]:
-        return {**shown_key(self.key), **self._common()}
+                fields[name] = getattr(self, name)
+        fields["tags"] = self.tags()
+        return {**fields, **self._common()}
 
     def _common(self) -> dict[str, Any]:
         meta = {"meta": json.loads(self.meta_json)} if self.meta_json else {}
         return {**meta, "deleted": bool(self.deleted), "last_seq": self.seq, "last_ts_ms": self.ts_ms}
 
     def tags(self) -> list[str]:
-        """A node's tags."""
+        """Return the tags of a node."""
         return list(json.loads(self.tags_json)) if self.tags_json else []
 
     def with_status(self, status: str) -> Version:
-        """The same node with another status, still to be written."""
+        """Return an unwritten version of the node with another status."""
         return node(
             self.key, self.type, title=self.title, text=self.text, status=status, tags=self.tags(), meta=self.meta_json
         )
 
     def tombstone(self) -> Version:
-        """The version that says the same is deleted."""
-        return self.changed(deleted=1, state=GONE)
+        """Return a version that deletes the node or edge."""
+        return self.changed(deleted=1, state=ABSENT)
 
 
 columns = ", ".join(f"v.{column}" for column in Version.columns)
@@ -92,20 +88,20 @@ def node(
     tags: list[str] | None = None,
     meta: str | None = None,
 ) -> Version:
-    """A version of a node that is still to be written; `meta` is its JSON."""
+    """Return an unwritten version of a node; `meta` is JSON."""
     tags_json = json.dumps(tags, ensure_ascii=False) if tags else None
     state = _state([type, title, text, status, tags or []], meta)
     return Version((0, id, type, title, text, status, tags_json, None, None, None, meta, 0, state, 0))
 
 
 def edge(from_id: str, rel: str, to_id: str, *, meta: str | None = None) -> Version:
-    """A version of an edge that is still to be written; `meta` is its JSON."""
-    key = EDGE_MARK.join((from_id, rel, to_id))
+    """Return an unwritten version of an edge; `meta` is JSON."""
+    key = EDGE_SEPARATOR.join((from_id, rel, to_id))
     return Version((0, key, None, None, None, None, None, from_id, rel, to_id, meta, 0, _state([key], meta), 0))
 
 
 def _state(parts: list[Any], meta: str | None) -> str:
-    """A fingerprint of what a version says; the order of keys in its meta does not matter."""
+    """Return a hash of the content, independent of the order of keys in `meta`."""
     import hashlib  # only writes to a graph need it
 
     free = None if meta is None else json.dumps(json.loads(meta), sort_keys=True, ensure_ascii=False)
@@ -113,34 +109,34 @@ def _state(parts: list[Any], meta: str | None) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def shown_key(key: str) -> Any:
-    """A key as callers see it: a node's id, or an edge's parts."""
-    if EDGE_MARK not in key:
+def render_key(key: str) -> Any:
+    """Return a node's id, or an edge's parts, as a field of a response."""
+    if EDGE_SEPARATOR not in key:
         return key
-    from_id, rel, to_id = key.split(EDGE_MARK)
+    from_id, rel, to_id = key.split(EDGE_SEPARATOR)
     return {"from": from_id, "rel": rel, "to": to_id}
 
 
-def visible(ranges: list[Range], at: int) -> str:
-    """The condition that the version `v` is what a range shows of its key and no nearer range says otherwise."""
+def visibility_condition(ranges: list[Range], at: int) -> str:
+    """Return the SQL condition that a range shows version `v` and no nearer range shadows it."""
     shadows = [
         f"not exists (select 1 from graph_versions s{near} where s{near}.branch_id = :branch_{near}"
         f" and s{near}.doc = :doc and s{near}.key = v.key and s{near}.seq <= :upto_{near})"
         for near in range(at)
     ]
-    # The number stands in the statement where it is the head's, so that the index of present versions can serve.
+    # A literal instead of a parameter lets the partial index of present versions apply.
     there = _PRESENT if ranges[at][2] == HEAD else f"v.seq <= :upto_{at} and v.next_seq > :upto_{at}"
     own = f"v.branch_id = :branch_{at} and v.doc = :doc and {there}"
     return " and ".join([own, *shadows])
 
 
 def nearest_first(view: View) -> list[Range]:
-    """The ranges of a graph view in the order in which they answer."""
+    """Return the ranges of a graph view, nearest branch first."""
     return view.ranges[::-1]
 
 
 def range_parameters(ranges: list[Range], doc: str) -> dict[str, Any]:
-    """The values of the names that `visible` uses."""
+    """Return the SQL parameters that `visible` uses."""
     values: dict[str, Any] = {"doc": doc}
     for at, (branch_id, _, upto) in enumerate(ranges):
         values[f"branch_{at}"] = branch_id
@@ -151,33 +147,33 @@ def range_parameters(ranges: list[Range], doc: str) -> dict[str, Any]:
 def versions(
     tx: ReadTransaction, view: View, doc: str, condition: str, values: dict[str, Any] | None = None
 ) -> Iterator[Version]:
-    """Every version that the view shows and that meets a condition, range by range."""
+    """Yield each version that the view shows and that meets a condition, range by range."""
     return map(Version, select(tx, view, doc, columns, condition, values or {}))
 
 
 def select(
     tx: ReadTransaction, view: View, doc: str, what: str, condition: str, values: dict[str, Any]
 ) -> Iterator[Row]:
-    """Some columns of every version that the view shows and that meets a condition, range by range."""
+    """Yield columns of each version that the view shows and that meets a condition, range by range."""
     ranges = nearest_first(view)
     parameters = {**range_parameters(ranges, doc), **values}
     for at in range(len(ranges)):
         yield from tx.stream(
-            f"select {what} from graph_versions v where {visible(ranges, at)} and {condition}",
+            f"select {what} from graph_versions v where {visibility_condition(ranges, at)} and {condition}",
             parameters,
         )
 
 
-def present(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> dict[str, Version]:
-    """The versions that the view shows of these keys, tombstones too."""
+def current_versions(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> dict[str, Version]:
+    """Return the versions of these keys that the view shows, including tombstones."""
     found = versions(tx, view, doc, tx.sql_in("v.key", "keys"), {"keys": list(keys)})
     return {version.key: version for version in found}
 
 
-def write(tx: Transaction, place: DocumentRef, new: list[Version]) -> int:
-    """Writes new versions in order; gives the seq of the last."""
-    first = take_numbers(tx, len(new))
-    own = {"branch_id": place.branch.branch_id, "doc": place.doc, "workspace": norm(place.workspace)}
+def write(tx: Transaction, document: DocumentRef, new: list[Version]) -> int:
+    """Write new versions in order and return the seq of the last."""
+    first = reserve_numbers(tx, len(new))
+    own = {"branch_id": document.branch.branch_id, "doc": document.doc, "workspace": norm(document.workspace)}
     for seq, version in enumerate(new, first):
         tx.run(sql["supersede"], {**own, "key": version.key, "seq": seq})
         row = dict(zip(Version.columns, version, strict=True))
@@ -186,5 +182,5 @@ def write(tx: Transaction, place: DocumentRef, new: list[Version]) -> int:
             for tag in json.loads(version.tags_json):
                 tx.run(sql["add_version_tag"], {**own, "tag": tag, "seq": seq})
     last = first + len(new) - 1
-    touch(tx, place.branch.branch_id, place.doc, first, last, shape="graph")
+    touch(tx, document.branch.branch_id, document.doc, first, last, shape="graph")
     return last

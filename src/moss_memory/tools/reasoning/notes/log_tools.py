@@ -1,4 +1,4 @@
-"""Notes as a history: commit, log, documents, tags, ref movements, reset."""
+"""Tools for the history of notes: commit, log, documents, tags, reflog, reset."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import flag, integer, list_of, object_of, text, texts
 from moss_memory.rows.values import norm, shown_time
 from moss_memory.storage.named_rows import NamedRow
-from moss_memory.tools.reasoning.branches.document_refs import NOTES, STANDARD_DOCS, BranchRow, find_branch, place_of
+from moss_memory.tools.reasoning.branches.document_refs import (
+    NOTES,
+    STANDARD_DOCS,
+    BranchRow,
+    find_branch,
+    find_document,
+)
 from moss_memory.tools.reasoning.branches.visibility import update_visibility
 from moss_memory.tools.reasoning.branches.visible_ranges import (
     HEAD,
     chain,
     graph_view,
     log_view,
-    take_numbers,
+    reserve_numbers,
     truncate_ranges,
 )
 from moss_memory.tools.reasoning.reasoning_arguments import (
@@ -32,8 +38,8 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     RequiredWorkspace,
     TagName,
     as_list,
-    checked_name,
-    checked_title,
+    check_name,
+    check_title,
 )
 from moss_memory.tools.reasoning.reasoning_responses import (
     COMMIT,
@@ -46,7 +52,7 @@ from moss_memory.tools.reasoning.reasoning_responses import (
 )
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .note_tools import Rows, append, checked_note, next_cursor, tail
+from .note_tools import Rows, append, check_note, next_cursor, tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,17 +95,19 @@ def branchmind_commit(
     """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
     if not message.strip():
         raise invalid_request("`message` is blank; say in a line what this commit is", path="message")
-    checked_title(message, what="message")
-    note = checked_note(artifact, title=message, meta=meta, what="artifact")
-    names = [checked_name(doc, what="docs") for doc in as_list(docs)]
+    check_title(message, what="message")
+    note = check_note(artifact, title=message, meta=meta, what="artifact")
+    names = [check_name(doc, what="docs") for doc in as_list(docs)]
     if not names:
         raise invalid_request("`docs` is empty; name at least one document or leave it out", path="docs")
-    places = [place_of(tx, workspace, target=None, branch=None, doc=doc, kind=NOTES, writer=tx) for doc in names]
-    entries = [append(tx, place, note) for place in places]
-    places[0].concern(tx)
-    kept = ("seq", "ts", "ts_ms", "branch", "doc")
-    commits = [{**{key: entry[key] for key in kept}, "message": message} for entry in entries]
-    return {"workspace": workspace, "branch": places[0].branch.name, "docs": names, "commits": commits}
+    documents = [
+        find_document(tx, workspace, target=None, branch=None, doc=doc, kind=NOTES, writer=tx) for doc in names
+    ]
+    entries = [append(tx, document, note) for document in documents]
+    documents[0].set_event_subject(tx)
+    copied_fields = ("seq", "ts", "ts_ms", "branch", "doc")
+    commits = [{**{key: entry[key] for key in copied_fields}, "message": message} for entry in entries]
+    return {"workspace": workspace, "branch": documents[0].branch.name, "docs": names, "commits": commits}
 
 
 @operation(
@@ -128,16 +136,16 @@ def branchmind_log(
 ) -> dict[str, Any]:
     """List the notes of a document as commits, newest first."""
     page = CursorPage(cursor, limit)
-    place = place_of(tx, workspace, target=None, branch=ref, doc=doc, kind=NOTES)
-    notes = tail(tx, place, page, query="notes_before")
-    rows = Rows([_commit(note) for note in notes], more=notes.more)
-    head = place.log(tx).head(tx, place.doc)
+    document = find_document(tx, workspace, target=None, branch=ref, doc=doc, kind=NOTES)
+    notes = tail(tx, document, page, query="notes_before")
+    rows = Rows([_render_commit(note) for note in notes], more=notes.more)
+    head = document.log(tx).head(tx, document.doc)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         return {
             "workspace": workspace,
-            "ref": place.branch.name,
-            "doc": place.doc,
+            "ref": document.branch.name,
+            "doc": document.doc,
             "head_seq": head,
             "commits": kept,
             "pagination": page.answer(len(kept), next_cursor(rows, kept)),
@@ -163,7 +171,7 @@ def branchmind_docs_list(
 ) -> dict[str, Any]:
     """List the documents that a branch shows, with their number of entries and their last seq."""
     branch = find_branch(tx, workspace, ref, what="ref")
-    rows = _documents(tx, branch)
+    rows = _list_documents(tx, branch)
     return budget.fit(
         rows,
         lambda kept: {"workspace": workspace, "ref": branch.name, "docs": kept, "truncated": False},
@@ -186,7 +194,7 @@ def branchmind_tag_create(
     force: Force = False,
 ) -> dict[str, Any]:
     """Name a commit, so that reset and other tags can mean it: `from` is its seq or a tag, default the head."""
-    checked_name(name, what="name")
+    check_name(name, what="name")
     checkout = find_branch(tx, workspace, None)
     if _find_tag(tx, workspace, name) is not None and not force:
         raise MossError(
@@ -195,7 +203,7 @@ def branchmind_tag_create(
             recovery=next_call("branchmind_tag_list", {"workspace": workspace}, "lists the tags there are"),
         )
     branch_id, doc, seq = (
-        _head_of(tx, workspace, checkout) if from_ is None else _point(tx, workspace, from_, what="from")
+        _find_head(tx, workspace, checkout) if from_ is None else _resolve_point(tx, workspace, from_, what="from")
     )
     row = {
         "workspace": norm(workspace),
@@ -209,7 +217,7 @@ def branchmind_tag_create(
     tx.set_event_subject(workspace=norm(workspace), address=name)
     stored = _find_tag(tx, workspace, name)
     assert stored is not None, "it was just written"
-    return {"workspace": workspace, "tag": stored.shown()}
+    return {"workspace": workspace, "tag": stored.to_dict()}
 
 
 @operation(
@@ -225,7 +233,7 @@ def branchmind_tag_list(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the tags of a workspace by name."""
-    rows = [Tag(row).shown() for row in tx.rows(sql["list_tags"], {"workspace": norm(workspace)})]
+    rows = [Tag(row).to_dict() for row in tx.rows(sql["list_tags"], {"workspace": norm(workspace)})]
     return budget.fit(
         rows,
         lambda kept: {"workspace": workspace, "tags": kept, "truncated": False},
@@ -241,9 +249,9 @@ def branchmind_tag_list(
 )
 def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: TagName) -> dict[str, Any]:
     """Delete a tag; what it pointed to stays."""
-    checked_name(name, what="name")
+    check_name(name, what="name")
     if not tx.run(sql["delete_tag"], {"workspace": norm(workspace), "name": name}):
-        raise _no_such_tag(workspace, name)
+        raise _unknown_tag(workspace, name)
     tx.set_event_subject(workspace=norm(workspace), address=name)
     return {"workspace": workspace, "name": name, "deleted": True}
 
@@ -272,7 +280,7 @@ def branchmind_reflog(
     """List how a branch's head moved, commits and resets, newest first; it leads back to what a reset hid."""
     page = CursorPage(cursor, limit)
     branch = find_branch(tx, workspace, ref, what="ref")
-    moves = _movements(tx, branch, page)
+    moves = _list_movements(tx, branch, page)
     rows = Rows(moves[: page.limit], more=len(moves) > page.limit)
 
     def build(kept: list[Any]) -> dict[str, Any]:
@@ -304,17 +312,17 @@ def branchmind_reset(
 ) -> dict[str, Any]:
     """Move the head of a branch's notes to one of its commits (seq or tag); the reflog leads back to later ones."""
     branch = find_branch(tx, workspace, ref, what="ref")
-    writer, doc, seq = _point(tx, workspace, to, what="to")
-    reach = _reach(tx, branch, writer, seq) if doc == NOTES else []
+    writer, doc, seq = _resolve_point(tx, workspace, to, what="to")
+    reach = _ranges_at(tx, branch, writer, seq) if doc == NOTES else []
     if not reach:
-        raise _never_shown(workspace, branch, to)
+        raise _unknown_head(workspace, branch, to)
     old_seq = log_view(tx, branch.branch_id, NOTES).head(tx, NOTES)
-    number = take_numbers(tx)
+    number = reserve_numbers(tx)
     own_after = number
     last_writer, last_after, _ = reach[-1]
-    if last_writer == branch.branch_id and not _wrote_since(tx, branch, seq):
+    if last_writer == branch.branch_id and not _has_newer_notes(tx, branch, seq):
         reach.pop()
-        own_after = last_after  # nothing lies in between: the range just goes on
+        own_after = last_after  # no entry in between, so the range continues
     row = {
         "seq": number,
         "own_after": own_after,
@@ -333,7 +341,7 @@ def branchmind_reset(
 
 
 class Tag(NamedRow):
-    """A name for a commit."""
+    """A name of a commit."""
 
     __slots__ = ()
     name: str
@@ -342,12 +350,12 @@ class Tag(NamedRow):
     seq: int
     created_at_ms: int
 
-    def shown(self) -> dict[str, Any]:
-        """The tag as callers see it."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tag as fields of a response."""
         return dict(zip(self.columns, self, strict=True))
 
 
-def _commit(note: dict[str, Any]) -> dict[str, Any]:
+def _render_commit(note: dict[str, Any]) -> dict[str, Any]:
     meta = {"meta": note["meta"]} if "meta" in note else {}
     times = {key: note[key] for key in ("seq", "ts", "ts_ms")}
     return {**times, "message": note.get("title") or _first_line(note["content"]), "content": note["content"], **meta}
@@ -358,13 +366,13 @@ def _first_line(content: str) -> str:
     return line if len(line) <= _LINE_CHARS else line[: _LINE_CHARS - 1] + "…"
 
 
-def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
-    """Every document that the branch shows, written here or in its bases."""
+def _list_documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
+    """Return each document that the branch shows, with its number of entries and last seq."""
     names = set(STANDARD_DOCS)
-    for branch_id, upto in _ancestry(tx, branch):
+    for branch_id, _, upto, _, _ in chain(tx, branch.branch_id, "log", NOTES):
         rows = tx.rows(sql["documents_of"], {"branch_id": branch_id})
         names.update(doc for doc, _, first_seq in rows if first_seq <= upto)
-    pluralize = []
+    documents = []
     for doc in sorted(names):
         log = [("count_entries", one) for one in log_view(tx, branch.branch_id, doc).ranges]
         graph = [("count_versions", one) for one in graph_view(tx, branch.branch_id, doc).ranges]
@@ -374,16 +382,11 @@ def _documents(tx: ReadTransaction, branch: BranchRow) -> list[dict[str, Any]]:
             count, newest = found or (0, None)
             entries += count
             last = last if newest is None else max(last or 0, newest)
-        pluralize.append({"doc": doc, "entries": entries, "last_seq": last})
-    return pluralize
+        documents.append({"doc": doc, "entries": entries, "last_seq": last})
+    return documents
 
 
-def _ancestry(tx: ReadTransaction, branch: BranchRow) -> list[tuple[int, int]]:
-    """The branch and its bases with their cut-offs."""
-    return [(branch_id, upto) for branch_id, _, upto, _, _ in chain(tx, branch.branch_id, "log", NOTES)]
-
-
-def _head_of(tx: Transaction, workspace: str, checkout: BranchRow) -> tuple[int, str, int]:
+def _find_head(tx: Transaction, workspace: str, checkout: BranchRow) -> tuple[int, str, int]:
     head = log_view(tx, checkout.branch_id, NOTES).head(tx, NOTES)
     if head is None:
         raise MossError(
@@ -394,17 +397,17 @@ def _head_of(tx: Transaction, workspace: str, checkout: BranchRow) -> tuple[int,
     return checkout.branch_id, NOTES, head
 
 
-def _point(tx: Transaction, workspace: str, point: str | int, *, what: str) -> tuple[int, str, int]:
-    """The branch, document and seq of the note that a seq or a tag means."""
+def _resolve_point(tx: Transaction, workspace: str, point: str | int, *, what: str) -> tuple[int, str, int]:
+    """Return the branch, document and seq of the note that a seq or a tag names."""
     seq = point if isinstance(point, int) else None
     if isinstance(point, str):
-        tag = _find_tag(tx, workspace, checked_name(point, what=what))
+        tag = _find_tag(tx, workspace, check_name(point, what=what))
         if tag is not None:
             seq = tag.seq
         elif point.isascii() and point.isdigit() and len(point) < 19:
             seq = int(point)
         else:
-            raise _no_such_tag(workspace, point)
+            raise _unknown_tag(workspace, point)
     branch_id, doc, written_as = tx.row(sql["entry"], {"workspace": norm(workspace), "seq": seq}) or (None, None, None)
     if written_as in (None, "event"):
         raise MossError(
@@ -415,8 +418,8 @@ def _point(tx: Transaction, workspace: str, point: str | int, *, what: str) -> t
     return branch_id, doc, int(seq or 0)
 
 
-def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tuple[int, int, int]]:
-    """What the branch showed when an entry was its head; empty when it never was."""
+def _ranges_at(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tuple[int, int, int]]:
+    """Return the ranges that the branch showed when an entry was its head; empty if it never was."""
     if writer == branch.branch_id:
         return truncate_ranges(log_view(tx, branch.branch_id, NOTES, upto=seq).ranges, writer, seq)
     if branch.base_id is None:
@@ -424,37 +427,39 @@ def _reach(tx: Transaction, branch: BranchRow, writer: int, seq: int) -> list[tu
     return truncate_ranges(log_view(tx, branch.base_id, NOTES, upto=branch.base_seq or 0).ranges, writer, seq)
 
 
-def _wrote_since(tx: Transaction, branch: BranchRow, seq: int) -> bool:
-    """Whether the branch has notes of its own after one of them."""
-    place = {"branch_id": branch.branch_id, "doc": NOTES, "after": seq, "upto": HEAD}
-    return tx.value(sql["newest_entry"], place) is not None
+def _has_newer_notes(tx: Transaction, branch: BranchRow, seq: int) -> bool:
+    """Return true if the branch wrote notes after a seq."""
+    parameters = {"branch_id": branch.branch_id, "doc": NOTES, "after": seq, "upto": HEAD}
+    return tx.value(sql["newest_entry"], parameters) is not None
 
 
-def _movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list[dict[str, Any]]:
-    """One more movement than the page holds, newest first, with the heads before and after."""
+def _list_movements(tx: ReadTransaction, branch: BranchRow, page: CursorPage) -> list[dict[str, Any]]:
+    """Return at most one movement more than the page holds, newest first, with the heads before and after."""
     limit = page.limit + 1
     own = [doc for doc, shape, _ in tx.rows(sql["documents_of"], {"branch_id": branch.branch_id}) if shape == "log"]
     moves: list[dict[str, Any]] = []
     for doc in own:
-        moves += _commits(tx, branch, doc, before=page.before(), limit=limit)
-    place = {"branch_id": branch.branch_id, "before": page.before(), "limit": limit}
-    for seq, old_seq, new_seq, message, ts_ms in tx.rows(sql["resets_before"], place):
-        moves.append(_movement(seq, ts_ms, NOTES, old_seq, new_seq, message))
+        moves += _commit_movements(tx, branch, doc, before=page.before(), limit=limit)
+    parameters = {"branch_id": branch.branch_id, "before": page.before(), "limit": limit}
+    for seq, old_seq, new_seq, message, ts_ms in tx.rows(sql["resets_before"], parameters):
+        moves.append(_render_movement(seq, ts_ms, NOTES, old_seq, new_seq, message))
     moves.sort(key=lambda move: -int(move["seq"]))
     return moves[:limit]
 
 
-def _commits(tx: ReadTransaction, branch: BranchRow, doc: str, *, before: int, limit: int) -> list[dict[str, Any]]:
+def _commit_movements(
+    tx: ReadTransaction, branch: BranchRow, doc: str, *, before: int, limit: int
+) -> list[dict[str, Any]]:
     moves = []
-    place = {"branch_id": branch.branch_id, "doc": doc, "before": before, "limit": limit}
-    for seq, title, beginning, ts_ms in tx.rows(sql["commits_before"], place):
+    parameters = {"branch_id": branch.branch_id, "doc": doc, "before": before, "limit": limit}
+    for seq, title, beginning, ts_ms in tx.rows(sql["commits_before"], parameters):
         earlier = log_view(tx, branch.branch_id, doc, upto=seq - 1)
         old_seq = earlier.head(tx, doc)
-        moves.append(_movement(seq, ts_ms, doc, old_seq, seq, title or _first_line(beginning)))
+        moves.append(_render_movement(seq, ts_ms, doc, old_seq, seq, title or _first_line(beginning)))
     return moves
 
 
-def _movement(seq: int, ts_ms: int, doc: str, old_seq: int | None, new_seq: int, message: str) -> dict[str, Any]:
+def _render_movement(seq: int, ts_ms: int, doc: str, old_seq: int | None, new_seq: int, message: str) -> dict[str, Any]:
     times = {"ts": shown_time(ts_ms), "ts_ms": ts_ms}
     return {"seq": seq, **times, "doc": doc, "old_seq": old_seq, "new_seq": new_seq, "message": message}
 
@@ -464,7 +469,7 @@ def _find_tag(tx: ReadTransaction, workspace: str, name: str) -> Tag | None:
     return None if row is None else Tag(row)
 
 
-def _no_such_tag(workspace: str, name: str) -> MossError:
+def _unknown_tag(workspace: str, name: str) -> MossError:
     return MossError(
         "NOT_FOUND",
         f"there is no tag {name[:100]!r} in workspace {workspace!r}",
@@ -472,7 +477,7 @@ def _no_such_tag(workspace: str, name: str) -> MossError:
     )
 
 
-def _never_shown(workspace: str, branch: BranchRow, to: str | int) -> MossError:
+def _unknown_head(workspace: str, branch: BranchRow, to: str | int) -> MossError:
     return MossError(
         "NOT_FOUND",
         f"the notes of branch {branch.name!r} never showed {to}; its reflog lists what they did show",

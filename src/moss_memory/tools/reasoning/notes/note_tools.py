@@ -1,4 +1,4 @@
-"""Documents of entries: append a note, show a slice, compare two branches, export what a target has."""
+"""Tools for documents of entries: append a note, show a page, diff two branches, export a target."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from moss_memory.tools.reasoning.branches.document_refs import (
     BranchRow,
     DocumentRef,
     find_branch,
-    place_of,
+    find_document,
 )
 from moss_memory.tools.reasoning.branches.visible_ranges import (
     Entry,
     View,
     log_view,
     newest_in,
+    reserve_numbers,
     subtract_ranges,
-    take_numbers,
 )
 from moss_memory.tools.reasoning.reasoning_arguments import (
     REF,
@@ -38,14 +38,14 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     RequiredWorkspace,
     Target,
     ToBranch,
-    checked_label,
-    checked_name,
-    checked_title,
+    check_label,
+    check_name,
+    check_title,
     meta_json,
 )
-from moss_memory.tools.reasoning.reasoning_responses import ENTRIES, ENTRY, PLACE
+from moss_memory.tools.reasoning.reasoning_responses import DOCUMENT_REF, ENTRIES, ENTRY
 from moss_memory.tools.reasoning.reasoning_sql import sql
-from moss_memory.tools.task.model.reasoning_refs import reference_of
+from moss_memory.tools.task.model.reasoning_refs import find_reference
 from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
 from moss_memory.tools.task.model.task_rows import summary_of
 
@@ -55,11 +55,16 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
+    from moss_memory.tools.reasoning.branches.document_refs import OpenView
 
 _SLICE = object_of(
     Shape(
         "Slice",
-        {**{name: field.or_absent() for name, field in PLACE.items()}, **ENTRIES, "truncated": TRUNCATED.or_absent()},
+        {
+            **{name: field.or_absent() for name, field in DOCUMENT_REF.items()},
+            **ENTRIES,
+            "truncated": TRUNCATED.or_absent(),
+        },
     ),
     "its last entries, oldest first; a tight budget leaves out where they are",
     shown="apart",
@@ -86,17 +91,17 @@ def branchmind_notes_commit(
     meta: Meta | None = None,
 ) -> dict[str, Any]:
     """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
-    note = checked_note(content, title=title, format=format, meta=meta)
-    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=NOTES, writer=tx)
-    place.concern(tx)
-    return {"entry": append(tx, place, note)}
+    note = check_note(content, title=title, format=format, meta=meta)
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=NOTES, writer=tx)
+    document.set_event_subject(tx)
+    return {"entry": append(tx, document, note)}
 
 
 @operation(
     idempotent=True,
     aliases=REF,
     bounded=True,
-    answers={**PLACE, **ENTRIES},
+    answers={**DOCUMENT_REF, **ENTRIES},
     example="moss notes show --workspace shop --doc-kind notes",
 )
 def branchmind_show(
@@ -113,9 +118,9 @@ def branchmind_show(
 ) -> dict[str, Any]:
     """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
     page = CursorPage(cursor, limit)
-    place = place_of(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
-    rows = tail(tx, place, page)
-    return budget.fit(rows, lambda kept: _slice(place, page, rows, kept))
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
+    rows = tail(tx, document, page)
+    return budget.fit(rows, lambda kept: _page_response(document, page, rows, kept))
 
 
 @operation(
@@ -139,10 +144,10 @@ def branchmind_export(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
-    reference = reference_of(tx, workspace, target)
+    reference = find_reference(tx, workspace, target)
     summary = summary_of(tx, workspace, reference.task)
-    notes = place_of(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)
-    trace = place_of(tx, workspace, target=target, branch=None, doc=None, kind=TRACE)
+    notes = find_document(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)
+    trace = find_document(tx, workspace, target=target, branch=None, doc=None, kind=TRACE)
     pages = {NOTES: CursorPage(None, notes_limit), TRACE: CursorPage(None, trace_limit)}
     rows = {NOTES: tail(tx, notes, pages[NOTES]), TRACE: tail(tx, trace, pages[TRACE])}
     labelled: list[dict[str, Any]] = [{"part": kind, "row": row} for kind in (NOTES, TRACE) for row in rows[kind]]
@@ -152,14 +157,14 @@ def branchmind_export(
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = {kind: [one["row"] for one in kept if one["part"] == kind] for kind in rows}
         slices = {
-            "notes": _slice(notes, pages[NOTES], rows[NOTES], parts[NOTES]),
-            "trace": _slice(trace, pages[TRACE], rows[TRACE], parts[TRACE]),
+            "notes": _page_response(notes, pages[NOTES], rows[NOTES], parts[NOTES]),
+            "trace": _page_response(trace, pages[TRACE], rows[TRACE], parts[TRACE]),
         }
         target = kept[0]["row"] if kept else {name: summary[name] for name in ("id", "kind", "title", "status")}
-        if not kept:  # the budget is tight, and the reference says where the documents are
+        if not kept:  # `reasoning_ref` already names the documents
             slices = {name: {key: part[key] for key in ("entries", "pagination")} for name, part in slices.items()}
         about = {} if "task" in tx.config.disabled_types else {"target": target}
-        return {**about, "reasoning_ref": reference.shown(), **slices, "truncated": False}
+        return {**about, "reasoning_ref": reference.to_dict(), **slices, "truncated": False}
 
     return budget.fit(labelled, build, least=0)
 
@@ -188,21 +193,21 @@ def branchmind_diff(
 ) -> dict[str, Any]:
     """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
     page = CursorPage(cursor, limit)
-    older, newer = both_logs(tx, workspace, from_, to, doc, names=("from", "to"))
+    older, newer = both_sides(tx, workspace, from_, to, doc, log_view, names=("from", "to"))
     only_there = subtract_ranges(newer.view.ranges, older.view.ranges)
     found = newest_in(tx, only_there, doc, before=page.before(), limit=page.limit + 1, query="entries_before")
-    shown = [entry.shown(doc, newer.view.names) for entry in found[: page.limit]]
+    shown = [entry.to_dict(doc, newer.view.names) for entry in found[: page.limit]]
     rows = Rows(shown, more=len(found) > page.limit)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         answer = {"from": from_, "to": to, "doc": doc}
-        return {**answer, **paged(page, rows, kept), "truncated": False}
+        return {**answer, **page_fields(page, rows, kept), "truncated": False}
 
     return budget.fit(rows, build)
 
 
 class BranchSide:
-    """One of the two branches of a comparison or a merge, and what it shows of the document."""
+    """One branch of a comparison or a merge, with its view of the document."""
 
     __slots__ = ("branch", "view")
 
@@ -211,20 +216,27 @@ class BranchSide:
         self.view = view
 
 
-def both_logs(
-    tx: ReadTransaction, workspace: str, first: str, second: str, doc: str, *, names: tuple[str, str]
+def both_sides(
+    tx: ReadTransaction,
+    workspace: str,
+    first: str,
+    second: str,
+    doc: str,
+    open_view: OpenView,
+    *,
+    names: tuple[str, str],
 ) -> tuple[BranchSide, BranchSide]:
-    """Two branches and their views of a document that at least one of them must have."""
-    checked_name(doc, what="doc")
+    """Return two branches with their views of a document; raise `NOT_FOUND` if neither has it."""
+    check_name(doc, what="doc")
     branches = [find_branch(tx, workspace, name, what=what) for name, what in zip((first, second), names, strict=True)]
-    sides = [BranchSide(branch, log_view(tx, branch.branch_id, doc)) for branch in branches]
+    sides = [BranchSide(branch, open_view(tx, branch.branch_id, doc)) for branch in branches]
     if not any(side.view.written for side in sides):
-        one_that_has(tx, workspace, branches, doc)
+        _refuse_missing_document(tx, workspace, branches, doc)
     return sides[0], sides[1]
 
 
-def one_that_has(tx: ReadTransaction, workspace: str, branches: list[BranchRow], doc: str) -> None:
-    """Refuses a document that none of the branches has."""
+def _refuse_missing_document(tx: ReadTransaction, workspace: str, branches: list[BranchRow], doc: str) -> None:
+    """Refuse a document that none of the branches has."""
     for branch in branches[:-1]:
         try:
             DocumentRef(workspace, branch, doc).log(tx)
@@ -235,7 +247,7 @@ def one_that_has(tx: ReadTransaction, workspace: str, branches: list[BranchRow],
 
 
 class Note:
-    """A note that has passed its checks."""
+    """A validated note."""
 
     __slots__ = ("content", "format", "meta", "meta_text", "title")
 
@@ -247,7 +259,7 @@ class Note:
         self.meta_text = meta_json(meta)
 
 
-def checked_note(
+def check_note(
     content: str,
     *,
     title: str | None = None,
@@ -255,29 +267,29 @@ def checked_note(
     meta: dict[str, Any] | None = None,
     what: str = "content",
 ) -> Note:
-    """A note within its limits; an empty one is refused."""
+    """Return a note within its limits; refuse an empty one."""
     if not content.strip():
         raise invalid_request(f"`{what}` is empty; write what is worth remembering", path=what)
-    checked_title(title, what="title")
-    return Note(content, title, checked_label(format, what="format"), meta)
+    check_title(title, what="title")
+    return Note(content, title, check_label(format, what="format"), meta)
 
 
 def append(
     tx: Transaction,
-    place: DocumentRef,
+    document: DocumentRef,
     note: Note,
     *,
     written_as: str = "note",
     source_event_id: str | None = None,
     card_id: str | None = None,
 ) -> dict[str, Any]:
-    """Writes one entry and shows it."""
-    seq = take_numbers(tx)
+    """Write one entry and return it as fields of a response."""
+    seq = reserve_numbers(tx)
     row = {
         "seq": seq,
-        "branch_id": place.branch.branch_id,
-        "workspace": norm(place.workspace),
-        "doc": place.doc,
+        "branch_id": document.branch.branch_id,
+        "workspace": norm(document.workspace),
+        "doc": document.doc,
         "written_as": written_as,
         "title": note.title,
         "format": note.format,
@@ -288,19 +300,19 @@ def append(
         "ts_ms": tx.now_ms,
     }
     tx.run(sql["add_entry"], row)
-    touch(tx, place.branch.branch_id, place.doc, seq, seq)
+    touch(tx, document.branch.branch_id, document.doc, seq, seq)
     written = Entry([row[column] for column in Entry.columns])
-    return written.shown(place.doc, {place.branch.branch_id: place.branch.name})
+    return written.to_dict(document.doc, {document.branch.branch_id: document.branch.name})
 
 
 def touch(tx: Transaction, branch_id: int, doc: str, first: int, last: int, *, shape: str = "log") -> None:
-    """Remembers that a branch wrote to a document itself."""
-    place = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
-    tx.run(sql["touch_document"], place)
+    """Record that a branch wrote to a document."""
+    row = {"branch_id": branch_id, "shape": shape, "doc": doc, "first": first, "last": last}
+    tx.run(sql["touch_document"], row)
 
 
 class Rows(list["dict[str, Any]"]):
-    """Entries of one page, newest first, and whether older ones follow."""
+    """The entries of one page, newest first, with a flag for older ones."""
 
     __slots__ = ("more",)
 
@@ -309,25 +321,25 @@ class Rows(list["dict[str, Any]"]):
         self.more = more
 
 
-def tail(tx: ReadTransaction, place: DocumentRef, page: CursorPage, *, query: str = "entries_before") -> Rows:
-    """The last entries of a document below the page's cursor, newest first."""
-    view = place.log(tx)
-    found = view.newest(tx, place.doc, before=page.before(), limit=page.limit + 1, query=query)
-    shown = [entry.shown(place.doc, view.names) for entry in found[: page.limit]]
+def tail(tx: ReadTransaction, document: DocumentRef, page: CursorPage, *, query: str = "entries_before") -> Rows:
+    """Return the last entries of a document below the page's cursor, newest first."""
+    view = document.log(tx)
+    found = view.newest(tx, document.doc, before=page.before(), limit=page.limit + 1, query=query)
+    shown = [entry.to_dict(document.doc, view.names) for entry in found[: page.limit]]
     return Rows(shown, more=len(found) > page.limit)
 
 
-def paged(page: CursorPage, rows: Rows, kept: list[Any], *, key: str = "entries") -> dict[str, Any]:
-    """The kept ones of the rows, oldest first, and how to go on from there."""
+def page_fields(page: CursorPage, rows: Rows, kept: list[Any], *, key: str = "entries") -> dict[str, Any]:
+    """Return the kept rows, oldest first, with the pagination."""
     return {key: kept[::-1], "pagination": page.answer(len(kept), next_cursor(rows, kept))}
 
 
-def next_cursor(rows: Rows, kept: list[Any]) -> int | None:
-    """Where the page after the kept rows begins; none when there is none."""
+def next_cursor(rows: Rows, kept: list[Any], *, key: str = "seq") -> int | None:
+    """Return the cursor of the page after the kept rows, or None."""
     if not rows.more and len(kept) == len(rows):
         return None
-    return int(kept[-1]["seq"]) if kept else int(rows[0]["seq"]) + 1
+    return int(kept[-1][key]) if kept else int(rows[0][key]) + 1
 
 
-def _slice(place: DocumentRef, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
-    return {**place.shown(), **paged(page, rows, kept), "truncated": kept != list(rows)}
+def _page_response(document: DocumentRef, page: CursorPage, rows: Rows, kept: list[Any]) -> dict[str, Any]:
+    return {**document.to_dict(), **page_fields(page, rows, kept), "truncated": kept != list(rows)}

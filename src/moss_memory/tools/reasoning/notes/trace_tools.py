@@ -1,4 +1,4 @@
-"""Traces: steps of thinking in order, read back and checked."""
+"""Tools for traces: append steps, read them, validate their numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
 from moss_memory.rows.hard_delete import ERASED
-from moss_memory.tools.reasoning.branches.document_refs import TRACE, DocumentRef, place_of
-from moss_memory.tools.reasoning.cards.card_model import links
+from moss_memory.tools.reasoning.branches.document_refs import TRACE, DocumentRef, find_document
+from moss_memory.tools.reasoning.cards.card_model import check_links
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     Branch,
@@ -21,12 +21,12 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     RequiredWorkspace,
     Target,
     TraceDoc,
-    checked_label,
+    check_label,
 )
-from moss_memory.tools.reasoning.reasoning_responses import ENTRIES, ENTRY, PLACE
+from moss_memory.tools.reasoning.reasoning_responses import DOCUMENT_REF, ENTRIES, ENTRY
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .note_tools import Note, append, checked_note, paged, tail
+from .note_tools import Note, append, check_note, page_fields, tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ _MISSTEP = Shape(
     mutates=True,
     stores=True,
     aliases=BRANCH,
-    answers={**PLACE, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
+    answers={**DOCUMENT_REF, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
     example="moss trace step 'Read the proxy log' -w shop --message 'no retries'",
 )
 def branchmind_trace_step(
@@ -97,23 +97,23 @@ def branchmind_trace_step(
     """Append a step to a trace: what was done and what came of it."""
     if not step.strip():
         raise invalid_request("`step` is blank; say in a line what was done", path="step")
-    said = {
-        "mode": checked_label(mode, what="mode"),
-        "supports": links(supports, what="supports"),
-        "blocks": links(blocks, what="blocks"),
+    fields = {
+        "mode": check_label(mode, what="mode"),
+        "supports": check_links(supports, what="supports"),
+        "blocks": check_links(blocks, what="blocks"),
     }
-    told = {**(meta or {}), **{name: value for name, value in said.items() if value}}
+    stored_meta = {**(meta or {}), **{name: value for name, value in fields.items() if value}}
     what = "step" if message is None or not message.strip() else "message"
     content = step if what == "step" else message
-    note = checked_note(str(content), title=step, format=STEP_FORMAT, meta=told, what=what)
-    return _append(tx, place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
+    note = check_note(str(content), title=step, format=STEP_FORMAT, meta=stored_meta, what=what)
+    return _append(tx, find_document(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
 
 
 @operation(
     mutates=True,
     stores=True,
     aliases={**BRANCH, **_CAMEL},
-    answers={**PLACE, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
+    answers={**DOCUMENT_REF, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
     example="moss trace sequential-step 'The proxy retries.' 1 3 true -w shop",
 )
 def branchmind_trace_sequential_step(
@@ -134,26 +134,26 @@ def branchmind_trace_sequential_step(
     doc: TraceDoc | None = None,
 ) -> dict[str, Any]:
     """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
-    said = {
+    fields = {
         "thought_number": thought_number,
         "total_thoughts": max(total_thoughts, thought_number),
         "next_thought_needed": next_thought_needed,
         "is_revision": is_revision,
         "revises_thought": revises_thought,
         "branch_from_thought": branch_from_thought,
-        "branch_id": checked_label(branch_id, what="branch_id"),
+        "branch_id": check_label(branch_id, what="branch_id"),
     }
-    told = {**(meta or {}), **{name: value for name, value in said.items() if value is not None}}
-    title = f"Thought {thought_number}/{said['total_thoughts']}"
-    note = checked_note(thought, title=title, format=STEP_FORMAT, meta=told, what="thought")
-    return _append(tx, place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
+    stored_meta = {**(meta or {}), **{name: value for name, value in fields.items() if value is not None}}
+    title = f"Thought {thought_number}/{fields['total_thoughts']}"
+    note = check_note(thought, title=title, format=STEP_FORMAT, meta=stored_meta, what="thought")
+    return _append(tx, find_document(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE, writer=tx), note)
 
 
 @operation(
     idempotent=True,
     aliases=BRANCH,
     bounded=True,
-    answers={**PLACE, **ENTRIES},
+    answers={**DOCUMENT_REF, **ENTRIES},
     example="moss trace hydrate -w shop --limit 20",
 )
 def branchmind_trace_hydrate(
@@ -169,11 +169,11 @@ def branchmind_trace_hydrate(
 ) -> dict[str, Any]:
     """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
     page = CursorPage(cursor, limit)
-    place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
-    rows = tail(tx, place, page)
+    document = find_document(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
+    rows = tail(tx, document, page)
     return budget.fit(
         rows,
-        lambda kept: {**place.shown(), **paged(page, rows, kept), "truncated": False},
+        lambda kept: {**document.to_dict(), **page_fields(page, rows, kept), "truncated": False},
     )
 
 
@@ -182,7 +182,7 @@ def branchmind_trace_hydrate(
     aliases=BRANCH,
     bounded=True,
     answers={
-        **PLACE,
+        **DOCUMENT_REF,
         "ok": flag("whether nothing is wrong"),
         "checked": integer("how many steps were looked at"),
         "errors": list_of(_MISSTEP, "what is wrong with them"),
@@ -199,9 +199,9 @@ def branchmind_trace_validate(
     budget: Budget,
 ) -> dict[str, Any]:
     """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
-    place = place_of(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
-    check = _Check()
-    for seq, title, meta, erased in _steps(tx, place):
+    document = find_document(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
+    check = _TraceValidator()
+    for seq, title, meta, erased in _steps(tx, document):
         if erased:
             check.erased()
         else:
@@ -209,7 +209,7 @@ def branchmind_trace_validate(
     return budget.fit(
         check.errors,
         lambda kept: {
-            **place.shown(),
+            **document.to_dict(),
             "ok": not check.errors,
             "checked": check.checked,
             "errors": kept,
@@ -219,22 +219,22 @@ def branchmind_trace_validate(
     )
 
 
-def _append(tx: Transaction, place: DocumentRef, note: Note) -> dict[str, Any]:
-    place.concern(tx)
-    entry = append(tx, place, note, written_as="step")
-    return {**place.shown(), "entry": entry}
+def _append(tx: Transaction, document: DocumentRef, note: Note) -> dict[str, Any]:
+    document.set_event_subject(tx)
+    entry = append(tx, document, note, written_as="step")
+    return {**document.to_dict(), "entry": entry}
 
 
-def _steps(tx: ReadTransaction, place: DocumentRef) -> Iterator[tuple[int, str | None, dict[str, Any], bool]]:
-    """The steps of a trace document, oldest first, each with whether it was erased; other entries are passed over."""
-    for branch_id, after, upto in place.log(tx).ranges:
-        key = {"branch_id": branch_id, "doc": place.doc, "after": after, "upto": upto, "erased": ERASED}
+def _steps(tx: ReadTransaction, document: DocumentRef) -> Iterator[tuple[int, str | None, dict[str, Any], bool]]:
+    """Yield the steps of a trace document, oldest first, each with a flag that is true if it was erased."""
+    for branch_id, after, upto in document.log(tx).ranges:
+        key = {"branch_id": branch_id, "doc": document.doc, "after": after, "upto": upto, "erased": ERASED}
         for seq, title, meta, erased in tx.stream(sql["steps_of"], key):
             yield seq, title, json.loads(meta) if meta else {}, bool(erased)
 
 
-class _Line:
-    """One line of thought: the numbers it has used, and whether it has come to its end."""
+class _Sequence:
+    """One sequence of numbered thoughts."""
 
     __slots__ = ("ended", "last", "used")
 
@@ -244,68 +244,70 @@ class _Line:
         self.ended = False
 
 
-class _Check:
-    """Follows the steps of a trace and remembers what is wrong with them."""
+class _TraceValidator:
+    """A validation of the steps of a trace."""
 
     def __init__(self) -> None:
         self.checked = 0
         self.errors: list[dict[str, Any]] = []
-        self._lines: dict[str, _Line] = {}
+        self._sequences: dict[str, _Sequence] = {}
         self._erased = 0
 
     def erased(self) -> None:
-        """Counts a step of which nothing is known any more: it may have been any thought that is missing."""
+        """Count an erased step, which may have been any missing thought."""
         self.checked += 1
         self._erased += 1
 
     def step(self, seq: int, title: str | None, meta: dict[str, Any]) -> None:
-        """Checks one step."""
+        """Validate one step."""
         self.checked += 1
         if not title:
-            self._wrong("MISSING_FIELD", seq, "the step has no title")
+            self._report("MISSING_FIELD", seq, "the step has no title")
         if not any(name in meta for name in _NUMBERS):
             return
         missing = [name for name in (*_NUMBERS, "next_thought_needed") if name not in meta]
         if missing or not all(isinstance(meta[name], int) for name in _NUMBERS):
-            self._wrong("MISSING_FIELD", seq, f"the thought lacks {', '.join(missing) or 'whole numbers'}")
+            self._report("MISSING_FIELD", seq, f"the thought lacks {', '.join(missing) or 'whole numbers'}")
             return
-        self._thought(seq, meta)
+        self._check_thought(seq, meta)
 
-    def _thought(self, seq: int, meta: dict[str, Any]) -> None:
+    def _check_thought(self, seq: int, meta: dict[str, Any]) -> None:
         number = meta["thought_number"]
-        left_at, trunk = meta.get("branch_from_thought"), self._lines.get("")
+        left_at, trunk = meta.get("branch_from_thought"), self._sequences.get("")
         if left_at is not None and (trunk is None or left_at not in trunk.used) and not self._erased:
-            self._wrong("GAP", seq, f"thought {number} branches off thought {left_at}, which is not there")
-        line = self._line(meta, number)
-        if number in line.used:
-            self._wrong("REPEAT", seq, f"thought {number} is there already")
-        elif not line.last + 1 <= number <= line.last + 1 + self._erased:
-            self._wrong("GAP", seq, f"thought {number} follows thought {line.last}")
-        self._check_revision(seq, meta, line)
-        line.used.add(number)
-        line.last = max(line.last, number)
-        line.ended = not meta["next_thought_needed"]
+            self._report("GAP", seq, f"thought {number} branches off thought {left_at}, which is not there")
+        sequence = self._sequence(meta, number)
+        if number in sequence.used:
+            self._report("REPEAT", seq, f"thought {number} is there already")
+        elif not sequence.last + 1 <= number <= sequence.last + 1 + self._erased:
+            self._report("GAP", seq, f"thought {number} follows thought {sequence.last}")
+        self._check_revision(seq, meta, sequence)
+        sequence.used.add(number)
+        sequence.last = max(sequence.last, number)
+        sequence.ended = not meta["next_thought_needed"]
 
-    def _line(self, meta: dict[str, Any], number: int) -> _Line:
-        """The line of thought that a step belongs to; one that has ended may be followed by a new one from 1 on."""
+    def _sequence(self, meta: dict[str, Any], number: int) -> _Sequence:
+        """Return the sequence of a thought; start a new one if the old one ended and the number is 1."""
         name = str(meta.get("branch_id") or "")
-        line = self._lines.get(name)
-        if line is None or (line.ended and number == 1):
-            line = self._lines[name] = _Line()
-            trunk = self._lines.get("")
+        sequence = self._sequences.get(name)
+        if sequence is None or (sequence.ended and number == 1):
+            sequence = self._sequences[name] = _Sequence()
+            trunk = self._sequences.get("")
             if name and trunk is not None and number > 1:
-                # It takes up the thoughts before it, and counts on from where it left them or from the last one.
+                # A branch inherits the earlier thoughts and continues after its branch point or the last one.
                 left_at = meta.get("branch_from_thought")
-                line.last = trunk.last if number == trunk.last + 1 or not isinstance(left_at, int) else left_at
-                line.used = {one for one in trunk.used if one <= line.last}
-        return line
+                sequence.last = trunk.last if number == trunk.last + 1 or not isinstance(left_at, int) else left_at
+                sequence.used = {one for one in trunk.used if one <= sequence.last}
+        return sequence
 
-    def _check_revision(self, seq: int, meta: dict[str, Any], line: _Line) -> None:
+    def _check_revision(self, seq: int, meta: dict[str, Any], sequence: _Sequence) -> None:
         revised = meta.get("revises_thought")
         if meta.get("is_revision") and revised is None:
-            self._wrong("BAD_REVISION", seq, "the revision does not say which thought it revises")
-        elif revised is not None and not self._erased and (not isinstance(revised, int) or revised not in line.used):
-            self._wrong("BAD_REVISION", seq, f"thought {revised} is no earlier thought")
+            self._report("BAD_REVISION", seq, "the revision does not say which thought it revises")
+        elif (
+            revised is not None and not self._erased and (not isinstance(revised, int) or revised not in sequence.used)
+        ):
+            self._report("BAD_REVISION", seq, f"thought {revised} is no earlier thought")
 
-    def _wrong(self, code: str, seq: int, message: str) -> None:
+    def _report(self, code: str, seq: int, message: str) -> None:
         self.errors.append({"code": code, "seq": seq, "message": message})

@@ -1,4 +1,4 @@
-"""Who works on what: claims with a lease. At most one agent holds a piece, and a lease that ran out holds nothing."""
+"""Claims with a lease: at most one agent holds a step or task, until the lease expires."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-WHOLE = ""
-"""The step of a claim on a whole plan or task."""
+WHOLE_TASK = ""
+"""The `step_id` of a claim on a whole plan or task."""
 
 
 class Claim(NamedRow):
-    """One agent's hold on a plan or task, or on one of its steps."""
+    """A claim of an agent on a plan or task, or on one of its steps."""
 
     step_id: str
     agent: str
@@ -28,34 +28,34 @@ class Claim(NamedRow):
     sort_key: str | None
 
     def touches(self, step: Step | None) -> bool:
-        """Whether it holds some of a piece: all of the task, the step, one above or one below it."""
-        if step is None or self.step_id == WHOLE or self.sort_key is None:
+        """Return true if the claim overlaps a step, its ancestors or descendants, or the whole task if None."""
+        if step is None or self.step_id == WHOLE_TASK or self.sort_key is None:
             return True
-        mine, its = f"{self.sort_key}.", f"{step.sort_key}."
-        return its.startswith(mine) or mine.startswith(its)
+        own_key, other_key = f"{self.sort_key}.", f"{step.sort_key}."
+        return other_key.startswith(own_key) or own_key.startswith(other_key)
 
-    def shown(self) -> dict[str, Any]:
-        """Who, and until when."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the agent and the end of the lease as fields of a response."""
         return {"agent": self.agent, "lease_until_ms": self.lease_until_ms}
 
 
 def claims_on(tx: ReadTransaction, task: Task) -> list[Claim]:
-    """The claims on a plan or task and on its steps whose leases still run."""
+    """Return the claims on a plan or task and on its steps that have not expired."""
     return list(map(Claim, tx.rows(sql["claims"], {"task_row": task.row_id, "now_ms": tx.now_ms})))
 
 
-def hold(tx: Transaction, workspace: str, task: Task, step: Step | None, agent: str, lease_s: int) -> Claim:
-    """Gives a piece to an agent for so long from now; the caller has seen to it that nobody else has it."""
+def write_claim(tx: Transaction, workspace: str, task: Task, step: Step | None, agent: str, lease_s: int) -> Claim:
+    """Write a claim with a new lease; the caller has checked that no other agent holds it."""
     until = tx.now_ms + lease_s * 1000
-    step_id = WHOLE if step is None else step.step_id
+    step_id = WHOLE_TASK if step is None else step.step_id
     row = {"task_row": task.row_id, "workspace": norm(workspace), "step_id": step_id, "agent": agent}
     tx.run(sql["claim"], {**row, "lease_s": lease_s, "lease_until_ms": until})
-    named = (None, None) if step is None else (step.path, step.sort_key)
-    return Claim((step_id, agent, lease_s, until, *named))
+    position = (None, None) if step is None else (step.path, step.sort_key)
+    return Claim((step_id, agent, lease_s, until, *position))
 
 
 def renew(tx: Transaction, workspace: str, task: Task, agent: str) -> None:
-    """Lets everything that an agent holds of a plan or task run as long again."""
+    """Extend all claims of an agent on a plan or task by their lease time."""
     for claim in claims_on(tx, task):
         if claim.agent == agent:
             row = {"task_row": task.row_id, "workspace": norm(workspace), "step_id": claim.step_id, "agent": agent}
@@ -63,8 +63,8 @@ def renew(tx: Transaction, workspace: str, task: Task, agent: str) -> None:
             tx.run(sql["claim"], {**row, "lease_s": claim.lease_s, "lease_until_ms": until})
 
 
-def let_go(tx: Transaction, task: Task, step: Step | None = None) -> None:
-    """Gives back a step, or a plan or task with everything in it, whoever has it."""
+def release_claims(tx: Transaction, task: Task, step: Step | None = None) -> None:
+    """Release a step, or a plan or task with all its steps, from any agent."""
     if step is None:
         tx.run(sql["release_all"], {"task_row": task.row_id})
     else:

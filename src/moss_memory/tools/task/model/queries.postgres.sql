@@ -1,7 +1,7 @@
--- What PostgreSQL says in its own words.
+-- Statements in PostgreSQL's dialect.
 
 -- name: reaches
--- Both parts of what is followed have to be compared in the same order.
+-- Both parts of a recursive query need the same collation.
 with recursive reached (id) as (
   select cast(:start as text) collate "C"
   union
@@ -11,7 +11,7 @@ with recursive reached (id) as (
 select 1 from reached where id = :end limit 1
 
 -- name: waits
--- What is followed may be named only once.
+-- A recursive query may reference itself only once.
 with recursive waiting (id, parent_id) as (
   select id, parent_id from tasks where workspace_norm = :workspace and id = :start
   union

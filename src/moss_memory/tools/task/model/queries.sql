@@ -1,4 +1,4 @@
--- Every statement on plans, tasks and steps that has one fixed form. Lists add their filters.
+-- Fixed statements of plans, tasks and steps. Lists add their filters.
 
 -- name: take_numbers
 insert into task_numbers (workspace_norm, kind, last) values (:workspace, :kind, :count)
@@ -38,7 +38,7 @@ from tasks where workspace_norm = :workspace and parent_id = :id order by row_id
 select id from tasks where workspace_norm = :workspace and parent_id = :id and status <> 'DONE' order by row_id limit 20
 
 -- name: next_task_of_plan
--- The open task to go on with: one in work, then the more urgent, then the older.
+-- The next open task: ACTIVE first, then by priority, then by age.
 select row_id, id, kind, title, description, priority, tags_json, status, parent_id, contract_json, revision,
   next_index, branch_id
 from tasks where workspace_norm = :workspace and parent_id = :id and status <> 'DONE'
@@ -64,7 +64,7 @@ delete from task_dependencies where workspace_norm = :workspace and id = :id
 delete from task_dependencies where workspace_norm = :workspace and depends_on = :id
 
 -- name: reaches
--- Whether following dependencies from one leads to the other.
+-- Returns a row if a path of dependencies leads from `start` to `end`.
 with recursive reached (id) as (
   select cast(:start as text)
   union
@@ -74,8 +74,8 @@ with recursive reached (id) as (
 select 1 from reached where id = :end limit 1
 
 -- name: waits
--- Whether one cannot be DONE before the other: it depends on it, or is a plan that holds it, however far. What depends on
--- its own plan does not wait for it. Each is followed to what it waits for, not looked for among all.
+-- Returns a row if `start` cannot be DONE before `end`: it depends on it, or is a plan that contains it, transitively.
+-- A task does not wait for its own plan. The recursion follows edges from `start` instead of scanning all tasks.
 with recursive waiting (id, parent_id) as (
   select id, parent_id from tasks where workspace_norm = :workspace and id = :start
   union
@@ -172,13 +172,13 @@ select event_id, ts_ms, payload from events
 where workspace = :workspace and payload is not null and seq > :after order by seq limit :limit
 
 -- name: note_events
--- What tells of the last notes that were written about a plan or task.
+-- The events of the last notes about a plan or task.
 select payload from events
 where workspace = :workspace and address = :address and tool = 'tasks_note' and payload is not null
 order by seq desc limit :limit
 
 -- name: claims
--- Who works on a plan or task and its steps now.
+-- The unexpired claims on a plan or task and its steps.
 select c.step_id, c.agent, c.lease_s, c.lease_until_ms, s.path, s.sort_key from task_claims c
 left join steps s on s.task_row = c.task_row and s.step_id = c.step_id
 where c.task_row = :task_row and c.lease_until_ms > :now_ms order by c.step_id
@@ -203,7 +203,7 @@ delete from task_claims where task_row = :task_row and step_id = :step_id
 delete from task_claims where task_row = :task_row
 
 -- name: ready
--- Tasks that can be started now: open, nobody's, nothing before them, and their first open step not blocked.
+-- Tasks that can be started: open, unclaimed, without unmet dependencies, first open step not blocked.
 select t.id, t.title, t.priority, f.step_id, f.path, f.title from tasks t
 left join steps f on f.task_row = t.row_id and f.step_id = (
   select s.step_id from steps s
@@ -224,7 +224,7 @@ where t.workspace_norm = :workspace and t.status <> 'DONE' and t.kind = 'task'
 order by case t.priority when 'high' then 0 when 'normal' then 1 else 2 end, t.row_id
 
 -- name: open_works
--- What is open and could be meant where nothing is named; two are enough to know whether there is only one.
+-- Open candidates for a call without `target`; two rows suffice to detect more than one.
 select id from tasks where workspace_norm = :workspace and status <> 'DONE' and kind = :kind order by row_id limit 2
 
 -- name: last_worked_on
@@ -247,13 +247,13 @@ select row_id, step_id, content from task_evidence where task_row = :task_row or
 select event_id, payload from events where workspace = :workspace and address = :id and payload is not null order by seq
 
 -- name: steps_in_graph
--- The steps that a graph shows or has ever shown.
+-- The present and former steps of a graph.
 select distinct key from graph_versions
 where branch_id = :branch_id and doc = :doc and key >= 'step:' and key < 'step;' and type is not null
 order by key
 
 -- name: step_in_graph
--- What tells where a step stands, or stood before it was deleted.
+-- The metadata with the path of a present or deleted step.
 select meta_json from graph_versions
 where branch_id = :branch_id and doc = :doc and key = :key and type is not null and meta_json is not null
 order by seq desc limit 1

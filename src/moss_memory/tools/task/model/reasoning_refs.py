@@ -1,4 +1,4 @@
-"""What a `target` stands for: a plan or a task, and the branch and documents where its reasoning lives."""
+"""References from a plan or task to the branch and documents of its reasoning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Reference:
-    """Where the reasoning about a plan or a task lives."""
+    """The branch and documents of the reasoning about a plan or task."""
 
     __slots__ = ("branch", "graph_doc", "notes_doc", "task", "trace_doc")
 
@@ -21,8 +21,8 @@ class Reference:
         self.trace_doc = f"{task.id}-trace"
         self.graph_doc = f"{task.id}-graph"
 
-    def shown(self) -> dict[str, str]:
-        """The reference as `reasoning_ref` shows it."""
+    def to_dict(self) -> dict[str, str]:
+        """Return the reference as the field `reasoning_ref`."""
         return {
             "branch": self.branch,
             "notes_doc": self.notes_doc,
@@ -31,6 +31,6 @@ class Reference:
         }
 
 
-def reference_of(tx: ReadTransaction, workspace: str, target: str) -> Reference:
-    """The reference of a plan or a task; an unknown one is `NOT_FOUND`."""
+def find_reference(tx: ReadTransaction, workspace: str, target: str) -> Reference:
+    """Return the reference of a plan or task; raise `NOT_FOUND` if it does not exist."""
     return Reference(find_task(tx, workspace, target))

@@ -1,4 +1,4 @@
-"""What answers say of a plan or task, and of where the reasoning about it lives."""
+"""Response fields of plans and tasks that reasoning tools use too."""
 
 from __future__ import annotations
 
@@ -32,4 +32,4 @@ TARGET = Shape(
         "depends_on": texts("what must be done before", optional=True),
     },
 )
-"""A plan or task in the answers about it; a tight budget leaves out what is optional."""
+"""A plan or task in a response; optional fields are dropped if the budget is small."""

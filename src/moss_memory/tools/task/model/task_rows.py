@@ -1,4 +1,4 @@
-"""Plans, tasks and steps as they are stored: finding them, changing them, showing them."""
+"""Rows of plans, tasks and steps: lookup, updates and response fields."""
 
 from __future__ import annotations
 
@@ -56,25 +56,25 @@ class Task:
         branch_id: int
 
     def tags(self) -> list[str]:
-        """Its tags."""
+        """Return the tags."""
         return list(json.loads(self.tags_json)) if self.tags_json else []
 
-    def listed(self) -> dict[str, Any]:
-        """As lists show it."""
+    def list_item(self) -> dict[str, Any]:
+        """Return the fields of a list item."""
         parent = {} if self.parent_id is None else {"parent": self.parent_id}
         names = {"id": self.id, "kind": self.kind, "title": self.title, "status": self.status}
         return {**names, **parent, "tags": self.tags(), "revision": self.revision}
 
     def summary(self, depends_on: list[str]) -> dict[str, Any]:
-        """As radar and export show it."""
-        shown: dict[str, Any] = {**self.listed(), "priority": self.priority}
+        """Return the fields for radar and export."""
+        fields: dict[str, Any] = {**self.list_item(), "priority": self.priority}
         if self.description is not None:
-            shown["description"] = self.description
+            fields["description"] = self.description
         if self.contract_json is not None:
-            shown["contract"] = json.loads(self.contract_json)
+            fields["contract"] = json.loads(self.contract_json)
         if depends_on:
-            shown["depends_on"] = depends_on
-        return shown
+            fields["depends_on"] = depends_on
+        return fields
 
 
 class Step:
@@ -103,27 +103,27 @@ class Step:
         next_index: int
 
     def checkpoints(self) -> dict[str, bool]:
-        """Which checkpoints are confirmed."""
+        """Return the confirmed checkpoints."""
         return dict(json.loads(self.checkpoints_json)) if self.checkpoints_json else {}
 
     def texts(self, name: str) -> list[str]:
-        """Its success criteria, tests or blockers."""
+        """Return the success criteria, tests or blockers."""
         stored = getattr(self, f"{name}_json")
         return list(json.loads(stored)) if stored else []
 
     def missing(self) -> list[str]:
-        """The checkpoints that still keep it from being done."""
+        """Return the required checkpoints that are not confirmed."""
         confirmed = self.checkpoints()
         return [name for name in REQUIRED_CHECKPOINTS if not confirmed.get(name)]
 
     def status(self) -> str:
-        """One word for where it stands."""
+        """Return the status: done, blocked or open."""
         if self.done:
             return "done"
         return "blocked" if self.blocked else "open"
 
-    def shown(self) -> dict[str, Any]:
-        """As radar shows it."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for radar."""
         return {
             "step_id": self.step_id,
             "path": self.path,
@@ -134,31 +134,31 @@ class Step:
         }
 
     def address(self) -> dict[str, str]:
-        """As a mutation's answer names it."""
+        """Return the id and path as fields of a response."""
         return {"step_id": self.step_id, "path": self.path}
 
 
-def take_numbers(tx: Transaction, workspace: str, kind: str, count: int = 1) -> int:
-    """The first of so many numbers of a workspace that are never given out again."""
+def reserve_numbers(tx: Transaction, workspace: str, kind: str, count: int = 1) -> int:
+    """Reserve `count` consecutive numbers of a workspace and return the first; they are never reused."""
     last: int = tx.value(sql["take_numbers"], {"workspace": norm(workspace), "kind": kind, "count": count})
     return last - count + 1
 
 
-def numbered(kind: str, number: int) -> str:
-    """`TASK-007`; beyond 999 the number grows."""
+def format_id(kind: str, number: int) -> str:
+    """Return an id such as `TASK-007`, with more digits beyond 999."""
     return f"{kind.upper()}-{number:0{_DIGITS}d}"
 
 
 def find_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> Task:
-    """A plan or task by its id; unknown: `NOT_FOUND` with the call that lists them."""
+    """Return the plan or task with this id; raise `NOT_FOUND` if there is none."""
     row = tx.row(sql["task"], {"workspace": norm(workspace), "id": id})
     if row is None:
-        raise no_such_task(tx, workspace, id, what=what)
+        raise unknown_task(tx, workspace, id, what=what)
     return Task(row)
 
 
-def no_such_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> MossError:
-    """The refusal of a plan or task that does not exist."""
+def unknown_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> MossError:
+    """Return the error for a plan or task that does not exist."""
     rows = tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": norm(workspace)})
     known = [known_id for (known_id,) in rows]
     like = nearest(id.upper(), known, cutoff=0.6)
@@ -171,7 +171,7 @@ def no_such_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "t
 
 
 class Dependency(NamedRow):
-    """What a plan or task depends on."""
+    """A plan or task that another one depends on."""
 
     __slots__ = ()
     id: str
@@ -180,28 +180,28 @@ class Dependency(NamedRow):
 
 
 def dependencies_of(tx: ReadTransaction, workspace: str, task: Task) -> list[Dependency]:
-    """What a plan or task depends on, in the order it was given."""
+    """Return the dependencies of a plan or task in the given order."""
     return list(map(Dependency, tx.rows(sql["dependencies"], {"workspace": norm(workspace), "id": task.id})))
 
 
 def tasks_of_plan(tx: ReadTransaction, workspace: str, plan: Task) -> list[Task]:
-    """The tasks of a plan, oldest first; none of a task."""
+    """Return the tasks of a plan, oldest first; empty if it is a task."""
     return [Task(row) for row in tx.rows(sql["tasks_of_plan"], {"workspace": norm(workspace), "id": plan.id})]
 
 
 def focus_of(tx: ReadTransaction, workspace: str) -> str | None:
-    """The id of the plan or task in focus, if there is one."""
+    """Return the id of the plan or task in focus, or None."""
     focus: str | None = tx.value(sql["focus"], {"workspace": norm(workspace)})
     return focus
 
 
 def summary_of(tx: ReadTransaction, workspace: str, task: Task) -> dict[str, Any]:
-    """A plan or task with what it depends on, as radar and export show it."""
+    """Return the fields of a plan or task with its dependencies, for radar and export."""
     return task.summary([other.id for other in dependencies_of(tx, workspace, task)])
 
 
 def find_step(tx: ReadTransaction, workspace: str, task: Task, step_id: str | None, path: str | None) -> Step:
-    """A step by its id or its path."""
+    """Return the step with this id or path; raise `NOT_FOUND` if there is none."""
     if step_id is not None and path is not None:
         raise invalid_request("`step_id` and `path` both name the step; give one of them", path="path")
     if step_id is None and path is None:
@@ -222,16 +222,16 @@ def find_step(tx: ReadTransaction, workspace: str, task: Task, step_id: str | No
 def steps_of(
     tx: ReadTransaction, task: Task, query: str = "steps", *, limit: int = STEPS_MAX, **more: Any
 ) -> list[Step]:
-    """The steps of a plan or task as they read."""
+    """Return the steps of a plan or task in order."""
     return [Step(row) for row in tx.rows(sql[query], {"task_row": task.row_id, "limit": limit, **more})]
 
 
 def save_task(tx: Transaction, task: Task) -> None:
-    """Writes a changed plan or task."""
+    """Update the row of a plan or task."""
     values = {column: getattr(task, column) for column in TASK_COLUMNS}
     tx.run(sql["change_task"], {**values, "now_ms": tx.now_ms})
 
 
 def save_step(tx: Transaction, step: Step) -> None:
-    """Writes a changed step."""
+    """Update the row of a step."""
     tx.run(sql["change_step"], {column: getattr(step, column) for column in STEP_COLUMNS})

@@ -1,4 +1,4 @@
-"""Where a plan or task stands: what is to be done now, what is in the way, what is done, and the next call."""
+"""Computed status of a plan or task: current step, blockers, progress and next call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TaskStatus:
-    """Where a plan or task stands at one moment."""
+    """The status of a plan or task at one time."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, task: Task) -> None:
         self.tx = tx
@@ -25,35 +25,35 @@ class TaskStatus:
         key = {"workspace": norm(workspace), "id": task.id}
         self._needs = dependencies_of(tx, workspace, task)
         self._open = [] if task.status == "DONE" else steps_of(tx, task, "open_steps")
-        pluralize = tx.row(sql["count_steps"], {"task_row": task.row_id})
-        self._steps, self._done = pluralize or (0, 0)
+        counts = tx.row(sql["count_steps"], {"task_row": task.row_id})
+        self._steps, self._done = counts or (0, 0)
         found = tx.row(sql["next_task_of_plan"], key) if task.kind == "plan" else None
         self._next_task = None if found is None else Task(found)
         self._focus = focus_of(tx, workspace)
         self._leaf = self._first_leaf()
 
     def summary(self) -> dict[str, Any]:
-        """What the plan or task is."""
+        """Return the fields of the plan or task."""
         return self.task.summary([needed.id for needed in self._needs])
 
-    def shown(self) -> dict[str, Any]:
-        """The frame of the radar."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fixed fields of the radar response."""
         closed = "reasoning" in self.tx.config.disabled_types
         return {
             "workspace": self.workspace,
             "target": {name: getattr(self.task, name) for name in ("id", "kind", "title", "status", "revision")},
             "focus": self._focus,
-            **({} if closed else {"reasoning_ref": Reference(self.task).shown()}),
+            **({} if closed else {"reasoning_ref": Reference(self.task).to_dict()}),
         }
 
     def radar(self) -> dict[str, Any]:
-        """What is to be done now and why, how to know that it is done, what is in the way, and the next call."""
+        """Return the current work with its reason, its verification, the next call and the blockers."""
         now, why = self._now()
         verify = [] if self._leaf is None else [*self._leaf.texts("success_criteria"), *self._leaf.texts("tests")]
         return {"now": now, "why": why, "verify": verify, "next": self.next(), "blockers": self.blockers()}
 
     def blockers(self) -> list[str]:
-        """What is in the way: other tasks, blocked steps, and what the present step was known to wait for."""
+        """Return unmet dependencies, blocked steps and the known blockers of the current step."""
         found = [f"{needed.id} {needed.title} is {needed.status}" for needed in self._unmet()]
         for step in self._open:
             if step.blocked:
@@ -61,7 +61,7 @@ class TaskStatus:
         return found if self._leaf is None else found + self._leaf.texts("blockers")
 
     def next(self) -> dict[str, Any]:
-        """The one best next call, ready to send."""
+        """Return the best next call with all arguments."""
         task, target = self.task, {"workspace": self.workspace, "target": self.task.id}
         if task.status == "DONE":
             return self._after_done()
@@ -83,7 +83,7 @@ class TaskStatus:
         return next_call("tasks_decompose", {**target, "steps": steps}, "it has no steps yet; say how it will be done")
 
     def handoff(self) -> dict[str, list[str]]:
-        """What is done, what remains, and what could go wrong, one line each."""
+        """Return lines for completed work, remaining work and risks."""
         everything = steps_of(self.tx, self.task)
         evidence: dict[str | None, list[str]] = {}
         for step_id, _, content in self.tx.rows(sql["evidence"], {"task_row": self.task.row_id}):
@@ -91,7 +91,7 @@ class TaskStatus:
         done: list[str] = []
         remaining: list[str] = []
         for step in everything:
-            line = f"{step.path} {step.title}{_state(step)}{_shown_by(evidence.get(step.step_id))}"
+            line = f"{step.path} {step.title}{_format_block(step)}{_format_evidence(evidence.get(step.step_id))}"
             (done if step.done else remaining).append(line)
         done += [f"evidence: {text}" for text in evidence.get(None, ())]
         for child in tasks_of_plan(self.tx, self.workspace, self.task):
@@ -119,7 +119,7 @@ class TaskStatus:
         return f"{name}: divide it", "it has nothing in it yet"
 
     def _unmet(self) -> list[Dependency]:
-        """What must be done before it; its own plan cannot be, for that waits for it."""
+        """Return the dependencies that are not DONE, except the own plan, which cannot be DONE before its task."""
         return [needed for needed in self._needs if needed.status != "DONE" and needed.id != self.task.parent_id]
 
     def _has_tasks(self) -> bool:
@@ -127,7 +127,7 @@ class TaskStatus:
         return self.tx.row(sql["tasks_of_plan"], key) is not None
 
     def _first_leaf(self) -> Step | None:
-        """The first open step that has no open one below it: one to work on, else a blocked one."""
+        """Return the first open step without open substeps, preferably an unblocked one, or None."""
         divided = {step.parent_step for step in self._open}
         leaves = [step for step in self._open if step.step_id not in divided]
         return next((step for step in leaves if not step.blocked), leaves[0] if leaves else None)
@@ -135,14 +135,14 @@ class TaskStatus:
     def _next_of_step(self, step: Step, target: dict[str, Any]) -> dict[str, Any]:
         here = {**target, "step_id": step.step_id}
         if step.blocked:
-            waits = f" ({step.block_reason})" if step.block_reason else ""
-            return next_call("tasks_block", {**here, "blocked": False}, f"unblock {step.path} once it can go on{waits}")
+            cause = f" ({step.block_reason})" if step.block_reason else ""
+            return next_call("tasks_block", {**here, "blocked": False}, f"unblock {step.path} once it can go on{cause}")
         missing = step.missing()
         if missing:
-            # Sent as it is it confirms nothing: only who has checked can say that something holds.
+            # All values are false, so that the call confirms nothing before the caller has checked.
             confirm = {**here, "checkpoints": dict.fromkeys(missing, False)}
-            said = f"when {step.path} is done: check {' and '.join(missing)}, and send true for what holds"
-            return next_call("tasks_verify", confirm, said)
+            reason = f"when {step.path} is done: check {' and '.join(missing)}, and send true for what holds"
+            return next_call("tasks_verify", confirm, reason)
         return next_call("tasks_done", here, f"{step.path} is confirmed; close it")
 
     def _after_done(self) -> dict[str, Any]:
@@ -154,16 +154,16 @@ class TaskStatus:
 
 
 def brief(text: str, chars: int = 100) -> str:
-    """A text on one line, at most so long."""
+    """Return a text on one line, truncated to at most `chars` characters."""
     line = " ".join(text.split())
     return line if len(line) <= chars else line[: chars - 1] + "…"
 
 
-def _shown_by(evidence: list[str] | None) -> str:
+def _format_evidence(evidence: list[str] | None) -> str:
     return f" (evidence: {'; '.join(evidence)})" if evidence else ""
 
 
-def _state(step: Step) -> str:
+def _format_block(step: Step) -> str:
     if not step.blocked:
         return ""
     return f" (blocked: {step.block_reason})" if step.block_reason else " (blocked)"
